@@ -30,7 +30,9 @@ type Guard struct {
 
 // Admit checks the rate of an identified caller, and its right on a collection. The context of the returned request has
 // the caller and ends when the caller has lost the right. Call leave at the end of the request.
-func (g *Guard) Admit(r *http.Request, who *auth.Principal, right auth.Right, collection string) (in *http.Request, leave func(), err error) {
+func (g *Guard) Admit(
+	r *http.Request, who *auth.Principal, right auth.Right, collection string,
+) (in *http.Request, leave func(), err error) {
 	if wait, ok := g.Rate.Allow(Payer(who)); !ok {
 		return nil, nil, &throttle.Exceeded{After: wait, Message: g.Limited}
 	}
@@ -62,7 +64,8 @@ func (g *Guard) Watch(r *http.Request, asked *auth.Principal, right auth.Right, 
 	look := func() {
 		who, err := g.Identify(r)
 		_, unknown := errors.AsType[*auth.Unknown](err)
-		if unknown || err == nil && (!auth.May(who, right, collection) || (g.Grants || right == auth.ReadAny) && !auth.SameGrants(who, asked)) {
+		selects := g.Grants || right == auth.ReadAny
+		if unknown || err == nil && (!auth.May(who, right, collection) || selects && !auth.SameGrants(who, asked)) {
 			end()
 			return
 		}
