@@ -51,7 +51,7 @@ var layers = []layer{
 	{path: "scheduler/awx", imports: decisions, never: outside},
 	{path: "scheduler/explain", imports: append([]string{"scheduler/auth", "scheduler/audit"}, decisions...), never: outside},
 	{path: "scheduler/forecast", imports: decisions, never: outside},
-	{path: "scheduler/api", imports: append([]string{"scheduler/auth", "scheduler/forecast", "scheduler/schema", "scheduler/audit", "scheduler/api/v1"}, decisions...), never: []string{"github.com/nats-io/..."}},
+	{path: "scheduler/api", imports: append([]string{"scheduler/auth", "scheduler/awx", "scheduler/explain", "scheduler/forecast", "scheduler/schema", "scheduler/audit", "scheduler/api/v1"}, decisions...), never: []string{"github.com/nats-io/..."}},
 	{path: "scheduler/api/dispatch", imports: append([]string{"scheduler/auth", "scheduler/api", "scheduler/control", "scheduler/audit", "scheduler/api/v1"}, decisions...), never: []string{"github.com/nats-io/..."}},
 	{path: "scheduler/ical", never: outside},
 	{path: "scheduler/engine/limits", imports: []string{"scheduler", "scheduler/document"}, never: outside},
@@ -70,6 +70,7 @@ var layers = []layer{
 	{path: "scheduler/engine", imports: append([]string{"scheduler/engine/limits"}, rooms...), never: outside},
 	{path: "scheduler/metrics", imports: append([]string{"scheduler/api/v1", "scheduler/engine"}, decisions...), never: []string{"github.com/nats-io/..."}},
 	{path: "scheduler/throttle"},
+	{path: "scheduler/guard", imports: []string{"scheduler/auth", "scheduler/control", "scheduler/throttle"}},
 	{path: "scheduler/pulse", imports: append([]string{"scheduler/api/v1"}, decisions...), never: outside},
 	{path: "scheduler/importer", imports: decisions, never: outside},
 	{path: "scheduler/client", imports: append([]string{"scheduler/auth", "scheduler/api", "scheduler/forecast", "scheduler/intake", "scheduler/audit", "scheduler/api/v1", "scheduler/explain"}, decisions...), never: server},
@@ -115,7 +116,7 @@ var (
 	server    = []string{"github.com/nats-io/nats-server/..."} // programs that only ask a scheduler are small
 	decisions = []string{"scheduler", "scheduler/spec", "scheduler/document"}
 	rooms     = append([]string{"scheduler/auth", "scheduler/jobcache", "scheduler/intake", "scheduler/secrets/...", "scheduler/engine/step", "scheduler/tracing", "scheduler/audit"}, decisions...)
-	apis      = append([]string{"scheduler/auth", "scheduler/api/...", "scheduler/awx", "scheduler/fairqueue", "scheduler/forecast", "scheduler/ical", "scheduler/intake", "scheduler/schema", "scheduler/secrets", "scheduler/control", "scheduler/throttle", "scheduler/auth/tokens", "scheduler/tracing", "scheduler/audit", "scheduler/variable", "scheduler/api/v1", "scheduler/explain"}, decisions...)
+	apis      = append([]string{"scheduler/auth", "scheduler/api/...", "scheduler/awx", "scheduler/fairqueue", "scheduler/forecast", "scheduler/guard", "scheduler/ical", "scheduler/intake", "scheduler/schema", "scheduler/secrets", "scheduler/control", "scheduler/throttle", "scheduler/auth/tokens", "scheduler/tracing", "scheduler/audit", "scheduler/variable", "scheduler/api/v1", "scheduler/explain"}, decisions...)
 	product   = []string{"scheduler/...", "store/...", "actions/..."}
 )
 

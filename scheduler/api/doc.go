@@ -5,7 +5,7 @@
 //	row ─┬─ method, path ──────► package rest: routes, query parameters, conditions
 //	     ├─ subject ───────────► package natsapi: endpoints; natsapi/permit: permissions of NATS users
 //	     ├─ right ─────────────► package auth: the permission of the caller
-//	     ├─ body, answer, … ───► package rest/openapi: the OpenAPI document
+//	     ├─ types, errors, … ──► package rest/openapi: the OpenAPI document
 //	     └─ path and subject ──► package client: the NATS request for a path
 //
 // The package guarantees (its tests check each):

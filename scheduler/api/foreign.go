@@ -3,7 +3,9 @@ package api
 import (
 	"net/http"
 
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/auth"
+	"github.com/carillon-sched/carillon/scheduler/awx"
 )
 
 // Prefixes of the paths of Azure's resource manager: of a subscription, of a resource group and of its resources.
@@ -18,27 +20,27 @@ const (
 var azureOperations = []Operation{
 	{
 		ID: "armListCollections", Summary: "List the collections of a resource group", Style: Managed,
-		Method: "GET", Path: "/jobCollections", Right: auth.ReadAny, Answer: "CollectionList",
+		Method: "GET", Path: "/jobCollections", Right: auth.ReadAny, Answer: listOf(shownCollection),
 	},
 	{
 		ID: "armListSubscriptions", Summary: "List the subscriptions that have collections", Style: Manager,
-		Method: "GET", Path: "/subscriptions", Right: auth.ReadAny, Answer: "ArmResourceList",
+		Method: "GET", Path: "/subscriptions", Right: auth.ReadAny, Answer: listOf(armResource),
 	},
 	{
 		ID: "armGetSubscription", Summary: "Show a subscription", Text: "Every name is a subscription.", Style: Manager,
-		Method: "GET", Path: AzureSubscription, Right: auth.Known, Answer: "ArmResource",
+		Method: "GET", Path: AzureSubscription, Right: auth.Known, Answer: armResource,
 	},
 	{
 		ID: "armListResourceGroups", Summary: "List the resource groups that have collections", Style: Manager,
-		Method: "GET", Path: AzureSubscription + "/resourceGroups", Right: auth.ReadAny, Answer: "ArmResourceList",
+		Method: "GET", Path: AzureSubscription + "/resourceGroups", Right: auth.ReadAny, Answer: listOf(armResource),
 	},
 	{
 		ID: "armGetResourceGroup", Summary: "Show a resource group", Text: "Every name is a resource group. The answer to HEAD is 204.",
-		Style: Manager, Method: "GET", Path: AzureGroup, Right: auth.Known, Answer: "ArmResource",
+		Style: Manager, Method: "GET", Path: AzureGroup, Right: auth.Known, Answer: armResource,
 	},
 	{
 		ID: "armPutResourceGroup", Summary: "Acknowledge a resource group", Text: "The scheduler stores nothing.", Style: Manager,
-		Method: "PUT", Path: AzureGroup, Right: auth.Known, Body: "ArmResource", MayEmpty: true, Answer: "ArmResource", Statuses: put,
+		Method: "PUT", Path: AzureGroup, Right: auth.Known, Body: armResource, MayEmpty: true, Answer: armResource, Statuses: put,
 	},
 	{
 		ID: "armDeleteResourceGroup", Summary: "Delete a resource group without collections", Style: Manager,
@@ -46,19 +48,19 @@ var azureOperations = []Operation{
 	},
 	{
 		ID: "armListProviders", Summary: "List the resource providers", Style: Manager,
-		Method: "GET", Path: AzureSubscription + "/providers", Right: auth.Known, Answer: "ArmResourceList",
+		Method: "GET", Path: AzureSubscription + "/providers", Right: auth.Known, Answer: listOf(armResource),
 	},
 	{
 		ID: "armGetProvider", Summary: "Show the resource provider Microsoft.Scheduler", Style: Manager,
-		Method: "GET", Path: AzureSubscription + AzureProvider, Right: auth.Known, Answer: "ArmResource",
+		Method: "GET", Path: AzureSubscription + AzureProvider, Right: auth.Known, Answer: armResource,
 	},
 	{
 		ID: "armRegisterProvider", Summary: "Register Microsoft.Scheduler", Style: Manager,
-		Method: "POST", Path: AzureSubscription + AzureProvider + "/register", Right: auth.Known, Answer: "ArmResource",
+		Method: "POST", Path: AzureSubscription + AzureProvider + "/register", Right: auth.Known, Answer: armResource,
 	},
 	{
 		ID: "armListSubscriptionCollections", Summary: "List the collections of a subscription", Style: Manager,
-		Method: "GET", Path: AzureSubscription + AzureProvider + "/jobCollections", Right: auth.ReadAny, Answer: "CollectionList",
+		Method: "GET", Path: AzureSubscription + AzureProvider + "/jobCollections", Right: auth.ReadAny, Answer: listOf(shownCollection),
 	},
 }
 
@@ -85,36 +87,36 @@ var awxOperations = []Operation{
 	{
 		ID: "awxPreviewSchedule", Summary: "Preview the next ten occurrences of a recurrence", Style: AWX,
 		Method: "POST", Path: awxSchedules + "preview/", Right: auth.Known,
-		Body: "AWXPreviewRequest", Answer: "AWXPreviewed", Errors: []int{http.StatusBadRequest},
+		Body: composed("AWXPreviewRequest"), Answer: of[v1.AWXPreviewed](), Errors: []int{http.StatusBadRequest},
 	},
 	{
 		ID: "awxListZones", Summary: "List the time zones", Style: AWX,
-		Method: "GET", Path: awxSchedules + "zoneinfo/", Right: auth.Known, Answer: "AwxZoneList",
+		Method: "GET", Path: awxSchedules + "zoneinfo/", Right: auth.Known, Answer: composed("AwxZoneList"),
 	},
 	{
 		ID: "awxListSchedules", Summary: "List the schedules", Style: AWX,
 		Method: "GET", Path: awxSchedules, Right: auth.ReadAny,
-		Query: awxQuery, Answer: "AWXScheduleList", Errors: []int{http.StatusBadRequest, http.StatusNotFound},
+		Query: awxQuery, Answer: of[awx.List](), Errors: []int{http.StatusBadRequest, http.StatusNotFound},
 	},
 	{
 		ID: "awxCreateSchedule", Summary: "Create a schedule of the template in the document", Style: AWX,
 		Method: "POST", Path: awxSchedules, Right: auth.OperateAny,
-		Body: "AWXScheduleRequest", Answer: "AWXSchedule", Statuses: []int{http.StatusCreated},
+		Body: composed("AWXScheduleRequest"), Answer: of[awx.Schedule](), Statuses: []int{http.StatusCreated},
 		Errors: []int{http.StatusBadRequest, http.StatusConflict},
 	},
 	{
 		ID: "awxGetSchedule", Summary: "Show a schedule", Style: AWX,
-		Method: "GET", Path: awxSchedules + "{id}/", Right: auth.ReadAny, Answer: "AWXSchedule", Errors: missing,
+		Method: "GET", Path: awxSchedules + "{id}/", Right: auth.ReadAny, Answer: of[awx.Schedule](), Errors: missing,
 	},
 	{
 		ID: "awxPutSchedule", Summary: "Replace a schedule", Text: "The schedule takes the current action of its template.", Style: AWX,
 		Method: "PUT", Path: awxSchedules + "{id}/", Right: auth.OperateAny,
-		Body: "AWXScheduleRequest", Answer: "AWXSchedule", Errors: []int{http.StatusBadRequest, http.StatusNotFound},
+		Body: composed("AWXScheduleRequest"), Answer: of[awx.Schedule](), Errors: []int{http.StatusBadRequest, http.StatusNotFound},
 	},
 	{
 		ID: "awxPatchSchedule", Summary: "Change a schedule", Style: AWX,
 		Method: "PATCH", Path: awxSchedules + "{id}/", Right: auth.OperateAny,
-		Body: "AWXScheduleRequest", Answer: "AWXSchedule", Errors: []int{http.StatusBadRequest, http.StatusNotFound},
+		Body: composed("AWXScheduleRequest"), Answer: of[awx.Schedule](), Errors: []int{http.StatusBadRequest, http.StatusNotFound},
 	},
 	{
 		ID: "awxDeleteSchedule", Summary: "Delete a schedule", Style: AWX,
@@ -124,12 +126,12 @@ var awxOperations = []Operation{
 	{
 		ID: "awxListTemplateSchedules", Summary: "List the schedules of a template", Style: AWX,
 		Method: "GET", Path: awxTemplate, Right: auth.Read,
-		Query: awxQuery, Answer: "AWXScheduleList", Errors: []int{http.StatusBadRequest, http.StatusNotFound},
+		Query: awxQuery, Answer: of[awx.List](), Errors: []int{http.StatusBadRequest, http.StatusNotFound},
 	},
 	{
 		ID: "awxCreateTemplateSchedule", Summary: "Create a schedule of a template", Style: AWX,
 		Method: "POST", Path: awxTemplate, Right: auth.Operate,
-		Body: "AWXScheduleRequest", Answer: "AWXSchedule", Statuses: []int{http.StatusCreated},
+		Body: composed("AWXScheduleRequest"), Answer: of[awx.Schedule](), Statuses: []int{http.StatusCreated},
 		Errors: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict},
 	},
 }

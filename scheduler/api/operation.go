@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"reflect"
 	"regexp"
 	"strings"
 
@@ -30,9 +31,9 @@ type Operation struct {
 	// Query lists the query parameters, which over NATS are fields of the body. The scheduler refuses any other.
 	Query []Param
 
-	Body     string // name of the schema of its document. Default: it takes none
-	MayEmpty bool   // the document may be left out
-	Bare     bool   // it takes a body, which must be empty or an object without fields
+	Body     *Type // of its document. Default: it takes none
+	MayEmpty bool  // the document may be left out
+	Bare     bool  // it takes a body, which must be empty or an object without fields
 
 	Abortable bool // it ends when its caller disconnects; by default, only operations that change nothing do
 
@@ -43,10 +44,10 @@ type Operation struct {
 	Tagged          bool // the answer has the ETag of the object
 	Tag304          bool // the answer has another ETag, and only If-None-Match is heeded
 
-	Answer   string // name of the schema of the answer. Default: it answers a status alone
+	Answer   *Type  // Default: it answers a status alone
 	Statuses []int  // of success. Default: 200
 	Media    string // media type of the answer. Default: JSON
-	Line     string // name of the schema of a line of its live tail. Default: it has none
+	Line     *Type  // of a line of its live tail. Default: it has none
 	Events   bool   // its live tail may be server-sent events
 	Located  bool   // the created object has another path, in Location
 	Silent   bool   // on Azure's paths it answers a status alone
@@ -54,6 +55,22 @@ type Operation struct {
 	Errors      []int // statuses of its errors, without those that every operation of its kind has
 	ShortErrors []int // statuses of its errors on the short paths only
 }
+
+// Type is the type of a document.
+type Type struct {
+	Go   reflect.Type // it encodes the document
+	Name string       // without a Go type: the component that package openapi composes, as from the schemas of user input
+	List bool         // the document is a page of these
+}
+
+// Item is the type of the items of a page.
+func (t *Type) Item() *Type { return &Type{Go: t.Go, Name: t.Name} }
+
+func of[T any]() *Type { return &Type{Go: reflect.TypeFor[T]()} }
+
+func composed(name string) *Type { return &Type{Name: name} }
+
+func listOf(t *Type) *Type { return &Type{Go: t.Go, Name: t.Name, List: true} }
 
 // Style is the API whose conventions an operation follows.
 type Style int

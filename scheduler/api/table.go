@@ -4,7 +4,11 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/audit"
 	"github.com/carillon-sched/carillon/scheduler/auth"
+	"github.com/carillon-sched/carillon/scheduler/explain"
+	"github.com/carillon-sched/carillon/scheduler/forecast"
 	"github.com/carillon-sched/carillon/scheduler/schema"
 )
 
@@ -32,6 +36,14 @@ var (
 	refused = []int{http.StatusNotFound, http.StatusConflict}
 )
 
+// Documents of several operations.
+var (
+	shownCollection = composed("ShownCollection")
+	shownJob        = composed("ShownJob")
+	record          = composed("HistoryRecord")
+	armResource     = composed("ArmResource")
+)
+
 // Operations is the table.
 var Operations = slices.Concat(collectionOperations, jobOperations, historyOperations, adminOperations, azureOperations, awxOperations)
 
@@ -40,28 +52,28 @@ var collectionOperations = []Operation{
 		ID: "listCollections", Summary: "List the collections", Group: collections,
 		Method: "GET", Path: "/jobCollections", Right: auth.ReadAny,
 		Subject: "collection-list", Returns: "a page of collections, by name",
-		Answer: "CollectionList",
+		Answer: listOf(shownCollection),
 	},
 	{
 		ID: "putCollection", Summary: "Create or replace a collection", Text: dryText, Group: collections,
 		Method: "PUT", Path: "/jobCollections/{c}", Right: auth.Administer,
 		Subject: "collection-put.{c}", Returns: "the collection",
-		Query: []Param{dryRun}, Body: "Collection", MayEmpty: true, Conditional: true, Tagged: true,
-		Answer: "ShownCollection", Statuses: put, Errors: []int{http.StatusConflict},
+		Query: []Param{dryRun}, Body: composed("Collection"), MayEmpty: true, Conditional: true, Tagged: true,
+		Answer: shownCollection, Statuses: put, Errors: []int{http.StatusConflict},
 		ShortErrors: missing, // of a name that only a resource group gives
 	},
 	{
 		ID: "getCollection", Summary: "Show a collection", Group: collections,
 		Method: "GET", Path: "/jobCollections/{c}", Right: auth.Read,
 		Subject: "collection-get.{c}", Returns: "the collection",
-		Tagged: true, Answer: "ShownCollection", Errors: missing,
+		Tagged: true, Answer: shownCollection, Errors: missing,
 	},
 	{
 		ID: "patchCollection", Summary: "Merge into a collection (RFC 7396)", Text: dryText, Group: collections,
 		Method: "PATCH", Path: "/jobCollections/{c}", Right: auth.Administer,
 		Subject: "collection-patch.{c}", Returns: "the collection",
-		Query: []Param{dryRun}, Body: "CollectionPatch", Conditional: true, Tagged: true,
-		Answer: "ShownCollection", Errors: refused,
+		Query: []Param{dryRun}, Body: composed("CollectionPatch"), Conditional: true, Tagged: true,
+		Answer: shownCollection, Errors: refused,
 	},
 	{
 		ID: "deleteCollection", Summary: "Delete a collection with its jobs and histories", Group: collections,
@@ -73,19 +85,19 @@ var collectionOperations = []Operation{
 		ID: "enableCollection", Summary: "Enable a collection: its jobs run", Group: collections,
 		Method: "POST", Path: "/jobCollections/{c}/enable", Right: auth.Administer,
 		Subject: "collection-enable.{c}", Returns: "the collection",
-		Bare: true, Conditional: true, Tagged: true, Answer: "ShownCollection", Silent: true, Errors: missing,
+		Bare: true, Conditional: true, Tagged: true, Answer: shownCollection, Silent: true, Errors: missing,
 	},
 	{
 		ID: "disableCollection", Summary: "Disable a collection: its jobs do not run", Group: collections,
 		Method: "POST", Path: "/jobCollections/{c}/disable", Right: auth.Administer,
 		Subject: "collection-disable.{c}", Returns: "the collection",
-		Bare: true, Conditional: true, Tagged: true, Answer: "ShownCollection", Silent: true, Errors: missing,
+		Bare: true, Conditional: true, Tagged: true, Answer: shownCollection, Silent: true, Errors: missing,
 	},
 	{
 		ID: "cancelCollection", Summary: "Cancel all active occurrences of a collection", Text: cancelText, Group: jobs,
 		Method: "POST", Path: "/jobCollections/{c}/cancel", Right: auth.Operate,
 		Subject: "collection-cancel.{c}", Returns: "the ids of the occurrences that were canceled",
-		Body: "CancelCollectionRequest", MayEmpty: true, ConditionalNATS: true, Answer: "Cancellation", Errors: missing,
+		Body: of[v1.CancelCollectionRequest](), MayEmpty: true, ConditionalNATS: true, Answer: of[v1.Cancellation](), Errors: missing,
 	},
 }
 
@@ -94,36 +106,36 @@ var jobOperations = []Operation{
 		ID: "listJobs", Summary: "List the jobs of a collection by name", Group: jobs,
 		Method: "GET", Path: "/jobCollections/{c}/jobs", Right: auth.Read,
 		Subject: "list.{c}", Returns: "a page of jobs, by name",
-		Query: search, Answer: "JobList", Errors: missing,
+		Query: search, Answer: listOf(shownJob), Errors: missing,
 	},
 	{
 		ID: "listAllJobs", Summary: "List all jobs by collection and name", Group: jobs,
 		Method: "GET", Path: "/jobs", Right: auth.ReadAny,
 		Subject: "list", Returns: "a page of the jobs of all collections, by collection and name",
-		Query: search, Answer: "JobList",
+		Query: search, Answer: listOf(shownJob),
 	},
 	{
 		ID: "createJob", Summary: "Create a job under a generated name", Text: dryText, Group: jobs,
 		Method: "POST", Path: "/jobCollections/{c}/jobs", Right: auth.Operate,
-		Query: editing, Body: "Job", Tagged: true, Answer: "ShownJob", Statuses: put, Located: true, Errors: refused,
+		Query: editing, Body: composed("Job"), Tagged: true, Answer: shownJob, Statuses: put, Located: true, Errors: refused,
 	},
 	{
 		ID: "putJob", Summary: "Create or replace a job", Text: dryText, Group: jobs,
 		Method: "PUT", Path: "/jobCollections/{c}/jobs/{j}", Right: auth.Operate,
 		Subject: "put.{c}.{j}", Published: true, Returns: "the job",
-		Query: editing, Body: "Job", Conditional: true, Tagged: true, Answer: "ShownJob", Statuses: put, Errors: refused,
+		Query: editing, Body: composed("Job"), Conditional: true, Tagged: true, Answer: shownJob, Statuses: put, Errors: refused,
 	},
 	{
 		ID: "getJob", Summary: "Show a job", Group: jobs,
 		Method: "GET", Path: "/jobCollections/{c}/jobs/{j}", Right: auth.Read,
 		Subject: "get.{c}.{j}", Returns: "the job",
-		Tagged: true, Answer: "ShownJob", Errors: missing,
+		Tagged: true, Answer: shownJob, Errors: missing,
 	},
 	{
 		ID: "patchJob", Summary: "Merge into a job (RFC 7396)", Text: dryText, Group: jobs,
 		Method: "PATCH", Path: "/jobCollections/{c}/jobs/{j}", Right: auth.Operate,
 		Subject: "patch.{c}.{j}", Published: true, Returns: "the job",
-		Query: editing, Body: "JobPatch", Conditional: true, Tagged: true, Answer: "ShownJob", Errors: refused,
+		Query: editing, Body: composed("JobPatch"), Conditional: true, Tagged: true, Answer: shownJob, Errors: refused,
 	},
 	{
 		ID: "deleteJob", Summary: "Delete a job with its history", Group: jobs,
@@ -135,75 +147,75 @@ var jobOperations = []Operation{
 		ID: "runJob", Summary: "Run a job now, in addition to its schedule", Text: bodyText, Group: jobs,
 		Method: "POST", Path: "/jobCollections/{c}/jobs/{j}/run", Right: auth.Operate,
 		Subject: "run.{c}.{j}", Published: true, Returns: "the id of the occurrence",
-		Body: "RunRequest", MayEmpty: true, Conditional: true, Answer: "StartedRun", Silent: true, Errors: refused,
+		Body: of[v1.RunRequest](), MayEmpty: true, Conditional: true, Answer: of[v1.StartedRun](), Silent: true, Errors: refused,
 	},
 	{
 		ID: "resubmitJob", Summary: "Repeat a failed, skipped or postponed occurrence", Group: jobs,
 		Method: "POST", Path: "/jobCollections/{c}/jobs/{j}/resubmit", Right: auth.Operate,
 		Subject: "resubmit.{c}.{j}", Published: true, Returns: "the ids of the occurrence and of its original",
-		Body: "ResubmitRequest", Answer: "Resubmitted", Errors: refused,
+		Body: of[v1.ResubmitRequest](), Answer: of[v1.Resubmitted](), Errors: refused,
 	},
 	{
 		ID: "enableJob", Summary: "Enable a disabled or paused job", Group: jobs,
 		Method: "POST", Path: "/jobCollections/{c}/jobs/{j}/enable", Right: auth.Operate,
 		Subject: "enable.{c}.{j}", Published: true, Returns: "the job",
-		Bare: true, Conditional: true, Tagged: true, Answer: "ShownJob", Errors: refused,
+		Bare: true, Conditional: true, Tagged: true, Answer: shownJob, Errors: refused,
 	},
 	{
 		ID: "disableJob", Summary: "Disable a job", Group: jobs,
 		Method: "POST", Path: "/jobCollections/{c}/jobs/{j}/disable", Right: auth.Operate,
 		Subject: "disable.{c}.{j}", Published: true, Returns: "the job",
-		Bare: true, Conditional: true, Tagged: true, Answer: "ShownJob", Errors: refused,
+		Bare: true, Conditional: true, Tagged: true, Answer: shownJob, Errors: refused,
 	},
 	{
 		ID: "pauseJob", Summary: "Pause a job until a time", Text: "The job resumes automatically.", Group: jobs,
 		Method: "POST", Path: "/jobCollections/{c}/jobs/{j}/pause", Right: auth.Operate,
 		Subject: "pause.{c}.{j}", Published: true, Returns: "the job",
-		Body: "PauseRequest", Conditional: true, Tagged: true, Answer: "ShownJob", Errors: refused,
+		Body: of[v1.PauseRequest](), Conditional: true, Tagged: true, Answer: shownJob, Errors: refused,
 	},
 	{
 		ID: "cancelJob", Summary: "Cancel active occurrences of a job", Text: cancelText, Group: jobs,
 		Method: "POST", Path: "/jobCollections/{c}/jobs/{j}/cancel", Right: auth.Operate,
 		Subject: "cancel.{c}.{j}", Returns: "the ids of the occurrences that were canceled",
-		Body: "CancelRequest", MayEmpty: true, ConditionalNATS: true, Answer: "Cancellation", Errors: refused,
+		Body: of[v1.CancelRequest](), MayEmpty: true, ConditionalNATS: true, Answer: of[v1.Cancellation](), Errors: refused,
 	},
 	{
 		ID: "tryJob", Summary: "Test a job with a single attempt now", Group: jobs,
 		Text:   "The scheduler stores no record and does not retry. Without a document, or with {\"data\": {…}}, it tries the stored job.",
 		Method: "POST", Path: "/jobCollections/{c}/jobs/{j}/try", Right: auth.Operate,
 		Subject: "try.{c}.{j}", Returns: "what became of one attempt of the job",
-		Body: "Job", MayEmpty: true, Abortable: true, Answer: "Trial", Errors: refused,
+		Body: composed("Job"), MayEmpty: true, Abortable: true, Answer: of[v1.Trial](), Errors: refused,
 	},
 	{
 		ID: "preview", Summary: "Show when a job would run", Text: "The scheduler stores nothing.", Group: jobs,
 		Method: "POST", Path: "/preview", Right: auth.Known,
 		Subject: "preview", Returns: "when a job would run",
-		Body: "PreviewRequest", Abortable: true, Answer: "Previewed",
+		Body: composed("PreviewRequest"), Abortable: true, Answer: of[v1.Previewed](),
 	},
 	{
 		ID: "createOperation", Summary: "Apply one change to many jobs", Group: jobs,
 		Text:   "With dryRun, the answer is 200 with the operation, and no job changes.",
 		Method: "POST", Path: "/operations", Right: auth.OperateAny,
 		Subject: "operation-create", Scoped: true, Returns: "the operation",
-		Query: []Param{ofCollection}, Body: "OperationRequest", Answer: "Operation", Statuses: put,
+		Query: []Param{ofCollection}, Body: of[v1.OperationRequest](), Answer: of[v1.Operation](), Statuses: put,
 	},
 	{
 		ID: "listOperations", Summary: "List recent operations, newest first", Text: "The scheduler keeps them for 7 days.", Group: jobs,
 		Method: "GET", Path: "/operations", Right: auth.ReadAny,
 		Subject: "operation-list", Scoped: true, Returns: "operations, the newest first",
-		Query: []Param{ofCollection}, Answer: "OperationList",
+		Query: []Param{ofCollection}, Answer: listOf(of[v1.Operation]()),
 	},
 	{
 		ID: "getOperation", Summary: "Show an operation", Group: jobs,
 		Method: "GET", Path: "/operations/{id}", Right: auth.ReadAny,
 		Subject: "operation-get.{id}", Scoped: true, Returns: "the operation",
-		Query: []Param{ofCollection}, Answer: "Operation", Errors: missing,
+		Query: []Param{ofCollection}, Answer: of[v1.Operation](), Errors: missing,
 	},
 	{
 		ID: "cancelOperation", Summary: "Stop an operation between jobs", Group: jobs,
 		Method: "POST", Path: "/operations/{id}/cancel", Right: auth.OperateAny,
 		Subject: "operation-cancel.{id}", Scoped: true, Returns: "the operation",
-		Query: []Param{ofCollection}, Bare: true, Answer: "Operation", Errors: missing,
+		Query: []Param{ofCollection}, Bare: true, Answer: of[v1.Operation](), Errors: missing,
 	},
 }
 
@@ -212,19 +224,19 @@ var historyOperations = []Operation{
 		ID: "jobHistory", Summary: "List the records of a job, newest first", Text: eventText, Group: past,
 		Method: "GET", Path: "/jobCollections/{c}/jobs/{j}/history", Right: auth.Read,
 		Subject: "history.{c}.{j}", Follow: "follow.{c}.{j}", Returns: "a page of records, newest first",
-		Query: history, Answer: "HistoryRecordList", Line: "HistoryRecord", Events: true, Errors: missing,
+		Query: history, Answer: listOf(record), Line: record, Events: true, Errors: missing,
 	},
 	{
 		ID: "collectionHistory", Summary: "List the records of a collection, newest first", Text: eventText, Group: past,
 		Method: "GET", Path: "/jobCollections/{c}/history", Right: auth.Read,
 		Subject: "history.{c}", Follow: "follow.{c}", Returns: "a page of the records of a collection, newest first",
-		Query: history, Answer: "HistoryRecordList", Line: "HistoryRecord", Events: true, Errors: missing,
+		Query: history, Answer: listOf(record), Line: record, Events: true, Errors: missing,
 	},
 	{
 		ID: "history", Summary: "List all records, newest first", Text: eventText, Group: past,
 		Method: "GET", Path: "/history", Right: auth.ReadAny,
 		Subject: "history", Follow: "follow", Returns: "a page of the records of all jobs, newest first",
-		Query: history, Answer: "HistoryRecordList", Line: "HistoryRecord", Events: true,
+		Query: history, Answer: listOf(record), Line: record, Events: true,
 	},
 	{
 		ID: "why", Summary: "Explain why a job ran at a time, or did not", Group: past,
@@ -233,7 +245,7 @@ var historyOperations = []Operation{
 		Query: []Param{{
 			Name: "at", Text: "when, such as 2026-03-02T09:00, now or -2h; default: the latest instant that did not run, else the next one",
 		}},
-		Answer: "Why", Errors: missing,
+		Answer: of[explain.Answer](), Errors: missing,
 	},
 	{
 		ID: "account", Summary: "List all due times of a period with their records", Group: past,
@@ -243,13 +255,13 @@ var historyOperations = []Operation{
 			{Name: "from", Text: "where the period begins, such as 2026-03-02T09:00Z or -24h; required"},
 			{Name: "to", Text: "where it ends, exclusive; default: now"},
 		},
-		Answer: "Account", Errors: missing,
+		Answer: of[explain.Account](), Errors: missing,
 	},
 	{
 		ID: "forecast", Summary: "Forecast runs per minute", Text: "The report suggests how to flatten peaks.", Group: past,
 		Method: "GET", Path: "/forecast", Right: auth.ReadAny,
 		Subject: "forecast", Scoped: true, Returns: "what is planned, minute by minute",
-		Query: planned, Answer: "Forecast", Errors: missing,
+		Query: planned, Answer: of[forecast.Report](), Errors: missing,
 	},
 	{
 		ID: "jobRuns", Summary: "Export a job's coming runs as a calendar", Group: past,
@@ -270,19 +282,19 @@ var historyOperations = []Operation{
 		ID: "jobAudit", Summary: "List who changed a job, newest first", Text: tailText, Group: administration,
 		Method: "GET", Path: "/jobCollections/{c}/jobs/{j}/audit", Right: auth.Administer,
 		Subject: "audit.{c}.{j}", Follow: "follow-audit.{c}.{j}", Returns: "a page of who changed the job, newest first",
-		Query: changes, Answer: "AuditRecordList", Line: "AuditRecord",
+		Query: changes, Answer: listOf(of[audit.Entry]()), Line: of[audit.Entry](),
 	},
 	{
 		ID: "collectionAudit", Summary: "List who changed a collection, newest first", Text: tailText, Group: administration,
 		Method: "GET", Path: "/jobCollections/{c}/audit", Right: auth.Administer,
 		Subject: "audit.{c}", Follow: "follow-audit.{c}", Returns: "a page of who changed a collection and its jobs, newest first",
-		Query: changes, Answer: "AuditRecordList", Line: "AuditRecord",
+		Query: changes, Answer: listOf(of[audit.Entry]()), Line: of[audit.Entry](),
 	},
 	{
 		ID: "audit", Summary: "List all changes, newest first", Text: tailText, Group: administration,
 		Method: "GET", Path: "/audit", Right: auth.Administer,
 		Subject: "audit", Follow: "follow-audit", Returns: "a page of who changed what, newest first",
-		Query: changes, Answer: "AuditRecordList", Line: "AuditRecord",
+		Query: changes, Answer: listOf(of[audit.Entry]()), Line: of[audit.Entry](),
 	},
 }
 
@@ -291,13 +303,13 @@ var adminOperations = []Operation{
 		ID: "listSecrets", Summary: "List the shared secrets without their values", Group: administration,
 		Method: "GET", Path: "/secrets", Right: auth.Administer,
 		Subject: "secret-list", Returns: "all shared secrets, without their values",
-		Answer: "SharedSecretList",
+		Answer: listOf(of[v1.SharedSecret]()),
 	},
 	{
 		ID: "putSecret", Summary: "Create or replace a shared secret", Group: administration,
 		Method: "PUT", Path: "/secrets/{name}", Right: auth.Administer,
 		Subject: "secret-put.{name}", Returns: "the secret, without its value",
-		Body: "SharedSecretRequest", Answer: "SharedSecret", Statuses: put,
+		Body: of[v1.SharedSecretRequest](), Answer: of[v1.SharedSecret](), Statuses: put,
 	},
 	{
 		ID: "deleteSecret", Summary: "Delete a shared secret", Group: administration,
@@ -309,38 +321,38 @@ var adminOperations = []Operation{
 		ID: "rotateSecrets", Summary: "Seal all secrets with the first key", Group: administration,
 		Method: "POST", Path: "/secrets/rotate", Served: "/secrets/{name}", Right: auth.Administer,
 		Subject: "secret-rotate", Returns: "what was sealed again",
-		Bare: true, Answer: "Rotation",
+		Bare: true, Answer: of[v1.Rotation](),
 	},
 	{
 		ID: "listTokens", Summary: "List the access tokens without their texts", Group: administration,
 		Method: "GET", Path: "/tokens", Right: auth.Administer,
-		Answer: "TokenList",
+		Answer: listOf(of[v1.Token]()),
 	},
 	{
 		ID: "createToken", Summary: "Create an access token and show its text once", Group: administration,
 		Method: "POST", Path: "/tokens", Right: auth.Administer,
-		Body: "TokenRequest", Answer: "NewToken", Statuses: []int{http.StatusCreated},
+		Body: of[v1.TokenRequest](), Answer: of[v1.NewToken](), Statuses: []int{http.StatusCreated},
 	},
 	{
 		ID: "revokeToken", Summary: "Revoke an access token", Group: administration,
 		Method: "DELETE", Path: "/tokens/{id}", Right: auth.Administer,
-		Answer: "Token", Errors: missing,
+		Answer: of[v1.Token](), Errors: missing,
 	},
 	{
 		ID: "doctor", Summary: "Check that every job is scheduled", Text: "It compares jobs with batons.", Group: administration,
 		Method: "POST", Path: "/doctor", Right: auth.Administer,
 		Query: []Param{{Name: "fix", Kind: Flag, Text: "repair all findings"}}, Bare: true, Abortable: true,
-		Answer: "DoctorReport",
+		Answer: of[v1.AuditReport](),
 	},
 	{
 		ID: "healthz", Summary: "Report that the process is alive", Group: administration,
 		Method: "GET", Path: "/healthz", Right: auth.Open,
-		Answer: "ProcessStatus",
+		Answer: composed("ProcessStatus"),
 	},
 	{
 		ID: "readyz", Summary: "Report whether the process can serve", Group: administration,
 		Method: "GET", Path: "/readyz", Right: auth.Open,
-		Answer: "ProcessStatus", Errors: []int{http.StatusInternalServerError, http.StatusServiceUnavailable},
+		Answer: composed("ProcessStatus"), Errors: []int{http.StatusInternalServerError, http.StatusServiceUnavailable},
 	},
 	{
 		ID: "metrics", Summary: "Export metrics for Prometheus", Group: administration,
@@ -350,16 +362,16 @@ var adminOperations = []Operation{
 	{
 		ID: "jobSchema", Summary: "Show the JSON Schema of a job", Group: administration,
 		Method: "GET", Path: "/schemas/job.json", Right: auth.Open,
-		Tagged: true, Answer: "JSONSchema", Media: schema.MediaType,
+		Tagged: true, Answer: composed("JSONSchema"), Media: schema.MediaType,
 	},
 	{
 		ID: "collectionSchema", Summary: "Show the JSON Schema of a collection", Group: administration,
 		Method: "GET", Path: "/schemas/collection.json", Right: auth.Open,
-		Tagged: true, Answer: "JSONSchema", Media: schema.MediaType,
+		Tagged: true, Answer: composed("JSONSchema"), Media: schema.MediaType,
 	},
 	{
 		ID: "openapi", Summary: "Show the OpenAPI document", Group: administration,
 		Method: "GET", Path: "/openapi.json", Right: auth.Open,
-		Tagged: true, Answer: "OpenAPI",
+		Tagged: true, Answer: composed("OpenAPI"),
 	},
 }

@@ -24,7 +24,8 @@ func TestTable(t *testing.T) {
 		if !op.Right.Valid() {
 			t.Errorf("%s: %q is not a right", op.ID, op.Right)
 		}
-		if op.ID == "" || op.Summary == "" || (op.Style == api.Short) != (op.Group != "") || (op.Subject == "") != (op.Returns == "") {
+		if op.ID == "" || op.Summary == "" || (op.Style == api.Short) != (op.Group != "") || (op.Subject == "") != (op.Returns == "") ||
+			(op.Follow == "") != (op.Line == nil) {
 			t.Errorf("%s: the row is incomplete: %+v", op.ID, op)
 		}
 		for _, name := range api.NamesIn(op.Path + op.Pattern()) {

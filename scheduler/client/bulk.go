@@ -8,27 +8,9 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 )
 
-// Bulk is a request to apply one verb to many jobs: see [v1.Operation].
-type Bulk struct {
-	Verb       string   `json:"verb"`
-	Jobs       []string `json:"jobs,omitempty"`
-	Collection string   `json:"collection,omitempty"`
-	Filter     string   `json:"$filter,omitempty"` // such as "state eq paused"
-	Labels     string   `json:"labelSelector,omitempty"`
-	All        bool     `json:"all,omitempty"`
-
-	Until       string  `json:"until,omitempty"`
-	StopRetries bool    `json:"stopRetries,omitempty"`
-	FailedSince string  `json:"failedSince,omitempty"`
-	FailedUntil string  `json:"failedUntil,omitempty"`
-	Target      string  `json:"target,omitempty"`
-	Rate        float64 `json:"ratePerSecond,omitempty"`
-	DryRun      bool    `json:"dryRun,omitempty"`
-}
-
 // CreateOperation starts an operation on many jobs.
-func (c *Client) CreateOperation(ctx context.Context, b Bulk) (*v1.Operation, error) {
-	return send[v1.Operation](ctx, c, "/operations"+inCollection(b.Collection), b)
+func (c *Client) CreateOperation(ctx context.Context, req v1.OperationRequest) (*v1.Operation, error) {
+	return send[v1.Operation](ctx, c, "/operations"+inCollection(req.Collection), req)
 }
 
 // Operations returns the operations of the last 7 days, newest first. With a collection, it returns only operations on its

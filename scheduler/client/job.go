@@ -151,16 +151,14 @@ func (c *Client) RunWith(ctx context.Context, k scheduler.Key, data json.RawMess
 			return "", fmt.Errorf("data: %w", err)
 		}
 	}
-	var started struct {
-		Occurrence string `json:"occurrence"`
-	}
+	var started v1.StartedRun
 	_, err = c.call(ctx, http.MethodPost, jobPath(k)+"/run", body, &started)
 	return started.Occurrence, err
 }
 
 // Resubmit repeats an occurrence of a job as a manual run. force repeats a successful one, too.
 func (c *Client) Resubmit(ctx context.Context, k scheduler.Key, occurrence string, force bool) (*v1.Resubmitted, error) {
-	return send[v1.Resubmitted](ctx, c, jobPath(k)+"/resubmit", map[string]any{"occurrence": occurrence, "force": force})
+	return send[v1.Resubmitted](ctx, c, jobPath(k)+"/resubmit", v1.ResubmitRequest{Occurrence: occurrence, Force: force})
 }
 
 // Enable resumes a disabled or paused job. The Result of the returned job reports whether the job changed.
@@ -176,25 +174,18 @@ func (c *Client) Disable(ctx context.Context, k scheduler.Key) (*Job, error) {
 // Pause stops a job until a time, then the job resumes automatically. until is an RFC 3339 time or, on the job's clock,
 // 2h, 9:00, "tomorrow 9:00" and the like. Pause returns the job. Enable ends a pause.
 func (c *Client) Pause(ctx context.Context, k scheduler.Key, until string) (*Job, error) {
-	return send[Job](ctx, c, jobPath(k)+"/pause", map[string]string{"until": until})
-}
-
-// CancelOptions select the occurrences to cancel.
-type CancelOptions struct {
-	Occurrence string `json:"occurrence,omitempty"` // of a job: its time or id. Default: all that have started
-	Reason     string `json:"reason,omitempty"`     // for the history and the audit log
-	DryRun     bool   `json:"dryRun,omitempty"`     // return the occurrences without canceling them
+	return send[Job](ctx, c, jobPath(k)+"/pause", v1.PauseRequest{Until: until})
 }
 
 // Cancel ends the active occurrences of a job: it cancels attempts in flight and prevents retries. The error is a
 // [scheduler.ErrConflict] if the job has no active occurrence.
-func (c *Client) Cancel(ctx context.Context, k scheduler.Key, o CancelOptions) (*v1.Cancellation, error) {
-	return send[v1.Cancellation](ctx, c, jobPath(k)+"/cancel", o)
+func (c *Client) Cancel(ctx context.Context, k scheduler.Key, req v1.CancelRequest) (*v1.Cancellation, error) {
+	return send[v1.Cancellation](ctx, c, jobPath(k)+"/cancel", req)
 }
 
 // CancelCollection is [Client.Cancel] for all jobs of a collection. It succeeds even if none has an active occurrence.
-func (c *Client) CancelCollection(ctx context.Context, name string, o CancelOptions) (*v1.Cancellation, error) {
-	return send[v1.Cancellation](ctx, c, collectionPath(name)+"/cancel", o)
+func (c *Client) CancelCollection(ctx context.Context, name string, req v1.CancelRequest) (*v1.Cancellation, error) {
+	return send[v1.Cancellation](ctx, c, collectionPath(name)+"/cancel", req)
 }
 
 // send posts a document, nil for none, and decodes the answer.

@@ -13,10 +13,7 @@ func secretPath(name string) string { return "/secrets/" + url.PathEscape(name) 
 
 // PutSecret sets a shared secret. created reports whether it is new.
 func (c *Client) PutSecret(ctx context.Context, name, value, description string) (s *v1.SharedSecret, created bool, err error) {
-	body, err := json.Marshal(struct {
-		Value       string `json:"value"`
-		Description string `json:"description,omitempty"`
-	}{value, description})
+	body, err := json.Marshal(v1.SharedSecretRequest{Value: value, Description: description})
 	if err != nil {
 		return nil, false, err
 	}

@@ -14,15 +14,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/engine/step"
-	"github.com/carillon-sched/carillon/scheduler/intake"
 )
-
-// cancelRequest is the body of a request to cancel.
-type cancelRequest struct {
-	occurrence string
-	reason     string
-	dryRun     bool
-}
 
 // Cancel ends started occurrences of a job: it cancels the running attempt on any replica, and no retry or errorAction
 // follows. The history records the caller and the reason. The schedule is not affected.
@@ -41,9 +33,9 @@ func (e Editor) Cancel(ctx context.Context, k scheduler.Key, body []byte) (*v1.C
 		return nil, err
 	}
 	v, err := e.cancel(asking(ctx, "cancel"), k, req)
-	if err == nil && len(v.Occurrences) == 0 && !req.dryRun {
-		what := cmp.Or(req.occurrence, "no occurrence")
-		if req.occurrence != "" {
+	if err == nil && len(v.Occurrences) == 0 && !req.DryRun {
+		what := cmp.Or(req.Occurrence, "no occurrence")
+		if req.Occurrence != "" {
 			what = "occurrence " + what + " is not one that"
 		}
 		return nil, fmt.Errorf("job %s: %w: %s runs or waits for a retry; to keep the job from running, disable it",
@@ -59,7 +51,7 @@ func (e Editor) CancelCollection(ctx context.Context, collection string, body []
 		return nil, err
 	}
 	req, err := readCancel(ctx, body)
-	if err == nil && req.occurrence != "" {
+	if err == nil && req.Occurrence != "" {
 		err = scheduler.Invalid("occurrence", "cancel the occurrence of a job, not of a collection")
 	}
 	if err == nil {
@@ -72,7 +64,7 @@ func (e Editor) CancelCollection(ctx context.Context, collection string, body []
 	if err != nil {
 		return nil, err
 	}
-	all := &v1.Cancellation{Occurrences: []string{}, DryRun: req.dryRun}
+	all := &v1.Cancellation{Occurrences: []string{}, DryRun: req.DryRun}
 	for k := range keys {
 		v, err := e.cancel(asking(ctx, "cancel"), k, req)
 		if errors.Is(err, scheduler.ErrNotFound) {
@@ -114,25 +106,16 @@ func (e Editor) active(ctx context.Context, collection string) (map[scheduler.Ke
 	return keys, nil
 }
 
-// readCancel parses the body of a request to cancel.
-func readCancel(ctx context.Context, body []byte) (req cancelRequest, err error) {
+// readCancel parses the body of a request to cancel; it may be empty.
+func readCancel(ctx context.Context, body []byte) (*v1.CancelRequest, error) {
 	if len(body) == 0 {
-		return req, nil
+		return &v1.CancelRequest{}, nil
 	}
-	v, err := intake.Parse(ctx, body)
-	if err != nil {
-		return req, err
-	}
-	reader := document.NewReader()
-	o := reader.Object(v, "")
-	req.occurrence, _ = o.String("occurrence")
-	req.reason, _ = o.String("reason")
-	req.dryRun, _ = o.Bool("dryRun")
-	if len(req.reason) > scheduler.MaxCancelReason {
-		o.Problem("reason", "has %d bytes; at most %d are allowed", len(req.reason), scheduler.MaxCancelReason)
-	}
-	o.Done()
-	return req, scheduler.AsInvalid(reader.Err())
+	return readRequest(ctx, body, func(o *document.Object, req *v1.CancelRequest) {
+		if len(req.Reason) > scheduler.MaxCancelReason {
+			o.Problem("reason", "has %d bytes; at most %d are allowed", len(req.Reason), scheduler.MaxCancelReason)
+		}
+	})
 }
 
 // begun is an occurrence that can be canceled.
@@ -143,11 +126,11 @@ type begun struct {
 }
 
 // cancel cancels the active occurrences of a job.
-func (e Editor) cancel(ctx context.Context, k scheduler.Key, req cancelRequest) (*v1.Cancellation, error) {
+func (e Editor) cancel(ctx context.Context, k scheduler.Key, req *v1.CancelRequest) (*v1.Cancellation, error) {
 	var nominal time.Time
-	if req.occurrence != "" {
+	if req.Occurrence != "" {
 		var err error
-		if nominal, err = scheduler.ParseOccurrence(k, req.occurrence); err != nil {
+		if nominal, err = scheduler.ParseOccurrence(k, req.Occurrence); err != nil {
 			return nil, err
 		}
 	}
@@ -163,16 +146,16 @@ func (e Editor) cancel(ctx context.Context, k scheduler.Key, req cancelRequest) 
 		if err != nil {
 			return nil, err
 		}
-		v := &v1.Cancellation{Occurrences: []string{}, DryRun: req.dryRun}
+		v := &v1.Cancellation{Occurrences: []string{}, DryRun: req.DryRun}
 		batons := make([]scheduler.Baton, len(found))
 		for i := range found {
 			batons[i] = found[i].baton
 			v.Occurrences = append(v.Occurrences, scheduler.OccurrenceID(k, batons[i].Nominal))
 		}
-		if len(found) == 0 || req.dryRun {
+		if len(found) == 0 || req.DryRun {
 			return v, nil
 		}
-		err = e.writeCanceled(ctx, cur, batons, v.Occurrences, req.reason)
+		err = e.writeCanceled(ctx, cur, batons, v.Occurrences, req.Reason)
 		if errors.Is(err, step.ErrOvertaken) {
 			continue
 		}

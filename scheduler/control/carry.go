@@ -439,7 +439,7 @@ func (o OperationKeeper) change(ctx context.Context, op *operation, it item) (as
 
 // stop cancels the active occurrences of a disabled job, or only counts them.
 func (o OperationKeeper) stop(ctx context.Context, k scheduler.Key, retries bool) (begun int, err error) {
-	active, err := o.edits.cancel(ctx, k, cancelRequest{reason: stopReason, dryRun: !retries})
+	active, err := o.edits.cancel(ctx, k, &v1.CancelRequest{Reason: stopReason, DryRun: !retries})
 	if err != nil {
 		return 0, err
 	}

@@ -18,7 +18,6 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/explain"
-	"github.com/carillon-sched/carillon/scheduler/intake"
 )
 
 // OperationKeeper manages operations on many jobs and executes them.
@@ -226,52 +225,44 @@ const maxRate = 10_000
 
 // readOperation parses the document of an operation, and whether it is a dry run.
 func readOperation(ctx context.Context, collection string, body []byte, now time.Time) (op *operation, dryRun bool, err error) {
-	v, err := intake.Parse(ctx, body)
+	op = &operation{Operation: v1.Operation{Created: now}}
+	req, err := readRequest(ctx, body, func(o *document.Object, req *v1.OperationRequest) {
+		if v, _ := o.Value("verb"); v.Kind() == document.KindString {
+			op.Verb, _ = o.Enum("verb", v1.OperationVerbs...)
+		}
+		if req.Collection == "" {
+			req.Collection = collection
+		} else if collection != "" && req.Collection != collection {
+			o.Problem("collection", "is %q, but the request is about %s", req.Collection, collection)
+		}
+		op.FailedSince = readInstant(o, "failedSince", req.FailedSince, now)
+		op.FailedUntil = readInstant(o, "failedUntil", req.FailedUntil, now)
+		if text, ok := o.Number("ratePerSecond"); ok {
+			var err error
+			if op.Rate, err = strconv.ParseFloat(text, 64); err != nil || op.Rate <= 0 || op.Rate > maxRate {
+				o.Problem("ratePerSecond", "must be above 0 and at most %d, got %s", maxRate, text)
+			}
+		}
+	})
 	if err != nil {
 		return nil, false, err
 	}
-	r := document.NewReader()
-	o := r.Object(v, "")
-	op = &operation{Operation: v1.Operation{Created: now}}
-	if o.Require("verb") {
-		op.Verb, _ = o.Enum("verb", v1.OperationVerbs...)
-	}
-	op.Jobs, _ = o.Strings("jobs")
-	for name, to := range map[string]*string{
-		"collection": &op.Collection, "$filter": &op.Filter, "labelSelector": &op.Labels, "prefix": &op.Prefix,
-		"actionType": &op.Action, "nextAfter": &op.NextAfter, "nextBefore": &op.NextBefore, "text": &op.Text,
-		"lastOutcome": &op.Outcome, "until": &op.Until, "label": &op.Label, "target": &op.Target,
-	} {
-		*to, _ = o.String(name)
-	}
-	if op.Collection == "" {
-		op.Collection = collection
-	} else if collection != "" && op.Collection != collection {
-		o.Problem("collection", "is %q, but the request is about %s", op.Collection, collection)
-	}
-	for name, to := range map[string]*time.Time{"failedSince": &op.FailedSince, "failedUntil": &op.FailedUntil} {
-		text, _ := o.String(name)
-		if *to, err = v1.ReadInstant(name, text, now); err != nil {
-			o.Problem(name, "%s", scheduler.ProblemsIn(err)[0].Message)
-		}
-	}
-	if text, ok := o.Number("ratePerSecond"); ok {
-		if op.Rate, err = strconv.ParseFloat(text, 64); err != nil || op.Rate <= 0 || op.Rate > maxRate {
-			o.Problem("ratePerSecond", "must be above 0 and at most %d, got %s", maxRate, text)
-		}
-	}
-	op.StopRetries, _ = o.Bool("stopRetries")
-	all, _ := o.Bool("all")
-	dryRun, _ = o.Bool("dryRun")
-	o.Done()
-	if err := r.Err(); err != nil {
-		return nil, false, scheduler.AsInvalid(err)
-	}
-	if !all && op.Jobs == nil && op.Collection == "" && op.JobSearch == (v1.JobSearch{}) && op.FailedSince.IsZero() {
+	op.Jobs, op.Collection, op.JobSearch = req.Jobs, req.Collection, req.JobSearch
+	op.Until, op.StopRetries, op.Label, op.Target = req.Until, req.StopRetries, req.Label, req.Target
+	if !req.All && op.Jobs == nil && op.Collection == "" && op.JobSearch == (v1.JobSearch{}) && op.FailedSince.IsZero() {
 		return nil, false, scheduler.Invalid("", "names no jobs; name jobs, a collection or a search, or set all to true")
 	}
 	err = op.check(now)
-	return op, dryRun, err
+	return op, req.DryRun, err
+}
+
+// readInstant parses an instant of a request; see [v1.ReadInstant].
+func readInstant(o *document.Object, name, text string, now time.Time) time.Time {
+	t, err := v1.ReadInstant(name, text, now)
+	if err != nil {
+		o.Problem(name, "%s", scheduler.ProblemsIn(err)[0].Message)
+	}
+	return t
 }
 
 // check validates a requested operation and sets its defaults.

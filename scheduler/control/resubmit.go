@@ -10,9 +10,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
-	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/engine/step"
-	"github.com/carillon-sched/carillon/scheduler/intake"
 )
 
 // Resubmit repeats an occurrence that failed, was skipped or was postponed, as a manual run whose records name it. The
@@ -35,7 +33,7 @@ func (r Runner) ResubmitAt(ctx context.Context, k scheduler.Key, body []byte, as
 		return nil, err
 	}
 	ctx = asking(ctx, "resubmit")
-	text, force, err := readResubmit(ctx, body)
+	req, err := readRequest[v1.ResubmitRequest](ctx, body, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -43,12 +41,12 @@ func (r Runner) ResubmitAt(ctx context.Context, k scheduler.Key, body []byte, as
 	if err != nil {
 		return nil, err
 	}
-	nominal, err := r.nominalOf(ctx, k, text)
+	nominal, err := r.nominalOf(ctx, k, req.Occurrence)
 	if err != nil {
 		return nil, err
 	}
 	for range casTries {
-		v, err := r.resubmit(ctx, j, nominal, force, asked)
+		v, err := r.resubmit(ctx, j, nominal, req.Force, asked)
 		if !errors.Is(err, step.ErrOvertaken) {
 			return v, err
 		}
@@ -137,22 +135,6 @@ func (r *repetition) of() *scheduler.Resubmission {
 		return nil
 	}
 	return r.Resubmission
-}
-
-// readResubmit parses the body of a request.
-func readResubmit(ctx context.Context, body []byte) (occurrence string, force bool, err error) {
-	v, err := intake.Parse(ctx, body)
-	if err != nil {
-		return "", false, err
-	}
-	reader := document.NewReader()
-	o := reader.Object(v, "")
-	if o.Require("occurrence") {
-		occurrence, _ = o.String("occurrence")
-	}
-	force, _ = o.Bool("force")
-	o.Done()
-	return occurrence, force, scheduler.AsInvalid(reader.Err())
 }
 
 // recordID is the last part of a record's ID or name.

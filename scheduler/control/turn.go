@@ -10,10 +10,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/audit"
-	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/engine/step"
 	"github.com/carillon-sched/carillon/scheduler/explain"
-	"github.com/carillon-sched/carillon/scheduler/intake"
 )
 
 // Enable resumes a disabled or paused job. The due times that it has missed are recorded as skipped. It returns
@@ -221,18 +219,9 @@ func (e Editor) PauseAt(ctx context.Context, k scheduler.Key, until string, aske
 
 // PauseBy is [Editor.PauseAt] for the body of a request, {"until": …}.
 func (e Editor) PauseBy(ctx context.Context, k scheduler.Key, body []byte, asked time.Time) (*v1.Job, error) {
-	v, err := intake.Parse(ctx, body)
+	req, err := readRequest[v1.PauseRequest](ctx, body, nil)
 	if err != nil {
 		return nil, err
 	}
-	reader, until := document.NewReader(), ""
-	o := reader.Object(v, "")
-	if o.Require("until") {
-		until, _ = o.String("until")
-	}
-	o.Done()
-	if err := reader.Err(); err != nil {
-		return nil, scheduler.AsInvalid(err)
-	}
-	return e.PauseAt(ctx, k, until, asked)
+	return e.PauseAt(ctx, k, req.Until, asked)
 }

@@ -76,7 +76,7 @@ func (r request) read(ctx context.Context, tail bool) (*dispatch.Request, error)
 		asked.Name = name
 	}
 	switch {
-	case r.op.Body != "":
+	case r.op.Body != nil:
 		asked.Body = r.body
 	case r.op.Bare:
 		return asked, intake.CheckNoDocument(ctx, r.body)
@@ -90,7 +90,7 @@ func (r request) read(ctx context.Context, tail bool) (*dispatch.Request, error)
 func (r request) readParams(ctx context.Context, params map[string]any, fields []api.Param) error {
 	none := len(fields) == 0
 	fields = slices.DeleteFunc(fields, func(p api.Param) bool { _, elsewhere := params[p.Name]; return elsewhere })
-	if _, paged := r.op.Param("$top"); !paged && strings.HasSuffix(r.op.Answer, "List") {
+	if _, paged := r.op.Param("$top"); !paged && r.op.Answer != nil && r.op.Answer.List {
 		fields = append(fields, shortPage...)
 	} else if none {
 		return nil

@@ -96,7 +96,7 @@ func (it *item) knownVerb() string {
 
 func (it *item) takesBody() bool {
 	op := published[it.Verb]
-	return op != nil && op.Body != ""
+	return op != nil && op.Body != nil
 }
 
 // decide carries a spec out. It returns an error if the spec must be retried or the ingest has stopped. All other

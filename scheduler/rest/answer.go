@@ -10,6 +10,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/auth"
+	"github.com/carillon-sched/carillon/scheduler/guard"
 	"github.com/carillon-sched/carillon/scheduler/throttle"
 )
 
@@ -91,7 +92,7 @@ func (a *server) note(w http.ResponseWriter, r *http.Request, status int, err er
 		w.Header().Set("Retry-After", retryAfter)
 	}
 	if t, ok := errors.AsType[*throttle.Exceeded](err); ok {
-		w.Header().Set("Retry-After", seconds(t.After))
+		w.Header().Set("Retry-After", guard.RetryAfter(t.After))
 	}
 }
 

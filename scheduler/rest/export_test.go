@@ -5,6 +5,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler/api"
 	"github.com/carillon-sched/carillon/scheduler/auth"
+	"github.com/carillon-sched/carillon/scheduler/guard"
 )
 
 // Route is an operation of the API, for tests that look at all of them.
@@ -30,7 +31,7 @@ const ManagedPath = managedPath
 
 // WithoutRight returns a handler of an operation that names no right.
 func WithoutRight(identify func(*http.Request) (*auth.Principal, error)) http.Handler {
-	a := &server{identify: identify}
+	a := &server{guard: guard.Guard{Identify: identify}}
 	do := func(_ *server, w http.ResponseWriter, _ *http.Request) error {
 		w.WriteHeader(http.StatusOK)
 		return nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/control"
+	"github.com/carillon-sched/carillon/scheduler/guard"
 	"github.com/carillon-sched/carillon/scheduler/throttle"
 	"github.com/carillon-sched/carillon/scheduler/tracing"
 )
@@ -66,8 +67,7 @@ type server struct {
 	service  *control.Service
 	ready    func(ctx context.Context) error
 	degraded func() string
-	identify func(r *http.Request) (*auth.Principal, error)
-	rate     *throttle.Throttle
+	guard    guard.Guard
 	tails    *tailCount
 	metrics  http.Handler
 	observed func(operation string, status int, took time.Duration)
@@ -80,7 +80,11 @@ type server struct {
 // New returns the API's handler, which is safe for concurrent use.
 func New(cfg Config) http.Handler {
 	a := &server{
-		service: cfg.Service, ready: cfg.Ready, degraded: cfg.Degraded, identify: cfg.Identify, rate: cfg.Rate,
+		service: cfg.Service, ready: cfg.Ready, degraded: cfg.Degraded,
+		guard: guard.Guard{
+			Identify: cfg.Identify, Rate: cfg.Rate,
+			Limited: "too many requests at once; wait a moment, or have --http-rate raised",
+		},
 		metrics: cfg.Metrics, observed: cfg.Observe, tracer: cfg.Tracer, log: cfg.Logger, version: cfg.Version,
 	}
 	if cfg.MaxTails <= 0 {
@@ -96,8 +100,8 @@ func New(cfg Config) http.Handler {
 	if a.observed == nil {
 		a.observed = func(string, int, time.Duration) {}
 	}
-	if a.identify == nil {
-		a.identify = anybody
+	if a.guard.Identify == nil {
+		a.guard.Identify = guard.Anybody
 	}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
@@ -112,23 +116,18 @@ func New(cfg Config) http.Handler {
 	mux.Handle("/", a.handler(func(_ *server, _ http.ResponseWriter, r *http.Request) error {
 		return fault{http.StatusNotFound, "UnknownRoute", "there is nothing at " + r.URL.Path}
 	}, (*server).refuse))
-	guard := http.NewCrossOriginProtection()
-	guard.SetDenyHandler(a.handler(func(*server, http.ResponseWriter, *http.Request) error {
+	origins := http.NewCrossOriginProtection()
+	origins.SetDenyHandler(a.handler(func(*server, http.ResponseWriter, *http.Request) error {
 		return fault{http.StatusForbidden, "CrossOrigin", "a page of another origin may not do this"}
 	}, (*server).refuse))
-	return a.observe(a.hosts(cfg.AllowHost, guard.Handler(a.plain(armSpelled(mux)))))
+	return a.observe(a.hosts(cfg.AllowHost, origins.Handler(a.plain(armSpelled(mux)))))
 }
 
 // hosts refuses requests for host names that are not allowed; nil allows all.
 func (a *server) hosts(allowed func(host string) bool, next http.Handler) http.Handler {
-	if allowed == nil {
-		return next
-	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !allowed(r.Host) {
-			a.refuse(w, r, fault{http.StatusMisdirectedRequest, "UnknownHost", fmt.Sprintf(
-				"%q is not a name of this server; start it with --allowed-host if it is", r.Host,
-			)})
+		if text := guard.UnknownHost(allowed, r); text != "" {
+			a.refuse(w, r, fault{http.StatusMisdirectedRequest, "UnknownHost", text})
 			return
 		}
 		next.ServeHTTP(w, r)

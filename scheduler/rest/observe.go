@@ -1,13 +1,10 @@
 package rest
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
-	"net"
 	"net/http"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +12,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/api"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/control"
+	"github.com/carillon-sched/carillon/scheduler/guard"
 	"github.com/carillon-sched/carillon/scheduler/tracing"
 )
 
@@ -56,33 +54,25 @@ func (a *server) observe(next http.Handler) http.Handler {
 			w.Header().Set("Connection", "close")
 		}
 		w.Header().Set("Server", "Carillon/"+a.version)
-		out, asked := &response{ResponseWriter: w}, &asking{}
+		out, asked := &guard.Recorder{ResponseWriter: w}, &asking{}
 		ctx, span := a.trace(r)
 		defer func() {
-			p := recover()
-			if p != nil && p != http.ErrAbortHandler { //nolint:errorlint,err113 // the value that net/http defines
-				a.log.ErrorContext(ctx, "request panicked", "method", r.Method, "path", r.URL.Path, "requestId", id,
-					"err", p, "stack", string(debug.Stack()))
-			}
-			if p != nil && out.status != 0 {
-				panic(http.ErrAbortHandler) // the answer has begun: close the connection
-			}
-			if p != nil {
-				send(out, http.StatusInternalServerError, v1.JSON(describe(fmt.Errorf("panic: %v", p)).Document()))
-			}
+			out.Recovered(ctx, recover(), a.log, r, func(err error) {
+				send(out, http.StatusInternalServerError, v1.JSON(describe(err).Document()))
+			}, "requestId", id)
 			name, route := asked.name()
 			if !asked.tail {
-				a.observed(name, cmp.Or(out.status, http.StatusOK), time.Since(begin))
+				a.observed(name, out.Status(), time.Since(begin))
 			}
 			if route == "" {
 				name = "HTTP " + name
 			}
-			span.Answered(name, route, cmp.Or(out.status, http.StatusOK))
-			a.log.DebugContext(ctx, "request", "method", r.Method, "path", r.URL.Path, "status", out.status,
+			span.Answered(name, route, out.Status())
+			a.log.DebugContext(ctx, "request", "method", r.Method, "path", r.URL.Path, "status", out.Status(),
 				"duration", time.Since(begin), "requestId", id)
 		}()
 		asks := context.WithValue(ctx, askingKey{}, asked)
-		next.ServeHTTP(out, r.WithContext(control.WithCaller(asks, caller(r)))) //nolint:contextcheck // likewise
+		next.ServeHTTP(out, r.WithContext(control.WithCaller(asks, guard.Address(r)))) //nolint:contextcheck // likewise
 	})
 }
 
@@ -125,15 +115,6 @@ func askingOf(ctx context.Context) *asking {
 	return &asking{} // not stored
 }
 
-// caller identifies callers by their addresses.
-func caller(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr
-	}
-	return host
-}
-
 // requestID returns a random UUID (version 4), the form of Azure's ids.
 func requestID() string {
 	var b [16]byte
@@ -142,29 +123,3 @@ func requestID() string {
 	b[8] = b[8]&0x3f | 0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
-
-// response records the status of an answer.
-type response struct {
-	http.ResponseWriter
-
-	status int // 0: not sent yet
-}
-
-// WriteHeader records and sends the status.
-func (r *response) WriteHeader(status int) {
-	if r.status == 0 {
-		r.status = status
-	}
-	r.ResponseWriter.WriteHeader(status)
-}
-
-// Write sends a part of the body.
-func (r *response) Write(p []byte) (int, error) {
-	if r.status == 0 {
-		r.status = http.StatusOK
-	}
-	return r.ResponseWriter.Write(p)
-}
-
-// Unwrap lets [http.ResponseController] reach the connection.
-func (r *response) Unwrap() http.ResponseWriter { return r.ResponseWriter }

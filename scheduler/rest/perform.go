@@ -42,7 +42,7 @@ func perform(op *api.Operation) action {
 				return err
 			}
 		}
-		if op.Body != "" {
+		if op.Body != nil {
 			if asked.Body, err = readBody(w, r); err != nil {
 				return err
 			}

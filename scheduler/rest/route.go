@@ -1,14 +1,13 @@
 package rest
 
 import (
-	"maps"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api"
 	"github.com/carillon-sched/carillon/scheduler/api/dispatch"
+	"github.com/carillon-sched/carillon/scheduler/guard"
 	"github.com/carillon-sched/carillon/scheduler/schema"
 )
 
@@ -118,37 +117,24 @@ func (r *route) serve() action {
 	return guarded(r.Operation, do)
 }
 
-// register adds all routes to mux. An unsupported method is answered with the supported ones. byMethod selects the
-// method, because mux reports a conflict between GET /x/{id} and /x/preview.
+// register adds all routes to mux.
 func (a *server) register(mux *http.ServeMux) {
-	paths, refusals := map[string]map[string]action{}, map[string]refusal{}
+	all, refusals := guard.Routes{}, map[string]refusal{}
 	for _, r := range routes() {
-		do := r.serve()
+		methods := []string{r.Method}
+		if r.Method == http.MethodGet {
+			methods = append(methods, http.MethodHead)
+		}
 		for _, path := range r.patterns() {
-			if paths[path] == nil {
-				paths[path] = map[string]action{}
-			}
-			paths[path][r.Method], refusals[path] = do, r.refusal()
-			if r.Method == http.MethodGet {
-				paths[path][http.MethodHead] = do
-			}
+			refusals[path] = r.refusal()
+			all.Add(path, a.handler(r.serve(), refusals[path]), methods...)
 		}
 	}
-	for path, methods := range paths {
-		mux.Handle(path, a.handler(byMethod(methods), refusals[path]))
-	}
-}
-
-// byMethod returns the action that dispatches by the request's method.
-func byMethod(methods map[string]action) action {
-	allow := strings.Join(slices.Sorted(maps.Keys(methods)), ", ")
-	return func(a *server, w http.ResponseWriter, r *http.Request) error {
-		if do, ok := methods[r.Method]; ok {
-			return do(a, w, r)
-		}
-		w.Header().Set("Allow", allow)
-		return fault{http.StatusMethodNotAllowed, "MethodNotAllowed", r.Method + " is not possible here, only " + allow}
-	}
+	all.Register(mux, func(path, allow string) http.Handler {
+		return a.handler(func(_ *server, _ http.ResponseWriter, r *http.Request) error {
+			return fault{http.StatusMethodNotAllowed, "MethodNotAllowed", r.Method + " is not possible here, only " + allow}
+		}, refusals[path])
+	})
 }
 
 // strict refuses unsupported options, bodies and conditions, because a client would assume that an ignored one had an

@@ -3,9 +3,9 @@ package rest
 import (
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 
+	"github.com/carillon-sched/carillon/scheduler/guard"
 	"github.com/carillon-sched/carillon/scheduler/throttle"
 )
 
@@ -19,7 +19,7 @@ func newTailCount(most int) *tailCount { return &tailCount{throttle.NewPlaces(mo
 
 // begin counts a live tail until end is called, or returns the limit that refuses it.
 func (c *tailCount) begin(r *http.Request) (end func(), err error) {
-	caller := callerOf(r)
+	caller := guard.Address(r)
 	end, err = c.places.Take(caller)
 	askingOf(r.Context()).tail = err == nil
 	full, ok := errors.AsType[*throttle.Full](err)
@@ -34,13 +34,4 @@ func (c *tailCount) begin(r *http.Request) (end func(), err error) {
 	return nil, fault{http.StatusServiceUnavailable, "TooManyTails", fmt.Sprintf(
 		"the history is followed %d times already, which is as often as this process lets it be; try again later", full.Most,
 	)}
-}
-
-// callerOf returns the address of the caller without the port.
-func callerOf(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr
-	}
-	return host
 }

@@ -99,14 +99,14 @@ func (c Disable) Run(ctx context.Context, t *terminal.Terminal, api *client.Clie
 		if err := api.DisableCollection(ctx, name); err != nil {
 			return err
 		}
-		v, err := api.CancelCollection(ctx, name, client.CancelOptions{Reason: remote.StopReason, DryRun: !c.StopRetries})
+		v, err := api.CancelCollection(ctx, name, v1.CancelRequest{Reason: remote.StopReason, DryRun: !c.StopRetries})
 		active += len(v.Occurrences)
 		return err
 	})
 }
 
 // operate applies an operation to the jobs of each collection.
-func (n names) operate(ctx context.Context, t *terminal.Terminal, api *client.Client, b client.Bulk) error {
+func (n names) operate(ctx context.Context, t *terminal.Terminal, api *client.Client, b v1.OperationRequest) error {
 	if err := checkNames(n.Names...); err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ Example:
 
 // Run pauses the jobs.
 func (c Pause) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
-	return c.operate(ctx, t, api, client.Bulk{Verb: v1.VerbPause, Until: c.Until})
+	return c.operate(ctx, t, api, v1.OperationRequest{Verb: v1.VerbPause, Until: c.Until})
 }
 
 // Resume ends the pauses of the jobs of collections.
@@ -159,5 +159,5 @@ Example:
 
 // Run resumes the jobs.
 func (c Resume) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
-	return c.operate(ctx, t, api, client.Bulk{Verb: v1.VerbEnable, Filter: "state eq paused"})
+	return c.operate(ctx, t, api, v1.OperationRequest{Verb: v1.VerbEnable, JobSearch: v1.JobSearch{Filter: "state eq paused"}})
 }

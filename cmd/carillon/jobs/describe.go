@@ -259,7 +259,7 @@ func (c Verb) Help() string { return c.help }
 // Run does it.
 func (c Verb) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	if c.Picks() {
-		return c.Operate(ctx, t, api, client.Bulk{Verb: c.verb})
+		return c.Operate(ctx, t, api, v1.OperationRequest{Verb: c.verb})
 	}
 	keys, err := c.Keys(ctx, t, api, c.verb, true)
 	if err != nil {
@@ -348,7 +348,7 @@ func (p *pausing) String() string {
 // Run pauses the jobs.
 func (c Pause) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	if c.Picks() {
-		return c.Operate(ctx, t, api, client.Bulk{Verb: "pause", Until: c.Until})
+		return c.Operate(ctx, t, api, v1.OperationRequest{Verb: "pause", Until: c.Until})
 	}
 	keys, err := c.Keys(ctx, t, api, "pause", true)
 	if err != nil {

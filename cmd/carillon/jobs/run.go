@@ -232,7 +232,8 @@ func (c Resubmit) failed(ctx context.Context, t *terminal.Terminal, api *client.
 	if err != nil {
 		return err
 	}
-	b := client.Bulk{Verb: v1.VerbResubmit, Collection: q.Collection, Labels: q.Labels, Target: c.Target}
+	b := v1.OperationRequest{Verb: v1.VerbResubmit, Collection: q.Collection, Target: c.Target}
+	b.Labels = q.Labels
 	now := time.Now()
 	since, err := t.Moment("failed-since", c.FailedSince, now)
 	if err != nil {
@@ -264,7 +265,7 @@ func (c Resubmit) failed(ctx context.Context, t *terminal.Terminal, api *client.
 }
 
 // preview lists what would run again. It reports whether that is confirmed.
-func (c Resubmit) preview(ctx context.Context, t *terminal.Terminal, api *client.Client, b client.Bulk) (bool, error) {
+func (c Resubmit) preview(ctx context.Context, t *terminal.Terminal, api *client.Client, b v1.OperationRequest) (bool, error) {
 	b.DryRun = true
 	op, err := api.CreateOperation(ctx, b)
 	if err == nil && c.DryRun && t.JSON {
@@ -323,7 +324,7 @@ func (c Cancel) Run(ctx context.Context, t *terminal.Terminal, api *client.Clien
 	if err != nil {
 		return err
 	}
-	o := client.CancelOptions{Reason: c.Reason, DryRun: c.DryRun}
+	o := v1.CancelRequest{Reason: c.Reason, DryRun: c.DryRun}
 	if one {
 		o.Occurrence = k.String() + "@" + instant
 	}
@@ -366,7 +367,7 @@ Examples:
 // Run disables the jobs.
 func (c Disable) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	if c.Picks() {
-		return c.Operate(ctx, t, api, client.Bulk{Verb: "disable", StopRetries: c.StopRetries})
+		return c.Operate(ctx, t, api, v1.OperationRequest{Verb: "disable", StopRetries: c.StopRetries})
 	}
 	keys, err := c.Keys(ctx, t, api, "disable", true)
 	if err != nil {
@@ -383,7 +384,7 @@ func (c Disable) Run(ctx context.Context, t *terminal.Terminal, api *client.Clie
 		if err != nil {
 			return "", err
 		}
-		v, err := api.Cancel(ctx, k, client.CancelOptions{Reason: remote.StopReason, DryRun: !c.StopRetries})
+		v, err := api.Cancel(ctx, k, v1.CancelRequest{Reason: remote.StopReason, DryRun: !c.StopRetries})
 		if errors.Is(err, scheduler.ErrConflict) {
 			err = nil // nothing has begun
 		}

@@ -16,7 +16,7 @@ import (
 func (s Jobs) Picks() bool { return s.Labels != "" || s.All }
 
 // Operate has the scheduler do something to the jobs that are picked, and follows its progress.
-func (s Jobs) Operate(ctx context.Context, t *terminal.Terminal, api *client.Client, b client.Bulk) error {
+func (s Jobs) Operate(ctx context.Context, t *terminal.Terminal, api *client.Client, b v1.OperationRequest) error {
 	if !s.Yes {
 		keys, err := s.Keys(ctx, t, api, b.Verb, true)
 		if err != nil || len(keys) == 0 {

@@ -54,7 +54,7 @@ var calls = map[string]call{
 	},
 	"runJob": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 		id, err := s.RunBy(ctx, r.Key, r.Body, s.Now())
-		return shown(started{id}, err)
+		return shown(v1.StartedRun{Occurrence: id}, err)
 	},
 	"resubmitJob": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 		return shown(s.Resubmit(ctx, r.Key, r.Body))
@@ -132,11 +132,6 @@ var calls = map[string]call{
 	"doctor": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 		return shown(s.Doctor(ctx, r.Flag("fix")))
 	},
-}
-
-// started is the answer to a manual run.
-type started struct {
-	Occurrence string `json:"occurrence"` // its id
 }
 
 // within limits a request about operations on many jobs to a collection, if it names one.

@@ -2,11 +2,11 @@ package dispatch
 
 import (
 	"context"
+	"reflect"
 	"sync"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/api"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/audit"
 	"github.com/carillon-sched/carillon/scheduler/control"
@@ -35,23 +35,13 @@ type Form interface { //nolint:interfacebloat // a method for each message of a 
 // SignOfLife is the keepalive interval. Keepalives distinguish an idle history from a dead connection.
 const SignOfLife = 15 * time.Second
 
-// followers run the live tails, by ID of their operations.
-var followers = map[string]func(ctx context.Context, s *control.Service, r *Request, t *tail) error{
-	"jobHistory":        followHistory,
-	"collectionHistory": followHistory,
-	"history":           followHistory,
-	"jobAudit":          followAudit,
-	"collectionAudit":   followAudit,
-	"audit":             followAudit,
-}
-
-// Follows reports whether an operation has a live tail.
-func Follows(op *api.Operation) bool { return followers[op.ID] != nil }
-
 // Follow sends a live tail until ctx is done or the history ends. It returns the error of a tail that has not begun.
 func Follow(ctx context.Context, s *control.Service, r *Request, f Form) error {
 	t := &tail{form: f}
-	return t.end(followers[r.Op.ID](ctx, s, r, t))
+	if r.Op.Line.Go == reflect.TypeFor[audit.Entry]() {
+		return t.end(followAudit(ctx, s, r, t))
+	}
+	return t.end(followHistory(ctx, s, r, t))
 }
 
 func followHistory(ctx context.Context, s *control.Service, r *Request, t *tail) error {

@@ -3,19 +3,17 @@ package frame
 import (
 	"context"
 	"errors"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
 	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/scheduler/throttle"
+	"github.com/carillon-sched/carillon/scheduler/guard"
 )
 
 // A Call is a request for a page, and its answer.
@@ -30,6 +28,8 @@ type Call struct {
 	room  string
 	token bool // the caller signed in with a cookie
 	lasts bool // the route is live
+
+	streams bool // the live answer has begun
 }
 
 // Limits of form bodies, in bytes: for any form, and for one with at most a few job documents in a browser's encoding.
@@ -194,20 +194,20 @@ func (f *Frame) answer(route placed) http.Handler {
 	operation := strings.TrimSuffix(route.Method+" "+route.Path, "{$}")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		begin := time.Now()
-		out := &response{ResponseWriter: w}
+		out := &guard.Recorder{ResponseWriter: w}
 		c := &Call{Request: r, Writer: out, frame: f, room: route.room}
 		defer func() { //nolint:contextcheck // a call has the request's
-			f.recovered(c, out, recover())
-			if !out.live && route.Path != "" {
-				f.cfg.Observe(operation, out.sent(), time.Since(begin))
+			out.Recovered(c.Context(), recover(), f.log, c.Request, c.fail)
+			if !c.streams && route.Path != "" {
+				f.cfg.Observe(operation, out.Status(), time.Since(begin))
 			}
 			f.log.DebugContext(r.Context(), "request", "method", r.Method, "path", r.URL.Path,
-				"status", out.sent(), "duration", time.Since(begin))
+				"status", out.Status(), "duration", time.Since(begin))
 		}()
 		err := f.do(c, route)                          //nolint:contextcheck // likewise
 		c.Request = c.Request.WithContext(r.Context()) // the context of the work has ended
 		switch {
-		case err != nil && out.live:
+		case err != nil && c.streams:
 			f.ended(c, err) //nolint:contextcheck // likewise
 		case err != nil:
 			c.fail(err) //nolint:contextcheck // likewise
@@ -227,37 +227,26 @@ func (f *Frame) do(c *Call, route placed) error {
 		}
 		return route.Do(c)
 	}
-	who, err := f.cfg.Identify(c.Request)
+	who, err := f.guard.Identify(c.Request)
 	if err != nil {
 		return err
 	}
 	c.Who = who
-	if wait, ok := f.cfg.Rate.Allow(payer(who)); !ok {
-		return &throttle.Exceeded{After: wait, Message: c.Say("frame.rate")}
-	}
-	ctx := auth.With(c.Request.Context(), who)
-	if who.Name != "" {
-		ctx = control.WithCaller(ctx, who.String())
-	} else {
-		ctx = control.WithCaller(ctx, address(c.Request))
-	}
-	if err := auth.Check(ctx, route.Right, c.Request.PathValue("c")); err != nil {
+	in, leave, err := f.guard.Admit(c.Request, who, route.Right, c.Request.PathValue("c"))
+	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	stop := f.watchOver(c.Request, who, route.Right, cancel)
-	defer stop()
-	c.Request = c.Request.WithContext(ctx)
+	defer leave()
+	c.Request = in
 	if !route.Live {
 		return route.Do(c)
 	}
 	c.lasts = true
-	leave, err := c.Lasts()
+	free, err := c.Lasts()
 	if err != nil {
 		return c.Live().End(c.Describe(err))
 	}
-	defer leave()
+	defer free()
 	return route.Do(c)
 }
 
@@ -265,67 +254,11 @@ func (f *Frame) do(c *Call, route placed) error {
 // rights change. Call end when the work is completed.
 func (c *Call) Background(right auth.Right) (ctx context.Context, end func()) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(c.Context()))
-	stop := c.frame.watchOver(c.Request.Clone(ctx), c.Who, right, cancel)
+	stop := c.frame.guard.Watch(c.Request.Clone(ctx), c.Who, right, c.Request.PathValue("c"), cancel)
 	return ctx, func() {
 		stop()
 		cancel()
 	}
-}
-
-// askAgainEvery is the interval at which the rights of a request's caller are checked again, because live parts last
-// long.
-const askAgainEvery = 2 * time.Second
-
-// watchOver ends a request whose caller has lost the right to it, for example by the revocation of a token, or whose
-// grants have changed: they determine the shown and changed jobs. The returned function stops the watch. An unavailable
-// store ends no request.
-func (f *Frame) watchOver(r *http.Request, asked *auth.Principal, right auth.Right, end func()) (stop func()) {
-	ctx, cancel := context.WithCancel(r.Context())
-	var again *time.Timer
-	var mu sync.Mutex
-	look := func() {
-		who, err := f.cfg.Identify(r)
-		_, unknown := errors.AsType[*auth.Unknown](err)
-		if unknown || err == nil && (!auth.May(who, right, r.PathValue("c")) || !auth.SameGrants(who, asked)) {
-			end()
-			return
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		if ctx.Err() == nil {
-			again.Reset(askAgainEvery)
-		}
-	}
-	mu.Lock()
-	defer mu.Unlock()
-	again = time.AfterFunc(askAgainEvery, look)
-	return func() {
-		mu.Lock()
-		defer mu.Unlock()
-		cancel()
-		again.Stop()
-	}
-}
-
-// payer identifies the caller for the rate limit, as in the APIs.
-func payer(who *auth.Principal) string {
-	if who.ID == "" && who.Name == "" {
-		return throttle.Network(who.Address)
-	}
-	return who.Via + " " + who.ID + " " + who.Name
-}
-
-// anybody is the caller if authentication is disabled.
-func anybody(r *http.Request) (*auth.Principal, error) {
-	return auth.Anybody(auth.ViaOpen, address(r)), nil
-}
-
-func address(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr
-	}
-	return host
 }
 
 const signInPath, signOutPath = Root + "/sign-in", Root + "/sign-out"

@@ -6,16 +6,16 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"maps"
 	"net/http"
 	"net/url"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/auth"
+	"github.com/carillon-sched/carillon/scheduler/console/words"
+	"github.com/carillon-sched/carillon/scheduler/guard"
 	"github.com/carillon-sched/carillon/scheduler/throttle"
 )
 
@@ -98,6 +98,7 @@ type Frame struct {
 	cfg    Config
 	log    *slog.Logger
 	assets assets
+	guard  guard.Guard
 	mux    *http.ServeMux
 	live   *throttle.Places
 }
@@ -107,7 +108,7 @@ func New(cfg Config) *Frame {
 	cfg.Version = cmp.Or(cfg.Version, "dev")
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	if cfg.Identify == nil {
-		cfg.Identify = anybody
+		cfg.Identify = guard.Anybody
 	}
 	if cfg.Ready == nil {
 		cfg.Ready = func(context.Context) error { return nil }
@@ -115,7 +116,10 @@ func New(cfg Config) *Frame {
 	if cfg.Observe == nil {
 		cfg.Observe = func(string, int, time.Duration) {}
 	}
-	f := &Frame{cfg: cfg, log: cfg.Logger, mux: http.NewServeMux(), live: throttle.NewPlaces(cmp.Or(cfg.MaxLive, maxLive))}
+	f := &Frame{
+		cfg: cfg, log: cfg.Logger, mux: http.NewServeMux(), live: throttle.NewPlaces(cmp.Or(cfg.MaxLive, maxLive)),
+		guard: guard.Guard{Identify: cfg.Identify, Rate: cfg.Rate, Limited: words.Say("frame.rate"), Grants: true},
+	}
 	f.assets = f.gather()
 	routes := f.own()
 	for _, room := range cfg.Rooms {
@@ -126,19 +130,19 @@ func New(cfg Config) *Frame {
 			routes = append(routes, placed{Route: route, room: room.Name})
 		}
 	}
-	paths := map[string]map[string]placed{}
+	all := guard.Routes{}
 	for _, route := range routes {
-		if paths[route.Path] == nil {
-			paths[route.Path] = map[string]placed{}
-		}
-		paths[route.Path][route.Method] = route
+		methods := []string{route.Method}
 		if route.Method == http.MethodGet && !route.Live { // HEAD of a live answer would not end
-			paths[route.Path][http.MethodHead] = route
+			methods = append(methods, http.MethodHead)
 		}
+		all.Add(route.Path, f.answer(route), methods...)
 	}
-	for path, methods := range paths {
-		f.mux.Handle(path, f.byMethod(methods))
-	}
+	all.Register(f.mux, func(_, allow string) http.Handler {
+		return f.answer(placed{Route: Route{Right: auth.Open, Do: func(c *Call) error {
+			return Problem{Status: http.StatusMethodNotAllowed, Text: c.Say("frame.method", c.Request.Method, allow)}
+		}}})
+	})
 	f.mux.Handle("/", f.answer(placed{Route: Route{Right: auth.Open, Do: func(c *Call) error {
 		if to := f.nearby(c.Request); to != "" {
 			return c.Redirect(to)
@@ -175,31 +179,10 @@ type placed struct {
 	plain bool // no menu and no authentication: an invalid token would otherwise count once per asset
 }
 
-// byMethod dispatches by the request's method.
-func (f *Frame) byMethod(methods map[string]placed) http.Handler {
-	allow := strings.Join(slices.Sorted(maps.Keys(methods)), ", ")
-	refuse := f.answer(placed{Route: Route{Right: auth.Open, Do: func(c *Call) error {
-		c.Writer.Header().Set("Allow", allow)
-		return Problem{Status: http.StatusMethodNotAllowed, Text: c.Say("frame.method", c.Request.Method, allow)}
-	}}})
-	handlers := map[string]http.Handler{}
-	for method, route := range methods {
-		handlers[method] = f.answer(route)
-	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if h := handlers[r.Method]; h != nil {
-			h.ServeHTTP(w, r)
-			return
-		}
-		refuse.ServeHTTP(w, r)
-	})
-}
-
 // ServeHTTP answers a request for / or a path below [Root].
 func (f *Frame) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	protect(w.Header())
-	if f.cfg.AllowHost != nil && !f.cfg.AllowHost(r.Host) {
-		text := fmt.Sprintf("%q is not a name of this server; start it with --allowed-host if it is", r.Host)
+	if text := guard.UnknownHost(f.cfg.AllowHost, r); text != "" {
 		http.Error(w, text, http.StatusMisdirectedRequest)
 		return
 	}
@@ -207,7 +190,7 @@ func (f *Frame) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "this is not for pages of other origins; they may only lead here", http.StatusForbidden)
 		return
 	}
-	guard.Handler(f.mux).ServeHTTP(w, r)
+	origins.Handler(f.mux).ServeHTTP(w, r)
 }
 
 // fromElsewhere reports whether a page of another origin embeds the answer, as an image, a frame or a live part,
@@ -221,8 +204,8 @@ func fromElsewhere(r *http.Request) bool {
 		(r.Header.Get("Sec-Fetch-Mode") != "navigate" || r.Header.Get("Sec-Fetch-Dest") != "document")
 }
 
-// guard refuses changes requested by pages of other origins.
-var guard = http.NewCrossOriginProtection()
+// origins refuses changes requested by pages of other origins.
+var origins = http.NewCrossOriginProtection()
 
 // protect sets headers that keep a browser from loading content of other servers and from embedding the page elsewhere.
 func protect(h http.Header) {
@@ -233,50 +216,6 @@ func protect(h http.Header) {
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cache-Control", "no-store")
-}
-
-// response records the status of an answer.
-type response struct {
-	http.ResponseWriter
-
-	status int  // 0: not sent yet
-	live   bool // unbounded duration
-}
-
-// WriteHeader records and sends the status.
-func (r *response) WriteHeader(status int) {
-	if r.status == 0 {
-		r.status = status
-	}
-	r.ResponseWriter.WriteHeader(status)
-}
-
-// Write sends a part of the body.
-func (r *response) Write(p []byte) (int, error) {
-	if r.status == 0 {
-		r.status = http.StatusOK
-	}
-	return r.ResponseWriter.Write(p)
-}
-
-// Unwrap lets [http.ResponseController] reach the connection.
-func (r *response) Unwrap() http.ResponseWriter { return r.ResponseWriter }
-
-func (r *response) sent() int { return cmp.Or(r.status, http.StatusOK) }
-
-// recovered converts a panic to an answer, or closes the connection if the answer has begun.
-func (f *Frame) recovered(c *Call, out *response, p any) {
-	if p == nil {
-		return
-	}
-	if p != http.ErrAbortHandler { //nolint:errorlint,err113 // the value that net/http defines
-		f.log.ErrorContext(c.Context(), "request panicked", "method", c.Request.Method, "path", c.Request.URL.Path,
-			"err", p, "stack", string(debug.Stack()))
-	}
-	if out.status != 0 {
-		panic(http.ErrAbortHandler)
-	}
-	c.fail(fmt.Errorf("panic: %v", p))
 }
 
 // Guarded runs work in addition to the request of a call. It converts a panic to a logged error, because a panic would

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/carillon-sched/carillon/scheduler/guard"
 	"github.com/carillon-sched/carillon/scheduler/throttle"
 )
 
@@ -37,9 +38,7 @@ func (c *Call) Live() *Live {
 	h := c.Writer.Header()
 	h.Set("Content-Type", "text/event-stream; charset=utf-8")
 	h.Set("X-Accel-Buffering", "no")
-	if r, ok := c.Writer.(*response); ok {
-		r.live = true
-	}
+	c.streams = true
 	c.Writer.WriteHeader(http.StatusOK)
 	l := &Live{call: c, out: http.NewResponseController(c.Writer), last: map[string]string{}}
 	_ = l.send("", "", "hello")
@@ -49,7 +48,7 @@ func (c *Call) Live() *Live {
 // Lasts reserves a place among the long requests until leave is called. The error is a [Problem] if all are in use.
 // Live routes have a place already.
 func (c *Call) Lasts() (leave func(), err error) {
-	leave, err = c.frame.live.Take(payer(c.Who))
+	leave, err = c.frame.live.Take(guard.Payer(c.Who))
 	full, ok := errors.AsType[*throttle.Full](err)
 	switch {
 	case !ok:

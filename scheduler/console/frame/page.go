@@ -11,13 +11,13 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
-	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/guard"
 	"github.com/carillon-sched/carillon/scheduler/throttle"
 )
 
@@ -210,7 +210,7 @@ func (c *Call) fail(err error) {
 			"method", c.Request.Method, "path", c.Request.URL.Path, "err", err)
 	}
 	if t, ok := errors.AsType[*throttle.Exceeded](err); ok {
-		c.Writer.Header().Set("Retry-After", strconv.Itoa(max(1, int(t.After.Round(time.Second)/time.Second))))
+		c.Writer.Header().Set("Retry-After", guard.RetryAfter(t.After))
 	}
 	if _, unknown := errors.AsType[*auth.Unknown](err); unknown && !c.Part() {
 		c.signIn(p.Text)

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -17,6 +16,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/auth/tokens"
+	"github.com/carillon-sched/carillon/scheduler/guard"
 	"github.com/carillon-sched/carillon/scheduler/throttle"
 )
 
@@ -105,7 +105,7 @@ func (c *Config) open(ctx context.Context) (bool, error) {
 // have full access. The error is an [*auth.Unknown] for an unknown sender, a [*throttle.Exceeded], or an error of the
 // store or issuer.
 func (f *Finder) Find(r *http.Request) (*auth.Principal, error) {
-	cfg, address := f.cfg.Load(), addressOf(r)
+	cfg, address := f.cfg.Load(), guard.Address(r)
 	open, err := cfg.open(r.Context())
 	if errors.Is(err, scheduler.ErrUnavailable) {
 		return nil, err // an open server ignores tokens otherwise
@@ -248,12 +248,3 @@ func said(c *x509.Certificate, kind string) (names []string) {
 
 // Kinds returns the kinds of names in a certificate that rules can use.
 func Kinds() []string { return []string{"cn", "ou", "o", "dns", "email", "uri"} }
-
-// addressOf returns the address of the sender.
-func addressOf(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr
-	}
-	return host
-}

@@ -30,7 +30,7 @@ func (r *Route) tag() string {
 
 // answers returns the schemas of successful answers, by status.
 func (r *Route) answers() map[int]string {
-	all, schema := map[int]string{}, r.Answer
+	all, schema := map[int]string{}, componentOf(r.Answer)
 	if r.Silent && r.Style == api.Managed {
 		schema = ""
 	}
@@ -71,16 +71,16 @@ func (r *Route) answer(status int, schema string) *Response {
 	case r.Media != "":
 		a.Content[r.Media] = Media{Text}
 	}
-	if r.Style == api.Short && r.Line != "" {
+	if r.Style == api.Short && r.Line != nil {
 		a.Content[typeLines] = Media{Schema{
-			"description": "a line of a live tail", "oneOf": []any{reference(r.Line), reference("End")},
+			"description": "a line of a live tail", "oneOf": []any{reference(componentOf(r.Line)), reference("End")},
 		}}
 		a.Headers["Carillon-Sequence"] = &Header{Ref: "#/components/headers/CarillonSequence"}
 	}
 	if r.Style == api.Short && r.Events {
 		a.Content[typeEvents] = Media{Schema{
 			"description": "the data of an event: a record, or of an event gap or end what it says",
-			"oneOf":       []any{reference(r.Line), reference("Gap"), reference("Error")},
+			"oneOf":       []any{reference(componentOf(r.Line)), reference("Gap"), reference("Error")},
 		}}
 		a.Headers["Carillon-First-Sequence"] = &Header{Ref: "#/components/headers/CarillonFirstSequence"}
 	}
@@ -93,10 +93,10 @@ func (r *Route) body() *Body {
 	case r.Bare:
 		nothing := Schema{"type": "object", "maxProperties": 0}
 		return &Body{Description: "nothing, or an object without members", Content: map[string]Media{typeJSON: {nothing}}}
-	case r.Body == "":
+	case r.Body == nil:
 		return nil
 	}
-	b := &Body{Required: !r.MayEmpty, Content: map[string]Media{typeJSON: {reference(r.Body)}}}
+	b := &Body{Required: !r.MayEmpty, Content: map[string]Media{typeJSON: {reference(componentOf(r.Body))}}}
 	if r.Style != api.AWX {
 		b.Content[typeYAML] = b.Content[typeJSON]
 	}
@@ -118,7 +118,7 @@ func (r *Route) faults() []int {
 	if r.Changes() {
 		all = append(all, http.StatusForbidden)
 	}
-	if r.Bare || r.Body != "" {
+	if r.Bare || r.Body != nil {
 		all = append(all, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 	}
 	if r.Conditional || r.Tagged && !r.Changes() {

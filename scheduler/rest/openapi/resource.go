@@ -3,8 +3,11 @@ package openapi
 import (
 	"maps"
 	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/audit"
 	"github.com/carillon-sched/carillon/scheduler/awx"
@@ -35,22 +38,50 @@ var named = map[reflect.Type]string{
 	reflect.TypeFor[awx.List]():             "AWXScheduleList",
 }
 
-// answered are the types of answers.
-var answered = []reflect.Type{
+// parts are the types in composed documents. The other types are those of the operations.
+var parts = []reflect.Type{
 	reflect.TypeFor[v1.Document](), reflect.TypeFor[v1.Status](), reflect.TypeFor[v1.DryRun](), reflect.TypeFor[spec.Warning](),
-	reflect.TypeFor[v1.AuditReport](), reflect.TypeFor[v1.SharedSecret](), reflect.TypeFor[v1.Rotation](),
-	reflect.TypeFor[v1.Token](), reflect.TypeFor[v1.NewToken](), reflect.TypeFor[v1.TokenRequest](),
-	reflect.TypeFor[v1.Resubmitted](), reflect.TypeFor[v1.Cancellation](), reflect.TypeFor[v1.Trial](),
-	reflect.TypeFor[v1.Operation](),
-	reflect.TypeFor[v1.Previewed](), reflect.TypeFor[v1.AWXPreviewed](),
-	reflect.TypeFor[v1.RecordProperties](), reflect.TypeFor[v1.Gap](), reflect.TypeFor[v1.End](), reflect.TypeFor[explain.Answer](),
-	reflect.TypeFor[explain.Account](), reflect.TypeFor[audit.Entry](), reflect.TypeFor[forecast.Report](), reflect.TypeFor[awx.List](),
+	reflect.TypeFor[v1.RecordProperties](), reflect.TypeFor[v1.Gap](), reflect.TypeFor[v1.End](),
+}
+
+// documents returns the documents of all operations.
+func documents() []*api.Type {
+	var all []*api.Type
+	for i := range api.Operations {
+		op := &api.Operations[i]
+		all = append(all, op.Body, op.Answer, op.Line)
+	}
+	return slices.DeleteFunc(all, func(t *api.Type) bool { return t == nil })
+}
+
+// typesOf returns the Go types of documents, and parts.
+func typesOf(documents []*api.Type) []reflect.Type {
+	all := slices.Clone(parts)
+	for _, d := range documents {
+		if d.Go != nil {
+			all = append(all, d.Go)
+		}
+	}
+	return all
+}
+
+// componentOf returns the name of the component for a document; "" for nil.
+func componentOf(t *api.Type) string {
+	switch {
+	case t == nil:
+		return ""
+	case t.List:
+		return strings.TrimPrefix(componentOf(t.Item()), "Shown") + "List"
+	case t.Go != nil:
+		return nameOf(t.Go)
+	}
+	return t.Name
 }
 
 // schemas returns the components for schemas. own are answer types that only package rest knows.
 func schemas(own []reflect.Type) map[string]Schema {
-	r := reflected{map[string]Schema{}, named, sources()}
-	for _, t := range append(answered, own...) {
+	r, documents := reflected{map[string]Schema{}, sources()}, documents()
+	for _, t := range append(typesOf(documents), own...) {
 		r.component(t)
 	}
 	all := r.components
@@ -80,80 +111,35 @@ func schemas(own []reflect.Type) map[string]Schema {
 			"description", "of a dry run: what would be different"),
 	})
 	all["HistoryRecord"] = resource("Record of a history", reference("RecordProperties"), nil)
-	all["StartedRun"] = object(map[string]Schema{"occurrence": with(Text, "description", "its id")}, "occurrence")
 	all["AWXError"] = Schema{"description": "an error as AWX tells it: by field, or as detail", "anyOf": []any{
 		object(map[string]Schema{"detail": Text}, "detail"),
 		Schema{"type": "object", "additionalProperties": Schema{"type": "array", "items": Text}},
 	}}
-	for list, item := range lists {
-		all[list] = object(map[string]Schema{
-			"value": {"type": "array", "items": reference(item)},
-			"nextLink": {
-				"type": []string{"string", "null"}, "description": "URL of the page that follows; null: there is none",
-			},
-		}, "value", "nextLink")
+	for _, d := range documents {
+		if d.List {
+			all[componentOf(d)] = page(componentOf(d.Item()))
+		}
 	}
 	all["JSONSchema"] = Schema{"type": "object", "description": "a JSON Schema (draft 2020-12)"}
 	all["OpenAPI"] = Schema{"type": "object", "description": "an OpenAPI document"}
 	all["AwxZoneList"] = Schema{"type": "array", "items": reference("AwxZone")}
-	maps.Copy(all, requests)
+	search := all["OperationRequest"]["properties"].(map[string]Schema)
+	for _, name := range v1.JobSearchOptions {
+		search[name] = Text
+	}
+	search["$filter"] = with(Text, "description", "as in a list of jobs, like the following")
+	search["verb"] = OneOf(v1.OperationVerbs...)
 	return all
 }
 
-// lists map the names of pages to those of their entries.
-var lists = map[string]string{
-	"JobList": "ShownJob", "CollectionList": "ShownCollection", "HistoryRecordList": "HistoryRecord", "AuditRecordList": "AuditRecord",
-	"SharedSecretList": "SharedSecret", "TokenList": "Token", "ArmResourceList": "ArmResource",
-	"OperationList": "Operation",
-}
-
-// requests are the schemas of request bodies.
-var requests = map[string]Schema{
-	"RunRequest": object(map[string]Schema{
-		"data": {"type": "object", "description": "values for the job's templates, over the job's data; the history shows them"},
-	}),
-	"ResubmitRequest": object(map[string]Schema{
-		"occurrence": with(Text, "description", "its nominal time, its id, the id of one of its attempts, or of one of its records"),
-		"force":      with(Truth, "description", "also when it succeeded"),
-	}, "occurrence"),
-	"CancelRequest": object(map[string]Schema{
-		"occurrence": with(Text, "description", "its nominal time, its id, or that of one of its attempts; default: all"),
-		"reason":     with(Text, "description", "for the history and the audit log, at most 256 bytes"),
-		"dryRun":     with(Truth, "description", "only name what would be canceled"),
-	}),
-	"CancelCollectionRequest": object(map[string]Schema{"reason": Text, "dryRun": Truth}),
-	"PauseRequest": object(map[string]Schema{
-		"until": with(Text, "description", "an instant, or, on the job's clock, 2h, 9:00, tomorrow 9:00 and the like"),
-	}, "until"),
-	"OperationRequest": object(map[string]Schema{
-		"verb":          OneOf(v1.OperationVerbs...),
-		"jobs":          {"type": "array", "items": Text, "description": "names, as collection/job; or the jobs of a search:"},
-		"collection":    with(Text, "description", "only its jobs"),
-		"$filter":       with(Text, "description", "as in a list of jobs, like the following"),
-		"labelSelector": Text, "prefix": Text, "actionType": Text, "nextAfter": Text, "nextBefore": Text, "text": Text,
-		"lastOutcome":   Text,
-		"all":           with(Truth, "description", "required to name all jobs"),
-		"until":         with(Text, "description", "of pause"),
-		"stopRetries":   with(Truth, "description", "of disable: also cancels the occurrences that have begun"),
-		"label":         with(Text, "description", "of label, name=value, and of unlabel, name"),
-		"failedSince":   with(Text, "description", "of resubmit: an instant, or a length of time from now on, such as -1h"),
-		"failedUntil":   with(Text, "description", "likewise; default: now"),
-		"target":        with(Text, "description", "of resubmit: only calls of that host, or host and port"),
-		"ratePerSecond": with(Schema{"type": "number"}, "description", "at most so many; default: no limit"),
-		"dryRun":        with(Truth, "description", "only count; of resubmit, failures has the occurrences"),
-	}, "verb"),
-	"SharedSecretRequest": object(map[string]Schema{
-		"value": with(Text, "description", "no answer shows it"), "description": Text,
-	}, "value"),
-	"AWXPreviewRequest": object(map[string]Schema{"rrule": Text}, "rrule"),
-	"AWXScheduleRequest": object(map[string]Schema{
-		"name": Text, "rrule": Text, "description": Text, "enabled": Truth,
-		"unified_job_template": with(Text, "description", "collection/job; needed where the path names none"),
-		"extra_data": {
-			"type":        []string{"object", "string"},
-			"description": "the data of the template's text: an object, or one in JSON or YAML as text",
+// page returns the schema of a page of a list.
+func page(item string) Schema {
+	return object(map[string]Schema{
+		"value": {"type": "array", "items": reference(item)},
+		"nextLink": {
+			"type": []string{"string", "null"}, "description": "URL of the page that follows; null: there is none",
 		},
-	}),
+	}, "value", "nextLink")
 }
 
 // object returns the schema of an object.

@@ -1,8 +1,10 @@
 package openapi
 
 import (
+	"cmp"
 	"encoding/json"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -50,8 +52,7 @@ var coded = map[reflect.Type]Schema{
 // reflected derives schemas from Go types by their JSON tags, with a component for each struct.
 type reflected struct {
 	components map[string]Schema
-	names      map[reflect.Type]string // of structs with another name than in Go
-	sources    map[string]source       // descriptions of types
+	sources    map[string]source // descriptions of types
 }
 
 // of returns the schema of a type. Slices are arrays and never null, because answers encode empty ones as [].
@@ -85,15 +86,21 @@ func (r *reflected) of(t reflect.Type) Schema {
 	panic("openapi: " + t.String() + " has no schema") // a defect: a test generates the document
 }
 
+// nameOf returns the name of the component for a type.
+func nameOf(t reflect.Type) string {
+	name := strings.ToUpper(t.Name()[:1]) + t.Name()[1:]
+	if strings.HasPrefix(t.String(), "awx.") {
+		name = "AWX" + name
+	}
+	return cmp.Or(named[t], name)
+}
+
+// repeating are comments of types that say only what the operation in the document shows.
+var repeating = regexp.MustCompile(`^\w+ is the (body|answer) of the operation \w+\.$`)
+
 // component adds a component for a struct, if missing, and returns a reference to it.
 func (r *reflected) component(t reflect.Type) Schema {
-	name := r.names[t]
-	if name == "" {
-		name = strings.ToUpper(t.Name()[:1]) + t.Name()[1:]
-		if strings.HasPrefix(t.String(), "awx.") {
-			name = "AWX" + name
-		}
-	}
+	name := nameOf(t)
 	if _, known := r.components[name]; !known {
 		s := Schema{"type": "object"}
 		r.components[name] = s // before its fields, which may be recursive
@@ -103,7 +110,9 @@ func (r *reflected) component(t reflect.Type) Schema {
 		if len(required) > 0 {
 			s["required"] = required
 		}
-		s["description"] = r.sources[t.String()].Text
+		if text := r.sources[t.String()].Text; !repeating.MatchString(text) {
+			s["description"] = text
+		}
 	}
 	return reference(name)
 }

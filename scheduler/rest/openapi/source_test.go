@@ -27,18 +27,23 @@ var served = []string{"rest.processStatus", "rest.armResource", "rest.armResourc
 
 // TestSources holds what is embedded of the sources against them.
 func TestSources(t *testing.T) {
+	wanted := map[string]string{} // folders, by type
+	for _, name := range served {
+		wanted[name] = ".."
+	}
+	for _, typ := range typesOf(documents()) {
+		walk(typ, wanted)
+	}
 	all := map[string]source{}
-	for _, dir := range []string{
-		"..", "../..", "../../api/v1", "../../audit", "../../auth", "../../awx", "../../document", "../../forecast", "../../spec",
-		"../../explain",
-	} {
+	for _, dir := range slices.Compact(slices.Sorted(maps.Values(wanted))) {
 		read(t, dir, all)
 	}
-	wanted := slices.Clone(served)
-	for _, typ := range answered {
-		wanted = walk(typ, wanted)
+	for name, dir := range wanted {
+		if _, ok := all[name]; !ok {
+			t.Fatalf("%s: is not declared in %s", name, dir)
+		}
 	}
-	maps.DeleteFunc(all, func(name string, _ source) bool { return !slices.Contains(wanted, name) })
+	maps.DeleteFunc(all, func(name string, _ source) bool { return wanted[name] == "" })
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
 	e.SetEscapeHTML(false)
@@ -57,33 +62,35 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// walk adds the names of the types that a type is made of.
-func walk(t reflect.Type, names []string) []string {
+// module is the import path that root, a folder, has.
+const module, root = "github.com/carillon-sched/carillon", "../../.."
+
+// walk adds the types that a type is made of, each with the folder of its package.
+func walk(t reflect.Type, wanted map[string]string) {
 	if t.PkgPath() != "" {
-		if _, ok := coded[t]; ok || slices.Contains(names, t.String()) {
-			return names
+		if _, ok := coded[t]; ok || wanted[t.String()] != "" {
+			return
 		}
-		names = append(names, t.String())
+		wanted[t.String()] = root + strings.TrimPrefix(t.PkgPath(), module)
 	}
 	switch t.Kind() { //nolint:exhaustive // the others are made of nothing
 	case reflect.Pointer, reflect.Slice, reflect.Map:
-		return walk(t.Elem(), names)
+		walk(t.Elem(), wanted)
 	case reflect.Struct:
 		for f := range t.Fields() {
 			if f.Tag.Get("json") != "-" {
-				names = walk(f.Type, names)
+				walk(f.Type, wanted)
 			}
 		}
 	}
-	return names
 }
 
 // read adds what the sources of a package tell of its types.
 func read(t *testing.T, dir string, all map[string]source) {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("%s: has no sources: %v", dir, err)
 	}
 	for _, path := range paths {
 		if strings.HasSuffix(path, "_test.go") {

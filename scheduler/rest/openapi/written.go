@@ -49,6 +49,15 @@ func written(all map[string]Schema) {
 		"after": with(Instant, "description", "only what is after that"),
 		"count": with(AtLeast(1), "description", "how many instants"),
 	}), "description", "A job, or its timing alone: recurrence, startTime, timeZone, dst. Its members are those of Job.")
+	all["AWXPreviewRequest"] = object(map[string]Schema{"rrule": Text}, "rrule")
+	all["AWXScheduleRequest"] = object(map[string]Schema{
+		"name": Text, "rrule": Text, "description": Text, "enabled": Truth,
+		"unified_job_template": with(Text, "description", "collection/job; needed where the path names none"),
+		"extra_data": {
+			"type":        []string{"object", "string"},
+			"description": "the data of the template's text: an object, or one in JSON or YAML as text",
+		},
+	})
 }
 
 // referring converts references to definitions to references to components.
