@@ -100,7 +100,7 @@ func OpenTokens(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) 
 	if err != nil {
 		return nil, err
 	}
-	for _, open := range []func(context.Context) error{s.conn.OpenTool, s.Buckets.OpenTokens, s.Audit.Open} {
+	for _, open := range []func(context.Context) error{s.conn.OpenTool, s.OpenTokens, s.Audit.Open} {
 		if err := open(ctx); err != nil {
 			return nil, err
 		}
@@ -152,13 +152,13 @@ func (s *Store) Load(ctx context.Context) (load scheduler.Load, err error) {
 // checkSubjects checks the required publish permissions at the start, rather than when a job is due.
 func (s *Store) checkSubjects(ctx context.Context) error {
 	slot := scheduler.Slot{Key: scheduler.Key{Collection: "probe", Job: "probe"}}
-	quiet := []string{s.Batons.TimerSubject(slot), s.Batons.FireSubject(slot), s.Buckets.JobSubject(slot.Key)}
+	quiet := []string{s.TimerSubject(slot), s.FireSubject(slot), s.JobSubject(slot.Key)}
 	if may, ok := s.conn.Permissions(ctx); ok {
 		loud := []string{
-			s.History.HistorySubject(slot.Key, scheduler.OutcomeCompleted),
+			s.HistorySubject(slot.Key, scheduler.OutcomeCompleted),
 			s.conn.Config.Prefix + ".spec-result.accepted.probe.probe", s.conn.Config.Prefix + ".spec-id.probe",
 		}
-		if subject := s.Batons.AckSubject(); !may.Replies && !may.Publish(subject) && !may.Publish(s.Batons.LongAckSubject()) {
+		if subject := s.AckSubject(); !may.Replies && !may.Publish(subject) && !may.Publish(s.LongAckSubject()) {
 			loud = append(loud, subject)
 		}
 		for _, subject := range append(quiet, loud...) {
@@ -168,8 +168,8 @@ func (s *Store) checkSubjects(ctx context.Context) error {
 				)})
 			}
 		}
-		if subject := s.Activity.PulseSubject("report.probe"); s.conn.Pulse != "" && !may.Publish(subject) {
-			s.Activity.NoPulse("the NATS user may not publish to " + subject)
+		if subject := s.PulseSubject("report.probe"); s.conn.Pulse != "" && !may.Publish(subject) {
+			s.NoPulse("the NATS user may not publish to " + subject)
 		}
 		for _, stream := range s.conn.Opened {
 			if !may.Publish(conn.PurgeSubject(stream)) {

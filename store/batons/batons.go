@@ -47,7 +47,7 @@ func (s *Batons) FindBatons(ctx context.Context, keys []scheduler.Key, found fun
 		if len(of) == 0 {
 			continue
 		}
-		err := s.conn.LastOf(ctx, s.conn.Config.Stream(conn.TimersStream(lane)), of, 0, func(m *jetstream.RawStreamMsg) {
+		err := s.conn.LastOf(ctx, s.stream(lane), of, 0, func(m *jetstream.RawStreamMsg) {
 			if slot, ok := s.slotOf(m.Subject); ok {
 				found(scheduler.Stored{Key: slot.Key, Revision: m.Sequence, Data: m.Data}, m.Subject == s.FireSubject(slot))
 			}
@@ -67,7 +67,7 @@ func (s *Batons) AnyBaton(ctx context.Context, k scheduler.Key) (*scheduler.Stor
 	}
 	var found *scheduler.Stored
 	get := conn.DirectRequest{Subjects: filters, Batch: 1}
-	err := s.conn.DirectGet(ctx, s.conn.Config.Stream(conn.TimersStream(s.Lane(k))), get, get.Batch, func(m *jetstream.RawStreamMsg) bool {
+	err := s.conn.DirectGet(ctx, s.stream(s.Lane(k)), get, get.Batch, func(m *jetstream.RawStreamMsg) bool {
 		found = &scheduler.Stored{Key: k, Revision: m.Sequence, Data: m.Data}
 		return false
 	}, func(*nats.Msg) {})
@@ -81,7 +81,7 @@ func (s *Batons) EachDetached(
 ) error {
 	own := scheduler.Slot{Key: k}
 	get := conn.DirectRequest{Subjects: []string{s.TimerSubject(own) + ".*", s.FireSubject(own) + ".*"}, Batch: runningAtOnce}
-	return s.conn.DirectGet(ctx, s.conn.Config.Stream(conn.TimersStream(s.Lane(k))), get, get.Batch, func(m *jetstream.RawStreamMsg) bool {
+	return s.conn.DirectGet(ctx, s.stream(s.Lane(k)), get, get.Batch, func(m *jetstream.RawStreamMsg) bool {
 		if slot, ok := s.slotOf(m.Subject); ok {
 			found(slot, scheduler.Stored{Key: k, Revision: m.Sequence, Data: m.Data}, m.Subject == s.FireSubject(slot))
 		}
@@ -105,7 +105,7 @@ func (s *Batons) FindDetached(
 			own := scheduler.Slot{Key: k}
 			filters = append(filters, s.TimerSubject(own)+".*", s.FireSubject(own)+".*")
 		}
-		err := s.conn.LastMatching(ctx, s.conn.Config.Stream(conn.TimersStream(lane)), filters, 0, conn.MultiMost, func(m *jetstream.RawStreamMsg) {
+		err := s.conn.LastMatching(ctx, s.stream(lane), filters, 0, conn.MultiMost, func(m *jetstream.RawStreamMsg) {
 			if slot, ok := s.slotOf(m.Subject); ok {
 				st := scheduler.Stored{Key: slot.Key, Revision: m.Sequence, Data: m.Data}
 				found(slot, st, m.Subject == s.FireSubject(slot))
@@ -128,7 +128,7 @@ func (s *Batons) FindDetached(
 func (s *Batons) walkDetached(
 	ctx context.Context, k scheduler.Key, found func(slot scheduler.Slot, st scheduler.Stored, running bool),
 ) error {
-	own, stream := scheduler.Slot{Key: k}, s.conn.Config.Stream(conn.TimersStream(s.Lane(k)))
+	own, stream := scheduler.Slot{Key: k}, s.stream(s.Lane(k))
 	for _, subject := range []string{s.FireSubject(own), s.TimerSubject(own), s.FireSubject(own)} {
 		for from, all := uint64(1), false; !all; {
 			messages, last, err := s.conn.Forward(ctx, stream, subject+".*", from, math.MaxUint64, conn.MultiMost)
@@ -231,7 +231,7 @@ func (s *Batons) clear(ctx context.Context, k scheduler.Key, subject string, of 
 	running := subject == s.FireSubject(scheduler.Slot{Key: k})
 	for {
 		var found []*jetstream.RawStreamMsg
-		err := s.conn.DirectGet(ctx, s.conn.Config.Stream(conn.TimersStream(s.Lane(k))), get, get.Batch, func(m *jetstream.RawStreamMsg) bool {
+		err := s.conn.DirectGet(ctx, s.stream(s.Lane(k)), get, get.Batch, func(m *jetstream.RawStreamMsg) bool {
 			if b, err := scheduler.DecodeBaton(m.Data); err != nil || of == nil || of(&b) {
 				found = append(found, m)
 			}

@@ -40,7 +40,7 @@ func (s *Batons) LaneLoads(ctx context.Context) ([]scheduler.LaneLoad, error) {
 // lanesThere counts the existing lane streams.
 func (s *Batons) lanesThere(ctx context.Context) (n int, err error) {
 	for n < conn.MaxLanes && err == nil {
-		if _, err = s.conn.JS.Stream(ctx, s.conn.Config.Stream(conn.TimersStream(n))); err == nil {
+		if _, err = s.conn.JS.Stream(ctx, s.stream(n)); err == nil {
 			n++
 		}
 	}
@@ -120,7 +120,8 @@ func (s *Batons) laneLoad(ctx context.Context, lane int) (scheduler.LaneLoad, er
 func (s *Batons) Deliver(ctx context.Context, lane int, wake <-chan struct{}, room func() int, take func(*scheduler.Delivery)) error {
 	s.conn.Failover.Begin()
 	defer s.conn.Failover.End()
-	return s.conn.Pull(ctx, s.conn.Config.Stream(conn.TimersStream(lane)), conn.Pulling{Wake: wake, Room: room, All: &s.asked, Share: s.lanes}, func(m *nats.Msg) {
+	how := conn.Pulling{Wake: wake, Room: room, All: &s.asked, Share: s.lanes}
+	return s.conn.Pull(ctx, s.stream(lane), how, func(m *nats.Msg) {
 		if d, ok := s.delivery(m); ok {
 			take(d)
 		}

@@ -33,7 +33,7 @@ func (s *Batons) Open(ctx context.Context) error {
 	for lane := range s.lanes {
 		n := strconv.Itoa(lane)
 		st, err := s.conn.OpenQueue(ctx, jetstream.StreamConfig{
-			Name: s.conn.Config.Stream(conn.TimersStream(lane)), Description: "Carillon: batons of lane " + n,
+			Name: s.stream(lane), Description: "Carillon: batons of lane " + n,
 			Subjects:          []string{s.conn.Config.Prefix + ".timer." + n + ".>", s.conn.Config.Prefix + ".fire." + n + ".>"},
 			AllowMsgSchedules: true,
 		}, func(wait time.Duration) jetstream.ConsumerConfig { return s.laneConsumer(lane, wait) })
@@ -46,11 +46,12 @@ func (s *Batons) Open(ctx context.Context) error {
 }
 
 // AckSubject returns a subject on which delivered batons are acknowledged. Without permission for it, every baton would
-// be redelivered endlessly. See [readDelivered] for its two forms.
+// be redelivered endlessly. See [conn.ReadDelivered] for its two forms; [Batons.LongAckSubject] is the other one.
 func (s *Batons) AckSubject() string {
 	return "$JS.ACK." + s.timers[0].CachedInfo().Config.Name + "." + conn.Workers + ".1.1.1.1.0"
 }
 
+// LongAckSubject returns the form of the subject that has a domain and an account.
 func (s *Batons) LongAckSubject() string {
 	return "$JS.ACK._.account." + s.timers[0].CachedInfo().Config.Name + "." + conn.Workers + ".1.1.1.1.0.any"
 }
@@ -108,3 +109,6 @@ func (s *Batons) slotOf(subject string) (scheduler.Slot, bool) {
 	slot.Job, slot.Detached, _ = strings.Cut(rest, ".")
 	return slot, true
 }
+
+// stream returns the name of the stream of a lane.
+func (s *Batons) stream(lane int) string { return s.conn.Config.Stream(conn.TimersStream(lane)) }

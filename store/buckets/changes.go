@@ -359,8 +359,8 @@ func (w *watch) load(ctx context.Context, names []string, last uint64) (lags boo
 		knows uint64 // last change in the replica
 		more  bool   // the answer was too large and is incomplete
 	)
-	stream := "KV_" + w.bucket.store.conn.Config.Bucket(w.bucket.name)
-	err = w.bucket.store.conn.DirectGet(ctx, stream, conn.DirectRequest{Subjects: subjects}, len(subjects), func(m *jetstream.RawStreamMsg) bool {
+	c, get := w.bucket.store.conn, conn.DirectRequest{Subjects: subjects}
+	err = c.DirectGet(ctx, "KV_"+c.Config.Bucket(w.bucket.name), get, len(subjects), func(m *jetstream.RawStreamMsg) bool {
 		found = append(found, m)
 		return true
 	}, func(end *nats.Msg) {

@@ -178,7 +178,7 @@ func (s *Buckets) WatchJobs(ctx context.Context, ready func(), changed func(k sc
 	return err
 }
 
-// followJobs implements [Store.WatchJobs] with a consumer.
+// followJobs implements [Buckets.WatchJobs] with a consumer.
 func (s *Buckets) followJobs(ctx context.Context, ready func(), changed func(k scheduler.Key, revision uint64)) error {
 	w, err := s.jobs.WatchAll(ctx, jetstream.UpdatesOnly(), jetstream.MetaOnly())
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 // clock estimates the store's clock, which is the clock of the server that leads the streams. All due times refer to
 // it, so a wrong or stepped clock of one process makes no run early or late.
 //
-// The process reads the store's clock at the start, at each [Store.Check], and after a step of the local clock. In
+// The process reads the store's clock at the start, at each [Conn.Check], and after a step of the local clock. In
 // between it adds monotonic elapsed time, which no step affects. While both clocks agree within the accuracy of a
 // reading, it uses the local clock.
 type clock struct {

@@ -26,7 +26,7 @@ func (c Config) Tells(bucket string) *jetstream.RePublish {
 	}
 }
 
-// Config configures a [Store]. The zero value is usable.
+// Config configures a [Conn], and the stores on it. The zero value is usable.
 type Config struct {
 	// Prefix is the prefix of all subjects, buckets and streams, so several schedulers can share one NATS account.
 	// Default: "carillon".

@@ -28,7 +28,7 @@ type DirectRequest struct {
 	Batch  int        `json:"batch,omitempty"`
 	Bytes  int        `json:"max_bytes,omitempty"`
 
-	patience time.Duration // for the answer; 0: publishTimeout
+	patience time.Duration // for the answer; 0: PublishTimeout
 }
 
 const directGet = "$JS.API.DIRECT.GET."

@@ -10,35 +10,35 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// permissions are the publish permissions of the NATS user (from $SYS.REQ.USER.INFO).
-type permissions struct {
+// Permissions are the publish permissions of the NATS user (from $SYS.REQ.USER.INFO).
+type Permissions struct {
 	Allow []string `json:"allow"`
 	Deny  []string `json:"deny"`
 
-	Replies bool // to received messages, in addition
+	Replies bool `json:"-"` // to received messages, in addition
 }
 
 // userInfoTimeout is the timeout for the permissions. A user without permission to ask gets no answer.
 const userInfoTimeout = time.Second
 
 // Permissions asks the server for the publish permissions of this user.
-func (s *Conn) Permissions(ctx context.Context) (permissions, bool) {
+func (s *Conn) Permissions(ctx context.Context) (Permissions, bool) {
 	ctx, cancel := context.WithTimeout(ctx, userInfoTimeout)
 	defer cancel()
 	m, err := s.NC.RequestWithContext(ctx, "$SYS.REQ.USER.INFO", nil)
 	if err != nil {
-		return permissions{}, false
+		return Permissions{}, false
 	}
 	var answer struct {
 		Data struct {
 			Permissions struct {
-				Publish permissions     `json:"publish"`
+				Publish Permissions     `json:"publish"`
 				Replies json.RawMessage `json:"responses"`
 			} `json:"permissions"`
 		} `json:"data"`
 	}
 	if json.Unmarshal(m.Data, &answer) != nil {
-		return permissions{}, false
+		return Permissions{}, false
 	}
 	may := answer.Data.Permissions
 	may.Publish.Replies = len(may.Replies) > 0
@@ -46,7 +46,7 @@ func (s *Conn) Permissions(ctx context.Context) (permissions, bool) {
 }
 
 // Publish reports whether the user may publish to a subject.
-func (p permissions) Publish(subject string) bool {
+func (p Permissions) Publish(subject string) bool {
 	allowed := len(p.Allow) == 0
 	for _, pattern := range p.Allow {
 		allowed = allowed || matches(pattern, subject)

@@ -29,7 +29,7 @@ const (
 	untakenPause = 250 * time.Millisecond
 )
 
-// Message returns a pooled message with headers. It returns to the pool after [Store.publish].
+// Message returns a pooled message with headers. It returns to the pool after [Conn.Publish].
 func (s *Conn) Message(subject string, data []byte) *nats.Msg {
 	m, ok := s.publisher.messages.Get().(*nats.Msg)
 	if !ok {

@@ -72,6 +72,7 @@ func (s *Conn) unannounced(ctx context.Context) (time.Time, error) {
 // Workers is the name of the durable consumer that all processes share.
 const Workers = "workers"
 
+// SharedConsumer returns the consumer of a queue, which all processes share.
 func SharedConsumer(description, filter string, wait time.Duration) jetstream.ConsumerConfig {
 	return jetstream.ConsumerConfig{
 		Durable: Workers, Description: description, FilterSubject: filter,
@@ -79,11 +80,11 @@ func SharedConsumer(description, filter string, wait time.Duration) jetstream.Co
 	}
 }
 
-// delivered is the metadata in the acknowledgement subject of a delivered message (NATS ADR-15):
+// Delivered is the metadata in the acknowledgement subject of a delivered message (NATS ADR-15):
 //
 //	$JS.ACK.<stream>.<consumer>.<deliveries>.<sequence>.<consumer sequence>.<time>.<pending>
 //	$JS.ACK.<domain>.<account>.<stream>.<consumer>.<deliveries>.<sequence>.<consumer sequence>.<time>.<pending>[.<any>]
-type delivered struct {
+type Delivered struct {
 	Stream     string
 	Sequence   uint64
 	Deliveries int
@@ -91,7 +92,7 @@ type delivered struct {
 }
 
 // ReadDelivered parses an acknowledgement subject. Unlike the client library, it does not allocate.
-func ReadDelivered(reply string) (d delivered, ok bool) {
+func ReadDelivered(reply string) (d Delivered, ok bool) {
 	rest, ok := strings.CutPrefix(reply, "$JS.ACK.")
 	if !ok {
 		return d, false

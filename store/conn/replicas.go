@@ -85,6 +85,7 @@ func (s *Conn) Streams() []string {
 	return append(slices.Clone(s.Opened), s.Pulse)
 }
 
+// Info returns the configuration and the state of a stream.
 func (s *Conn) Info(ctx context.Context, stream string) (*jetstream.StreamInfo, error) {
 	st, err := s.JS.Stream(ctx, stream)
 	if err != nil {

@@ -38,7 +38,7 @@ type Shut struct {
 // String returns the problem for display: "stream CARILLON_HISTORY: no space left on device".
 func (s Shut) String() string { return "stream " + s.Stream + ": " + s.Reason }
 
-// Limits of a [Store.Check].
+// Limits of a [Conn.Check].
 const (
 	checkTimeout = 2 * time.Second
 	CheckAtOnce  = 64
@@ -205,9 +205,10 @@ func refusal(err error) string {
 	return err.Error()
 }
 
+// PurgeSubject returns the subject of requests that purge a stream.
 func PurgeSubject(stream string) string { return "$JS.API.STREAM.PURGE." + stream }
 
-// Suspicions receives a value when a write was not acknowledged in time, as a hint to run [Store.Check].
+// Suspicions receives a value when a write was not acknowledged in time, as a hint to run [Conn.Check].
 func (s *Conn) Suspicions() <-chan struct{} { return s.suspicions }
 
 // suspect sends on Suspicions if a write timed out or the server could not store it. It adds the result of the last

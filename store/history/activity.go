@@ -79,6 +79,7 @@ func unfitPulse(have jetstream.StreamConfig) error {
 	return nil
 }
 
+// PulseSubject returns the subject of a report.
 func (s *Activity) PulseSubject(name string) string { return s.conn.Config.Prefix + ".pulse." + name }
 
 // TellPulse stores an activity report under a name (subject tokens) and replaces the previous one. The report expires

@@ -30,7 +30,7 @@ type Audit struct {
 func NewAudit(c *conn.Conn) *Audit { return &Audit{conn: c} }
 
 // Open opens the stream of the audit log. Messages cannot be deleted from it. Purging must be prevented by
-// permissions, because [Store.Check] sends each stream an empty purge.
+// permissions, because [conn.Conn.Check] sends each stream an empty purge.
 func (s *Audit) Open(ctx context.Context) (err error) {
 	s.stream, s.entries, err = s.conn.Batched(ctx, jetstream.StreamConfig{
 		Name: s.conn.Config.Stream(auditStream), Description: "Carillon: who changed what",
@@ -122,7 +122,8 @@ func (s *Audit) EndOf(ctx context.Context, begun *audit.Entry) (*audit.Entry, er
 		if err != nil {
 			return nil, conn.Translate(err)
 		}
-		found, all, err := s.conn.Forward(ctx, s.conn.Config.Stream(auditStream), s.entrySubject(begun), from, info.State.LastSeq+1, endBatch)
+		stream, subject := s.conn.Config.Stream(auditStream), s.entrySubject(begun)
+		found, all, err := s.conn.Forward(ctx, stream, subject, from, info.State.LastSeq+1, endBatch)
 		if err != nil {
 			return nil, err
 		}

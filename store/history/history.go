@@ -308,6 +308,7 @@ func (s *History) Open(ctx context.Context) (err error) {
 	return nil
 }
 
+// HistorySubject returns the subject of the records of an outcome.
 func (s *History) HistorySubject(k scheduler.Key, outcome scheduler.Outcome) string {
 	return s.conn.Config.Prefix + ".history." + k.Collection + "." + k.Job + "." + string(outcome)
 }

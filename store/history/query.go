@@ -16,7 +16,7 @@ import (
 	"github.com/carillon-sched/carillon/store/conn"
 )
 
-// Newest is [Store.Recent] for a job, from its newest record on, without missing any stored record: it asks the leader
+// Newest is [History.Recent] for a job, from its newest record on, without missing any stored record: it asks the leader
 // of the history stream for the newest record of each outcome. Other replicas may lag.
 func (s *History) Newest(ctx context.Context, k scheduler.Key, outcomes []scheduler.Outcome, f func(*scheduler.Record) bool) error {
 	if s.conn.Replicas == 1 {
@@ -73,7 +73,7 @@ func (s *History) newestRecord(ctx context.Context, k scheduler.Key, o scheduler
 	return s.record(&jetstream.RawStreamMsg{Subject: m.Subject, Sequence: m.Sequence, Time: m.Time, Data: m.Data})
 }
 
-// sinceBatch is the number of records per request of [Store.RecordsSince].
+// sinceBatch is the number of records per request of [History.RecordsSince].
 const sinceBatch = 64
 
 // RecordsSince calls f for the records of a job that were stored at or after since (store clock), oldest first, until f

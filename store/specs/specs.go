@@ -29,14 +29,14 @@ func (s *Specs) Open(ctx context.Context) (err error) {
 	}
 	_, s.results, err = s.conn.Batched(ctx, jetstream.StreamConfig{
 		Name: s.conn.Config.Stream("SPEC_RESULTS"), Description: "Carillon: what became of each published spec",
-		Subjects: []string{s.conn.Config.Prefix + ".spec-result.>", s.conn.Config.Prefix + ".spec-id.*"}, AllowDirect: true, AllowMsgTTL: true,
-		MaxAge: s.conn.Config.ResultAge, Duplicates: time.Second,
+		Subjects:    []string{s.conn.Config.Prefix + ".spec-result.>", s.conn.Config.Prefix + ".spec-id.*"},
+		AllowDirect: true, AllowMsgTTL: true, MaxAge: s.conn.Config.ResultAge, Duplicates: time.Second,
 	})
 	return err
 }
 
 // noDuplicates disables the duplicate window of the specs stream, which would compare IDs across subjects; see
-// [Store.ClaimSpec]. The shortest window is 100 ms, except for a stream with a source, so the stream gets a source that
+// [Specs.ClaimSpec]. The shortest window is 100 ms, except for a stream with a source, so the stream gets a source that
 // never matches a message.
 func (s *Specs) noDuplicates() []*jetstream.StreamSource {
 	return []*jetstream.StreamSource{{Name: s.conn.Config.Stream("SPECS"), FilterSubject: s.conn.Config.Prefix + ".none"}}
