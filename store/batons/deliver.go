@@ -93,7 +93,8 @@ func (s *Batons) TakeLanes(ctx context.Context) error {
 		case err != nil:
 			return conn.Translate(err)
 		case there > 0:
-			s.conn.Config.Logger.Error("the settings have lost the number of lanes; it is taken from the streams that are there", "lanes", there)
+			const lost = "the settings have lost the number of lanes; it is taken from the streams that are there"
+			s.conn.Config.Logger.Error(lost, "lanes", there)
 		}
 		return s.checkLanes()
 	}

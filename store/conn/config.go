@@ -16,16 +16,6 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// Told returns the subject prefix of a bucket's announcements.
-func (c Config) Told(bucket string) string { return c.Prefix + ".changed." + bucket }
-
-// Tells returns the republish setting of a bucket's stream.
-func (c Config) Tells(bucket string) *jetstream.RePublish {
-	return &jetstream.RePublish{
-		Source: "$KV." + c.Bucket(bucket) + ".>", Destination: c.Told(bucket) + ".>", HeadersOnly: true,
-	}
-}
-
 // Config configures a [Conn], and the stores on it. The zero value is usable.
 type Config struct {
 	// Prefix is the prefix of all subjects, buckets and streams, so several schedulers can share one NATS account.
@@ -140,6 +130,16 @@ func (c Config) withDefaults() (Config, error) {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	return c, nil
+}
+
+// Told returns the subject prefix of a bucket's announcements.
+func (c Config) Told(bucket string) string { return c.Prefix + ".changed." + bucket }
+
+// Tells returns the republish setting of a bucket's stream.
+func (c Config) Tells(bucket string) *jetstream.RePublish {
+	return &jetstream.RePublish{
+		Source: "$KV." + c.Bucket(bucket) + ".>", Destination: c.Told(bucket) + ".>", HeadersOnly: true,
+	}
 }
 
 // Stream returns the name of a stream, such as CARILLON_HISTORY.

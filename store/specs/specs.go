@@ -18,6 +18,16 @@ import (
 	"github.com/carillon-sched/carillon/store/conn"
 )
 
+// Specs stores published specs and their results. It is safe for concurrent use.
+type Specs struct {
+	conn    *conn.Conn
+	stream  jetstream.Stream
+	results *conn.Batcher // appends to the stream of results
+}
+
+// New returns the specs on a connection. It does no I/O.
+func New(c *conn.Conn) *Specs { return &Specs{conn: c} }
+
 // Open opens the streams of specs and of their results.
 func (s *Specs) Open(ctx context.Context) (err error) {
 	s.stream, err = s.conn.OpenQueue(ctx, jetstream.StreamConfig{
@@ -48,16 +58,6 @@ func (s *Specs) noDuplicates() []*jetstream.StreamSource {
 func (s *Specs) specConsumer(wait time.Duration) jetstream.ConsumerConfig {
 	return conn.SharedConsumer("Carillon: spec ingestion", s.conn.Config.Prefix+".spec.>", wait)
 }
-
-// Specs stores published specs and their results. It is safe for concurrent use.
-type Specs struct {
-	conn    *conn.Conn
-	stream  jetstream.Stream
-	results *conn.Batcher // appends to the stream of results
-}
-
-// New returns the specs on a connection. It does no I/O.
-func New(c *conn.Conn) *Specs { return &Specs{conn: c} }
 
 // DeliverSpecs passes published specs to take until ctx is done. room returns how many more it may deliver; a value on
 // wake signals new room. take must not block. After ctx is done, it should release further specs.
