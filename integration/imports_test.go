@@ -82,7 +82,13 @@ var layers = []layer{
 	{path: "scheduler/console/...", imports: append([]string{"scheduler/pulse"}, apis...)},
 	{path: "store/embedded/clustertest", imports: []string{"integration/testkit/freeport"}}, // for tests
 	{path: "store/storetest", imports: []string{"integration/testkit/bubble"}},              // for tests
-	{path: "store/...", imports: append([]string{"scheduler/audit"}, decisions...)},
+	{path: "store", imports: append([]string{"store/...", "scheduler/audit"}, decisions...), never: server},
+	{path: "store/conn", imports: append([]string{"store/failover"}, decisions...), never: server},
+	{path: "store/batons", imports: smallStore, never: server},
+	{path: "store/buckets", imports: append([]string{"scheduler/audit"}, smallStore...), never: server},
+	{path: "store/history", imports: append([]string{"scheduler/audit"}, smallStore...), never: server},
+	{path: "store/specs", imports: smallStore, never: server},
+	{path: "store/...", imports: append([]string{"store/wire"}, decisions...)},
 	{path: "actions/natsmsg/...", imports: append([]string{"actions/..."}, decisions...)},
 	{path: "actions/builtin", imports: append([]string{"actions/..."}, decisions...)},
 	{path: "actions/actiontest", imports: append([]string{"actions", "actions/egress", "integration/testkit/freeport"}, decisions...)}, // for tests
@@ -112,12 +118,13 @@ var layers = []layer{
 }
 
 var (
-	outside   = []string{"net/http", "github.com/nats-io/..."}
-	server    = []string{"github.com/nats-io/nats-server/..."} // programs that only ask a scheduler are small
-	decisions = []string{"scheduler", "scheduler/spec", "scheduler/document"}
-	rooms     = append([]string{"scheduler/auth", "scheduler/jobcache", "scheduler/intake", "scheduler/secrets/...", "scheduler/engine/step", "scheduler/tracing", "scheduler/audit"}, decisions...)
-	apis      = append([]string{"scheduler/auth", "scheduler/api/...", "scheduler/awx", "scheduler/fairqueue", "scheduler/forecast", "scheduler/guard", "scheduler/ical", "scheduler/intake", "scheduler/schema", "scheduler/secrets", "scheduler/control", "scheduler/throttle", "scheduler/auth/tokens", "scheduler/tracing", "scheduler/audit", "scheduler/variable", "scheduler/api/v1", "scheduler/explain"}, decisions...)
-	product   = []string{"scheduler/...", "store/...", "actions/..."}
+	outside    = []string{"net/http", "github.com/nats-io/..."}
+	server     = []string{"github.com/nats-io/nats-server/..."} // programs that only ask a scheduler are small
+	decisions  = []string{"scheduler", "scheduler/spec", "scheduler/document"}
+	smallStore = append([]string{"store/conn", "store/failover"}, decisions...) // none knows another
+	rooms      = append([]string{"scheduler/auth", "scheduler/jobcache", "scheduler/intake", "scheduler/secrets/...", "scheduler/engine/step", "scheduler/tracing", "scheduler/audit"}, decisions...)
+	apis       = append([]string{"scheduler/auth", "scheduler/api/...", "scheduler/awx", "scheduler/fairqueue", "scheduler/forecast", "scheduler/guard", "scheduler/ical", "scheduler/intake", "scheduler/schema", "scheduler/secrets", "scheduler/control", "scheduler/throttle", "scheduler/auth/tokens", "scheduler/tracing", "scheduler/audit", "scheduler/variable", "scheduler/api/v1", "scheduler/explain"}, decisions...)
+	product    = []string{"scheduler/...", "store/...", "actions/..."}
 )
 
 func TestImportDirection(t *testing.T) {

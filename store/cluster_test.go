@@ -12,6 +12,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/jobcache"
 	"github.com/carillon-sched/carillon/store"
+	"github.com/carillon-sched/carillon/store/conn"
 	"github.com/carillon-sched/carillon/store/embedded/clustertest"
 	"github.com/carillon-sched/carillon/store/storetest"
 )
@@ -53,7 +54,7 @@ func openPatiently(t *testing.T, nc *nats.Conn, cfg store.Config) *store.Store {
 		if err == nil {
 			return st
 		}
-		if !store.Passing(err) || time.Now().After(deadline) {
+		if !conn.Passing(err) || time.Now().After(deadline) {
 			t.Fatal(err)
 		}
 	}

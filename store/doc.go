@@ -1,5 +1,12 @@
 // Package store implements [scheduler.Store] on NATS JetStream. It is the only package that knows subjects, streams,
-// buckets and headers. [Store] is the entry point; [Open] creates missing streams and buckets.
+// buckets and headers. [Store] is the entry point; [Open] creates missing streams and buckets. A Store is the sum of
+// four small stores on one connection:
+//
+//	conn       the connection: publishes, reads, creates streams, checks their health
+//	batons     moves and delivers batons
+//	history    appends to and reads the history, the audit log and the activity reports
+//	buckets    definitions, collections, secrets, tokens, operations; announces changes
+//	specs      published specs and their results
 //
 //	data              location                                 subjects or keys
 //	job definitions   bucket carillon-jobs                     <collection>.<job>
@@ -15,28 +22,6 @@
 //	audit log         stream CARILLON_AUDIT                    carillon.audit.<kind>.<collection>[.<job>]
 //	activity          stream CARILLON_PULSE                    carillon.pulse.hour.<process>.<hour>, carillon.pulse.report.<process>
 //	changes           republished by the first five buckets    carillon.changed.<bucket>.<name>
-//
-// # Batons
-//
-// A waiting baton is a scheduled message (NATS ADR-51): at its delivery time the server moves it to its fire subject,
-// where a durable consumer delivers it to one worker:
-//
-//	          due: the server publishes           PassOn: publish next, then ack
-//	timer ───────────────────────────────▶ fire ────────────────────────────────▶ timer
-//	 Arm                                  Fire
-//
-// A subject holds one waiting baton, and publishing another one replaces it. Every transition is one message with a
-// condition on the last sequence of a subject:
-//
-//	Arm       the timer subject is empty, or holds the baton to be replaced
-//	Fire      the timer subject holds the baton that the fired one replaces
-//	PassOn    the running baton is still the last message of the fire subject
-//
-// # Changes
-//
-// Changes are announced over core NATS, which is at most once. A consumer would be lossless, but would make the server
-// re-read a block after every write. A watch detects loss, because the sequences of a stream have no gaps. It ends when
-// it misses a message, when its connection is lost, or when the stream, queried every 10 s, has a newer change.
 //
 // # Durability
 //

@@ -10,6 +10,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/store"
+	"github.com/carillon-sched/carillon/store/conn"
 	"github.com/carillon-sched/carillon/store/storetest"
 )
 
@@ -105,7 +106,7 @@ func TestHistoryIsBounded(t *testing.T) {
 func TestHistoryPerJobIsBroughtUp(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		w.must(w.store.Forget(t.Context(), job, 1e5))
-		for _, test := range []struct{ most, want int }{{3, 3}, {store.Unlimited, 1203}, {5, 5}} {
+		for _, test := range []struct{ most, want int }{{3, 3}, {conn.Unlimited, 1203}, {5, 5}} {
 			s, err := open(t, storetest.Connect(t, w.server), store.Config{HistoryPerJob: int64(test.most), HistoryAge: time.Hour})
 			w.must(err)
 			w.store = s
@@ -231,7 +232,7 @@ func TestFollow(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		w.record(job, scheduler.OutcomeCompleted, "before")
 		span, err := w.store.HistorySpan(t.Context())
-		if want := (scheduler.HistorySpan{First: 1, Last: 1, Records: 1, PerJob: store.DefaultHistoryPerJob}); err != nil || span != want {
+		if want := (scheduler.HistorySpan{First: 1, Last: 1, Records: 1, PerJob: conn.DefaultHistoryPerJob}); err != nil || span != want {
 			t.Errorf("there is %+v, %v", span, err)
 		}
 		last := span.Last

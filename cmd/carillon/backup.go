@@ -20,6 +20,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/auth/tokens"
 	"github.com/carillon-sched/carillon/scheduler/backup"
 	"github.com/carillon-sched/carillon/store"
+	"github.com/carillon-sched/carillon/store/conn"
 )
 
 type backupCmd struct {
@@ -75,7 +76,7 @@ func (c backupCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 	report := backupReport{File: c.File}
 	err := c.withStore(ctx, store.Config{Prefix: c.Prefix}, false, func(st *store.Store) error {
 		report.Header = backup.Header{
-			Made: began.UTC().Truncate(time.Second), Version: t.Version, Prefix: st.Prefix(), Lanes: st.Lanes(), Schema: store.Schema,
+			Made: began.UTC().Truncate(time.Second), Version: t.Version, Prefix: st.Prefix(), Lanes: st.Lanes(), Schema: conn.Schema,
 		}
 		return backupfile.Write(t, c.File, func(to io.Writer) (err error) {
 			report.Summary, err = c.take(ctx, t, st, report.Header, to)
@@ -232,7 +233,7 @@ func (c restoreCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 	if err != nil {
 		return c.explain(f, err)
 	}
-	if header.Schema > store.Schema {
+	if header.Schema > conn.Schema {
 		return fmt.Errorf("%s: %w: a later version of carillon (%s) has made it: restore it with that one",
 			f.Name(), scheduler.ErrConflict, header.Version)
 	}
@@ -252,7 +253,7 @@ func (c restoreCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 
 func (c restoreCmd) check() error {
 	return firstOf(checkURLs(c.URL), checkPrefix(c.Prefix), c.checkFiles(),
-		checkMost("lanes", c.Lanes, store.MaxLanes), checkMost("replicas", c.Replicas, store.MaxReplicas),
+		checkMost("lanes", c.Lanes, conn.MaxLanes), checkMost("replicas", c.Replicas, conn.MaxReplicas),
 		checkLeast("final-age", c.FinalAge, time.Hour))
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/store"
+	"github.com/carillon-sched/carillon/store/conn"
 )
 
 // thousands writes a number as the pages do: 12,288.
@@ -38,10 +38,10 @@ func TestLimitsPage(t *testing.T) {
 		"`retryCount`":                        thousands(scheduler.MaxRetryCount),
 		"the answer to a request":             thousands(scheduler.MaxResponse) + " bytes are kept",
 		"a page of a list":                    thousands(v1.MaxPage) + " entries",
-		"history":                             thousands(store.DefaultHistoryPerJob) + " records",
-		"completed and faulted jobs":          thousands(int(store.DefaultFinalAge.Hours()/24)) + " days",
-		"`--lanes`":                           thousands(store.MaxLanes),
-		"`--replicas`":                        thousands(store.MaxReplicas),
+		"history":                             thousands(conn.DefaultHistoryPerJob) + " records",
+		"completed and faulted jobs":          thousands(int(conn.DefaultFinalAge.Hours()/24)) + " days",
+		"`--lanes`":                           thousands(conn.MaxLanes),
+		"`--replicas`":                        thousands(conn.MaxReplicas),
 	} {
 		m := regexp.MustCompile(`(?m)^\| ` + regexp.QuoteMeta(row) + ` +\| (.*) \|$`).FindStringSubmatch(page)
 		if len(m) != 2 || !strings.Contains(m[1], want) {

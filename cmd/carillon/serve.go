@@ -28,6 +28,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/engine"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
 	"github.com/carillon-sched/carillon/store"
+	"github.com/carillon-sched/carillon/store/conn"
 )
 
 type serveCmd struct {
@@ -297,7 +298,7 @@ func (c serveCmd) config(log *slog.Logger) (node.Config, error) {
 // perJob is how many records of each outcome a job keeps when a flag says so.
 func perJob(flag int64) int64 {
 	if flag == 0 {
-		return store.Unlimited
+		return conn.Unlimited
 	}
 	return flag
 }

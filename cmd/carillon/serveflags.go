@@ -21,7 +21,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/auth/issuer"
 	who "github.com/carillon-sched/carillon/scheduler/rest/identity"
 	"github.com/carillon-sched/carillon/scheduler/throttle"
-	"github.com/carillon-sched/carillon/store"
+	"github.com/carillon-sched/carillon/store/conn"
 )
 
 // check validates the flags. It refuses numbers that other packages would replace by a default, or reject only
@@ -34,7 +34,7 @@ func (c serveCmd) check() error {
 		checkLeast("http-connections", c.Connections, 0),
 		checkLeast("min-retry-interval", c.MinRetryTime, time.Second),
 		checkLeast("nats-wait", c.Wait, 0),
-		checkMost("lanes", c.Lanes, store.MaxLanes), checkMost("replicas", c.Replicas, store.MaxReplicas),
+		checkMost("lanes", c.Lanes, conn.MaxLanes), checkMost("replicas", c.Replicas, conn.MaxReplicas),
 		c.historyFlags.check(),
 		checkLeast("final-age", c.FinalAge, time.Hour), checkLeast("result-age", c.ResultAge, time.Second),
 		checkLeast("audit-age", c.AuditAge, time.Hour),
@@ -88,7 +88,7 @@ func checkMost(flag string, n, most int) error {
 
 // checkPrefix makes sure that the value of --prefix can begin subjects.
 func checkPrefix(prefix string) error {
-	if wrong := store.CheckPrefix(cmp.Or(prefix, store.DefaultPrefix)); wrong != "" {
+	if wrong := conn.CheckPrefix(cmp.Or(prefix, conn.DefaultPrefix)); wrong != "" {
 		return terminal.Usagef("--prefix: %s", wrong)
 	}
 	return nil

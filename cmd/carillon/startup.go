@@ -11,7 +11,7 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/listen"
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
-	"github.com/carillon-sched/carillon/store"
+	"github.com/carillon-sched/carillon/store/conn"
 )
 
 // startup waits for dependencies of a starting process, all until one deadline.
@@ -58,7 +58,7 @@ func (s startup) open(ctx context.Context, cfg node.Config) (n *node.Node, err e
 	err = s.try(ctx, func() (failed error) {
 		n, failed = node.Open(ctx, cfg)
 		return failed
-	}, store.Passing)
+	}, conn.Passing)
 	return n, err
 }
 

@@ -24,6 +24,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/secrets"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
 	"github.com/carillon-sched/carillon/store"
+	"github.com/carillon-sched/carillon/store/conn"
 	"github.com/carillon-sched/carillon/store/storetest"
 )
 
@@ -167,7 +168,7 @@ func (s *system) take() []byte {
 func (s *system) takeOf(st backup.Store) []byte {
 	s.t.Helper()
 	var file bytes.Buffer
-	w, err := backup.NewWriter(&file, backup.Header{Made: time.Now(), Prefix: s.store.Prefix(), Lanes: s.store.Lanes(), Schema: store.Schema})
+	w, err := backup.NewWriter(&file, backup.Header{Made: time.Now(), Prefix: s.store.Prefix(), Lanes: s.store.Lanes(), Schema: conn.Schema})
 	s.must(err)
 	s.must(backup.Take(s.t.Context(), backup.TakeConfig{Store: st, Tokens: true}, w))
 	_, err = w.Close()

@@ -17,6 +17,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/store"
+	"github.com/carillon-sched/carillon/store/conn"
 )
 
 // counting counts the records that are read for a page.
@@ -140,7 +141,7 @@ func TestHistoryReadsNoMoreThanItFinds(t *testing.T) {
 	w.must(http.MethodPut, "/jobCollections/default/jobs/job", later)
 	w.must(http.MethodPut, "/jobCollections/other", "{}")
 	w.must(http.MethodPut, "/jobCollections/other/jobs/rare", later)
-	f := w.find(store.Unlimited)
+	f := w.find(conn.Unlimited)
 	uid := w.incarnation("job")
 	rare, err := w.store.LoadJob(t.Context(), scheduler.Key{Collection: "other", Job: "rare"})
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/client"
 	"github.com/carillon-sched/carillon/store"
+	"github.com/carillon-sched/carillon/store/conn"
 	"github.com/carillon-sched/carillon/store/embedded"
 )
 
@@ -170,11 +171,11 @@ func answered(err error, status int) bool {
 // settingHint says where a setting of the store is made.
 func settingHint(e *store.SettingError) string {
 	switch e.Setting {
-	case store.ServerSetting:
+	case conn.ServerSetting:
 		return "the log of the NATS server says more; free some space there, or see its limits of open files and of storage"
 	case "jetstream", "permissions":
 		return "this is a setting of the NATS server"
-	case store.DataSetting:
+	case conn.DataSetting:
 		return `"carillon version" tells which one this is; another one may have its own data beside it`
 	}
 	return "the setting is --" + e.Setting

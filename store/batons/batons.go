@@ -1,0 +1,370 @@
+package batons
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/store/conn"
+	"github.com/carillon-sched/carillon/store/failover"
+)
+
+// Waiting returns the waiting baton of a slot. scheduler.ErrNotFound if none waits.
+func (s *Batons) Waiting(ctx context.Context, slot scheduler.Slot) (scheduler.Stored, error) {
+	return s.lastBaton(ctx, slot, s.TimerSubject(slot))
+}
+
+// Running returns the latest running baton of a slot. scheduler.ErrNotFound if none runs.
+func (s *Batons) Running(ctx context.Context, slot scheduler.Slot) (scheduler.Stored, error) {
+	return s.lastBaton(ctx, slot, s.FireSubject(slot))
+}
+
+func (s *Batons) lastBaton(ctx context.Context, slot scheduler.Slot, subject string) (scheduler.Stored, error) {
+	m, err := s.timers[s.Lane(slot.Key)].GetLastMsgForSubject(ctx, subject)
+	if err != nil {
+		return scheduler.Stored{}, conn.Translate(err)
+	}
+	return scheduler.Stored{Key: slot.Key, Revision: m.Sequence, Data: m.Data}, nil
+}
+
+// FindBatons calls found for the own batons of the jobs in keys, waiting or running, in no particular order. It takes
+// one request per lane for up to 512 keys. The server answers from a single point in time, so it finds a baton that is
+// being passed on in exactly one of its subjects.
+func (s *Batons) FindBatons(ctx context.Context, keys []scheduler.Key, found func(st scheduler.Stored, running bool)) error {
+	subjects := make([][]string, s.lanes)
+	for _, k := range keys {
+		lane, slot := s.Lane(k), scheduler.Slot{Key: k}
+		subjects[lane] = append(subjects[lane], s.TimerSubject(slot), s.FireSubject(slot))
+	}
+	for lane, of := range subjects {
+		if len(of) == 0 {
+			continue
+		}
+		err := s.conn.LastOf(ctx, s.stream(lane), of, 0, func(m *jetstream.RawStreamMsg) {
+			if slot, ok := s.slotOf(m.Subject); ok {
+				found(scheduler.Stored{Key: slot.Key, Revision: m.Sequence, Data: m.Data}, m.Subject == s.FireSubject(slot))
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// AnyBaton returns any baton of a job, waiting or running, own or detached, or nil.
+func (s *Batons) AnyBaton(ctx context.Context, k scheduler.Key) (*scheduler.Stored, error) {
+	slot, filters := scheduler.Slot{Key: k}, []string{}
+	for _, subject := range []string{s.TimerSubject(slot), s.FireSubject(slot)} {
+		filters = append(filters, subject, subject+".*")
+	}
+	var found *scheduler.Stored
+	get := conn.DirectRequest{Subjects: filters, Batch: 1}
+	err := s.conn.DirectGet(ctx, s.stream(s.Lane(k)), get, get.Batch, func(m *jetstream.RawStreamMsg) bool {
+		found = &scheduler.Stored{Key: k, Revision: m.Sequence, Data: m.Data}
+		return false
+	}, func(*nats.Msg) {})
+	return found, err
+}
+
+// EachDetached calls found for the batons of a job's detached runs, waiting or running, in no particular order. It
+// returns at most runningAtOnce batons.
+func (s *Batons) EachDetached(
+	ctx context.Context, k scheduler.Key, found func(slot scheduler.Slot, st scheduler.Stored, running bool),
+) error {
+	own := scheduler.Slot{Key: k}
+	get := conn.DirectRequest{Subjects: []string{s.TimerSubject(own) + ".*", s.FireSubject(own) + ".*"}, Batch: runningAtOnce}
+	return s.conn.DirectGet(ctx, s.stream(s.Lane(k)), get, get.Batch, func(m *jetstream.RawStreamMsg) bool {
+		if slot, ok := s.slotOf(m.Subject); ok {
+			found(slot, scheduler.Stored{Key: k, Revision: m.Sequence, Data: m.Data}, m.Subject == s.FireSubject(slot))
+		}
+		return true
+	}, func(*nats.Msg) {})
+}
+
+// FindDetached calls found for the batons of the jobs' detached runs, waiting or running, in no particular order. It
+// takes one request per lane for up to 512 keys, or a few per job if the result is too large. A baton that is being
+// passed on may be found twice.
+func (s *Batons) FindDetached(
+	ctx context.Context, keys []scheduler.Key, found func(slot scheduler.Slot, st scheduler.Stored, running bool),
+) error {
+	of := make([][]scheduler.Key, s.lanes)
+	for _, k := range keys {
+		of[s.Lane(k)] = append(of[s.Lane(k)], k)
+	}
+	for lane, keys := range of {
+		var filters []string
+		for _, k := range keys {
+			own := scheduler.Slot{Key: k}
+			filters = append(filters, s.TimerSubject(own)+".*", s.FireSubject(own)+".*")
+		}
+		err := s.conn.LastMatching(ctx, s.stream(lane), filters, 0, conn.MultiMost, func(m *jetstream.RawStreamMsg) {
+			if slot, ok := s.slotOf(m.Subject); ok {
+				st := scheduler.Stored{Key: slot.Key, Revision: m.Sequence, Data: m.Data}
+				found(slot, st, m.Subject == s.FireSubject(slot))
+			}
+		})
+		if err == nil {
+			continue
+		}
+		for _, k := range keys { // the result exceeds the server's limit for one request
+			if err := s.walkDetached(ctx, k, found); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// walkDetached is FindDetached for a job that may have very many detached runs. It reads the running batons before and
+// after the waiting ones, because a baton may move between the two.
+func (s *Batons) walkDetached(
+	ctx context.Context, k scheduler.Key, found func(slot scheduler.Slot, st scheduler.Stored, running bool),
+) error {
+	own, stream := scheduler.Slot{Key: k}, s.stream(s.Lane(k))
+	for _, subject := range []string{s.FireSubject(own), s.TimerSubject(own), s.FireSubject(own)} {
+		for from, all := uint64(1), false; !all; {
+			messages, last, err := s.conn.Forward(ctx, stream, subject+".*", from, math.MaxUint64, conn.MultiMost)
+			if err != nil {
+				return err
+			}
+			for _, m := range messages {
+				if slot, ok := s.slotOf(m.Subject); ok {
+					found(slot, scheduler.Stored{Key: k, Revision: m.Sequence, Data: m.Data}, subject != s.TimerSubject(own))
+				}
+				from = m.Sequence + 1
+			}
+			all = last || len(messages) == 0
+		}
+	}
+	return nil
+}
+
+// Arm stores a baton that waits until at. waiting is the sequence of the waiting baton to replace, 0 for none.
+// scheduler.ErrConflict if it does not match.
+func (s *Batons) Arm(ctx context.Context, slot scheduler.Slot, body []byte, at time.Time, waiting uint64) error {
+	m := s.timer(slot, s.FireSubject(slot), body, at)
+	conn.SetHeader(m, jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(waiting, 10))
+	_, err := s.conn.Publish(ctx, m)
+	return err
+}
+
+// Fire delivers a baton to the workers immediately. waiting is the sequence of the waiting baton that it replaces; the
+// server cancels that one in the same step. If waiting is 0, no baton may be running. scheduler.ErrConflict if the
+// condition does not hold.
+func (s *Batons) Fire(ctx context.Context, slot scheduler.Slot, body []byte, waiting uint64) error {
+	m := s.conn.Message(s.FireSubject(slot), body)
+	conn.SetHeader(m, jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(waiting, 10))
+	if waiting != 0 {
+		conn.SetHeader(m, jetstream.ScheduleNextHeader, "purge")
+		conn.SetHeader(m, jetstream.SchedulerHeader, s.TimerSubject(slot))
+		conn.SetHeader(m, jetstream.ExpectedLastSubjSeqSubjHeader, s.TimerSubject(slot))
+	}
+	_, err := s.conn.Publish(ctx, m)
+	return err
+}
+
+// PassOn publishes the successor of the running baton with the given sequence. The successor waits until at, or runs
+// immediately if at is zero. PassOn takes effect only while the running baton is the job's last one, so a worker that
+// was overtaken by a redelivery changes nothing and gets scheduler.ErrConflict.
+func (s *Batons) PassOn(ctx context.Context, slot scheduler.Slot, body []byte, at time.Time, running uint64) error {
+	var m *nats.Msg
+	fire := s.FireSubject(slot)
+	if at.IsZero() {
+		m = s.conn.Message(fire, body)
+	} else {
+		m = s.timer(slot, fire, body, at)
+		conn.SetHeader(m, jetstream.ExpectedLastSubjSeqSubjHeader, fire)
+	}
+	conn.SetHeader(m, jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(running, 10))
+	_, err := s.conn.Publish(ctx, m)
+	return err
+}
+
+// timer returns the message of a baton that waits until at and then moves to the subject fire.
+func (s *Batons) timer(slot scheduler.Slot, fire string, body []byte, at time.Time) *nats.Msg {
+	m := s.conn.Message(s.TimerSubject(slot), body)
+	// The client library's option has a resolution of seconds.
+	var due [48]byte
+	conn.SetHeader(m, jetstream.ScheduleHeader, string(at.UTC().AppendFormat(append(due[:0], "@at "...), time.RFC3339Nano)))
+	conn.SetHeader(m, jetstream.ScheduleTargetHeader, fire)
+	return m
+}
+
+// Cancel removes the waiting baton with the given sequence: scheduler.ErrConflict if it no longer waits. If waiting is 0,
+// Cancel removes any waiting baton and ignores a missing one.
+func (s *Batons) Cancel(ctx context.Context, slot scheduler.Slot, waiting uint64) error {
+	removed, err := s.purge(ctx, s.Lane(slot.Key), s.TimerSubject(slot), waiting)
+	if err == nil && removed == 0 && waiting != 0 {
+		return fmt.Errorf("%w: the waiting baton has moved", scheduler.ErrConflict)
+	}
+	return err
+}
+
+// purge removes the messages of a timer subject up to a sequence, 0 for all, and returns their number, which the client
+// library does not report.
+func (s *Batons) purge(ctx context.Context, lane int, subject string, through uint64) (removed uint64, err error) {
+	req := jetstream.StreamPurgeRequest{Subject: subject}
+	if through != 0 {
+		req.Sequence = through + 1
+	}
+	body, err := json.Marshal(req)
+	if err != nil {
+		return 0, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, conn.PublishTimeout)
+	defer cancel()
+	m, err := s.conn.NC.RequestWithContext(ctx, conn.PurgeSubject(s.stream(lane)), body)
+	if err != nil {
+		return 0, conn.Translate(err)
+	}
+	var answer struct {
+		Error  *jetstream.APIError `json:"error"`
+		Purged uint64              `json:"purged"`
+	}
+	if err := json.Unmarshal(m.Data, &answer); err != nil {
+		return 0, conn.Translate(err)
+	}
+	if answer.Error != nil {
+		return 0, conn.Translate(answer.Error)
+	}
+	return answer.Purged, nil
+}
+
+// Clear removes the job's batons that match of, waiting or running, detached runs included, and unreadable
+// ones. If of is nil, it removes all.
+func (s *Batons) Clear(ctx context.Context, k scheduler.Key, of func(*scheduler.Baton) bool) error {
+	slot := scheduler.Slot{Key: k}
+	fire, timer := s.FireSubject(slot), s.TimerSubject(slot)
+	// Remove running batons first: without one, a worker cannot pass on. A timer may fire in between, so remove running
+	// batons again.
+	for _, subject := range []string{fire, timer, fire} {
+		if err := s.clear(ctx, k, subject, of); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clear removes batons of one subject individually. A purge of a fire subject would make the server treat earlier
+// delivered batons of other jobs as acknowledged (consumer.purge, up to nats-server 2.15 at least); if their worker
+// died, they would never be redelivered. Batons of a later job with the same name stay.
+func (s *Batons) clear(ctx context.Context, k scheduler.Key, subject string, of func(*scheduler.Baton) bool) error {
+	get := conn.DirectRequest{Subjects: []string{subject, subject + ".*"}, Batch: runningAtOnce}
+	running := subject == s.FireSubject(scheduler.Slot{Key: k})
+	for {
+		var found []*jetstream.RawStreamMsg
+		err := s.conn.DirectGet(ctx, s.stream(s.Lane(k)), get, get.Batch, func(m *jetstream.RawStreamMsg) bool {
+			if b, err := scheduler.DecodeBaton(m.Data); err != nil || of == nil || of(&b) {
+				found = append(found, m)
+			}
+			return true
+		}, func(*nats.Msg) {})
+		if err != nil {
+			return err
+		}
+		removed := 0
+		for _, m := range found {
+			if running {
+				err = s.timers[s.Lane(k)].DeleteMsg(ctx, m.Sequence)
+			} else {
+				err = s.timers[s.Lane(k)].Purge(ctx, jetstream.WithPurgeSubject(m.Subject), jetstream.WithPurgeSequence(m.Sequence+1))
+			}
+			switch {
+			case err == nil:
+				removed++
+			case !errors.Is(err, jetstream.ErrMsgDeleteUnsuccessful): // otherwise it has just been acknowledged
+				return conn.Translate(err)
+			}
+		}
+		if removed == 0 || !running && len(found) < runningAtOnce {
+			return nil // a lagging replica may still return them
+		}
+	}
+}
+
+// runningAtOnce is the maximum number of running batons per request.
+const runningAtOnce = 256
+
+// EachBaton calls f for every slot of a lane that has a waiting or running baton. It calls f twice for a slot that has
+// both, and possibly for one whose baton moves.
+func (s *Batons) EachBaton(ctx context.Context, lane int, f func(slot scheduler.Slot, waiting bool) error) error {
+	timer, fire := s.conn.Config.Prefix+".timer."+strconv.Itoa(lane)+".", s.conn.Config.Prefix+".fire."+strconv.Itoa(lane)+"."
+	l := conn.Listing{Stream: s.timers[lane], Filter: ">", Whole: true}
+	l.Matches = func(subject string) bool {
+		return strings.HasPrefix(subject, timer) || strings.HasPrefix(subject, fire)
+	}
+	return s.conn.Each(ctx, l, func(subject string) error {
+		if slot, ok := s.slotOf(subject); ok {
+			return f(slot, strings.HasPrefix(subject, timer))
+		}
+		return nil
+	})
+}
+
+// strandedMost is the maximum number of stranded batons per check. Their number is limited by the acknowledgements in
+// progress when a server was killed; the next check finds the rest.
+const strandedMost = 256
+
+// Stranded returns the running batons of a lane that the server counts as acknowledged but has not removed. They are
+// below the consumer's ack floor, so the server never redelivers them. The result may include batons that are just
+// being removed, but none that this process holds.
+func (s *Batons) Stranded(ctx context.Context, lane int) ([]scheduler.Stranded, error) {
+	st := s.timers[lane]
+	c, err := st.Consumer(ctx, conn.Workers)
+	if err != nil {
+		return nil, conn.Translate(err)
+	}
+	floor := c.CachedInfo().AckFloor.Stream
+	if floor == 0 {
+		return nil, nil
+	}
+	subjects := s.laneConsumer(lane, failover.AckWait).FilterSubject
+	messages, _, err := s.conn.Forward(ctx, st.CachedInfo().Config.Name, subjects, 1, floor+1, strandedMost)
+	if err != nil {
+		return nil, err
+	}
+	var found []scheduler.Stranded
+	for _, m := range messages {
+		if slot, ok := s.slotOf(m.Subject); ok && !s.conn.Failover.Holds(st.CachedInfo().Config.Name, m.Sequence) {
+			found = append(found, scheduler.Stranded{Slot: slot, Body: m.Data, Sequence: m.Sequence})
+		}
+	}
+	return found, nil
+}
+
+// Discard removes a running baton by its sequence. It ignores a missing one.
+func (s *Batons) Discard(ctx context.Context, slot scheduler.Slot, sequence uint64) error {
+	err := s.timers[s.Lane(slot.Key)].DeleteMsg(ctx, sequence)
+	if errors.Is(err, jetstream.ErrMsgDeleteUnsuccessful) {
+		if _, missing := s.timers[s.Lane(slot.Key)].GetMsg(ctx, sequence); errors.Is(missing, jetstream.ErrMsgNotFound) {
+			return nil
+		}
+	}
+	return conn.Translate(err)
+}
+
+// EachStoredBaton calls f for the jobs' own batons in a lane, waiting or running, in the order they were written, until
+// f returns an error. A baton that is passed on in the meantime may be returned twice, or in its previous form.
+func (s *Batons) EachStoredBaton(ctx context.Context, lane int, f func(st scheduler.Stored, waiting bool) error) error {
+	info, err := s.timers[lane].Info(ctx)
+	if err != nil || info.State.Msgs == 0 {
+		return conn.Translate(err)
+	}
+	return s.conn.ReadMessages(ctx, info, func(m *jetstream.RawStreamMsg) error {
+		slot, ok := s.slotOf(m.Subject)
+		if !ok || slot.Detached != "" {
+			return nil
+		}
+		return f(scheduler.Stored{Key: slot.Key, Revision: m.Sequence, Data: m.Data}, m.Subject == s.TimerSubject(slot))
+	})
+}

@@ -1,0 +1,45 @@
+package conn
+
+import (
+	"errors"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// TestLastOfAsksAgain: a server before 2.15 may end an answer early if a message was removed after its lookup. The
+// request is then repeated a few times.
+func TestLastOfAsksAgain(t *testing.T) {
+	nc := startServer(t, nil)()
+	for broken, want := range map[int32]error{0: nil, 1: nil, lastOfTries - 1: nil, lastOfTries: scheduler.ErrUnavailable} {
+		var asked atomic.Int32
+		stream := "S" + strconv.Itoa(int(broken))
+		_, err := nc.Subscribe(directGet+stream, func(m *nats.Msg) {
+			whole := asked.Add(1) > broken
+			for i, subject := range []string{"a", "b"} {
+				if i == 1 && !whole {
+					_ = nc.PublishMsg(&nats.Msg{Subject: m.Reply, Header: nats.Header{"Status": {"404"}, "Description": {"Message Not Found"}}})
+					return
+				}
+				_ = nc.PublishMsg(&nats.Msg{Subject: m.Reply, Header: nats.Header{
+					jetstream.SubjectHeader: {subject}, jetstream.SequenceHeader: {"1"}, jetstream.TimeStampHeaer: {time.Now().Format(time.RFC3339Nano)},
+				}})
+			}
+			_ = nc.PublishMsg(&nats.Msg{Subject: m.Reply, Header: nats.Header{"Status": {"204"}, "Description": {"EOB"}}})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		err = (&Conn{NC: nc}).LastOf(t.Context(), stream, []string{"a", "b"}, 0, func(m *jetstream.RawStreamMsg) { got += m.Subject })
+		if !errors.Is(err, want) || (want == nil) != (got == "ab") {
+			t.Errorf("broken off %d times: %q, %v", broken, got, err)
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/store/conn"
+)
+
+// The activity stream. Its subjects are below the prefix, where schedulers have publish permission in any case.
+const (
+	pulseStream = "PULSE"
+	pulseAge    = 25 * time.Hour
+)
+
+// Activity stores the activity reports of all processes. It is safe for concurrent use.
+type Activity struct{ conn *conn.Conn }
+
+// NewActivity returns the activity reports on a connection. It does no I/O.
+func NewActivity(c *conn.Conn) *Activity { return &Activity{conn: c} }
+
+// Open opens the activity stream, and creates it if necessary. The stream is optional: without it, the console
+// shows only the activity of its process.
+func (s *Activity) Open(ctx context.Context) error {
+	name := s.conn.Config.Stream(pulseStream)
+	st, err := s.conn.JS.Stream(ctx, name)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		create := "$JS.API.STREAM.CREATE." + name
+		if may, ok := s.conn.Permissions(ctx); ok && !may.Publish(create) {
+			s.NoPulse("the NATS user may not publish to " + create)
+			return nil
+		}
+		s.conn.Config.Progress(fmt.Sprintf("creating stream %s with %d replicas", name, s.conn.Replicas))
+		st, err = s.conn.JS.CreateStream(ctx, jetstream.StreamConfig{
+			Name: name, Description: "Carillon: what each scheduler has done of late, for the console",
+			Subjects: []string{s.PulseSubject(">")}, MaxMsgsPerSubject: 1, MaxAge: pulseAge, Duplicates: time.Second,
+			AllowDirect: true, AllowMsgTTL: true, Replicas: s.conn.Replicas, Storage: s.conn.Config.Storage,
+		})
+		if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // another process has created it
+			st, err = s.conn.JS.Stream(ctx, name)
+		}
+	}
+	if err == nil {
+		err = unfitPulse(st.CachedInfo().Config)
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		s.NoPulse(err.Error())
+		return nil
+	}
+	s.conn.Pulse = name
+	return nil
+}
+
+// NoPulse disables the activity stream.
+func (s *Activity) NoPulse(why string) {
+	s.conn.Pulse = ""
+	s.conn.Config.Logger.Warn("what this scheduler does is not told to others, and the console shows no more than that",
+		"stream", s.conn.Config.Stream(pulseStream), "why", why)
+}
+
+// unfitPulse returns why an existing stream cannot be used.
+func unfitPulse(have jetstream.StreamConfig) error {
+	switch {
+	case have.MaxMsgsPerSubject != 1:
+		return fmt.Errorf("it keeps %d messages of a subject, and not one (max_msgs_per_subject)", have.MaxMsgsPerSubject)
+	case !have.AllowDirect || !have.AllowMsgTTL:
+		return errors.New("it does not allow direct get, or a time to live of a message (allow_direct, allow_msg_ttl)")
+	}
+	return nil
+}
+
+// PulseSubject returns the subject of a report.
+func (s *Activity) PulseSubject(name string) string { return s.conn.Config.Prefix + ".pulse." + name }
+
+// TellPulse stores an activity report under a name (subject tokens) and replaces the previous one. The report expires
+// after lasts, at most 25 hours. scheduler.ErrUnavailable without an activity stream.
+func (s *Activity) TellPulse(ctx context.Context, name string, data []byte, lasts time.Duration) error {
+	if s.conn.Pulse == "" {
+		return fmt.Errorf("%w: there is no stream %s", scheduler.ErrUnavailable, s.conn.Config.Stream(pulseStream))
+	}
+	m := s.conn.Message(s.PulseSubject(name), data)
+	if lasts < pulseAge {
+		conn.SetHeader(m, jetstream.MsgTTLHeader, strconv.Itoa(int(max(lasts, time.Second)/time.Second))+"s")
+	}
+	_, err := s.conn.Publish(ctx, m)
+	return err
+}
+
+// pulseBatch is the number of reports per request.
+const pulseBatch = 512
+
+// ReadPulse calls f for the activity reports after a sequence (0: all), in order. It returns the sequence to continue
+// from. Without an activity stream, it returns no reports.
+func (s *Activity) ReadPulse(ctx context.Context, after uint64, f func(name string, data []byte)) (upTo uint64, err error) {
+	if s.conn.Pulse == "" {
+		return 0, nil
+	}
+	prefix := s.PulseSubject("")
+	for {
+		found, all, err := s.conn.Forward(ctx, s.conn.Pulse, conn.AnySubject, after+1, after+1+1<<40, pulseBatch)
+		if err != nil {
+			return after, err
+		}
+		for _, m := range found {
+			after = m.Sequence
+			if name, ok := strings.CutPrefix(m.Subject, prefix); ok && len(m.Data) > 0 {
+				f(name, m.Data)
+			}
+		}
+		if all || len(found) == 0 {
+			return after, nil
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package history
+
+import (
+	"context"
+	"slices"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/store/conn"
+)
+
+// Limits of a cursor's steps.
+const (
+	firstWidth = 64      // sequences in the first step
+	batchSize  = 1024    // maximum messages per step
+	maxWidth   = 1 << 40 // maximum sequences per step
+)
+
+// backwards configures a scan of a stream, newest message first.
+type backwards struct {
+	conn   *conn.Conn
+	stream string
+	first  uint64 // first sequence of the stream
+	width  uint64 // sequences in the first step
+}
+
+// each calls f for the messages before end that match any of the filters, newest first, until f returns false or an
+// error.
+func (b *backwards) each(ctx context.Context, filters []string, end uint64, f func(*jetstream.RawStreamMsg) (bool, error)) error {
+	var cursors []*cursor
+	for _, filter := range filters {
+		cursors = append(cursors, &cursor{backwards: *b, filter: filter, end: end})
+	}
+	for {
+		var newest *cursor
+		var best uint64
+		for _, c := range cursors {
+			m, err := c.head(ctx)
+			if err != nil {
+				return err
+			}
+			if m != nil && m.Sequence > best {
+				newest, best = c, m.Sequence
+			}
+		}
+		if newest == nil {
+			return nil
+		}
+		if more, err := f(newest.pop()); !more || err != nil {
+			return err
+		}
+	}
+}
+
+// cursor iterates backwards over the messages that match a filter. The server only reads forwards, so the cursor reads
+// ranges of sequences, latest first. A range with few matches widens the next one; a range with more matches than a
+// batch holds is narrowed, and its messages are kept until their turn. Each message is read once, and rare matches cost
+// few extra requests.
+type cursor struct {
+	backwards
+
+	filter   string
+	end      uint64                    // messages from end on are done
+	messages []*jetstream.RawStreamMsg // read but not returned, oldest first
+	early    []early                   // read ahead of their turn, latest last
+}
+
+// early holds all matching messages of a range, oldest first.
+type early struct {
+	from, end uint64
+	messages  []*jetstream.RawStreamMsg
+}
+
+// head returns the next message without removing it, or nil at the end.
+func (c *cursor) head(ctx context.Context) (*jetstream.RawStreamMsg, error) {
+	for len(c.messages) == 0 {
+		if n := len(c.early) - 1; n >= 0 && c.end == c.early[n].end {
+			c.messages, c.end, c.early = c.early[n].messages, c.early[n].from, c.early[:n]
+			continue
+		}
+		if c.end <= c.first {
+			return nil, nil //nolint:nilnil // the end
+		}
+		if err := c.step(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return c.messages[len(c.messages)-1], nil
+}
+
+// pop returns the next message and removes it.
+func (c *cursor) pop() *jetstream.RawStreamMsg {
+	m := c.messages[len(c.messages)-1]
+	c.messages = c.messages[:len(c.messages)-1]
+	return m
+}
+
+// step reads the next range backwards, or narrows it if it has too many matches.
+func (c *cursor) step(ctx context.Context) error {
+	from := c.first
+	if n := len(c.early); n > 0 {
+		from = c.early[n-1].end
+	}
+	if c.end-from > c.width {
+		from = c.end - c.width
+	}
+	messages, all, err := c.conn.Forward(ctx, c.stream, c.filter, from, c.end, batchSize)
+	if err != nil {
+		return err
+	}
+	if !all && len(messages) > 0 {
+		last := messages[len(messages)-1].Sequence
+		c.early = append(c.early, early{from, last + 1, slices.Clip(messages)})
+		c.width = max(1, (last-from)/2) // about as many as fit into a batch
+		return nil
+	}
+	c.messages, c.end = slices.Clip(messages), from
+	if 4*len(messages) <= batchSize {
+		c.width = min(4*c.width, maxWidth)
+	}
+	return nil
+}

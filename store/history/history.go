@@ -1,0 +1,324 @@
+package history
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/store/conn"
+)
+
+// History stores the records of all jobs. It is safe for concurrent use.
+type History struct {
+	conn    *conn.Conn
+	stream  jetstream.Stream
+	records *conn.Batcher // appends to stream
+}
+
+// New returns the history on a connection. It does no I/O.
+func New(c *conn.Conn) *History { return &History{conn: c} }
+
+// Append appends a record to its job's history.
+func (s *History) Append(ctx context.Context, r *scheduler.Record) error {
+	data, err := r.Encode()
+	if err != nil {
+		return fmt.Errorf("history record of %s: %w", r.Job, err)
+	}
+	subject := s.HistorySubject(r.Job, r.Outcome)
+	if s.conn.Replicas == 1 || s.records.Batches() {
+		return s.records.Append(ctx, subject, data)
+	}
+	m := s.conn.Message(subject, data)
+	conn.SetHeader(m, jetstream.MsgIDHeader, recordID(subject, data))
+	_, err = s.conn.Publish(ctx, m)
+	return err
+}
+
+// recordWindow is the duplicate window of the history. In a cluster, a record that was sent to a hanging server is sent
+// again to another one, and the first server may still forward it when it resumes. The window must not exceed the
+// retention, or the server refuses it.
+func (s *History) recordWindow() time.Duration {
+	if s.conn.Replicas == 1 {
+		return time.Second
+	}
+	return min(2*time.Minute, s.conn.Config.HistoryAge)
+}
+
+// knowRepeated raises the duplicate window of an existing history stream to recordWindow.
+func (s *History) knowRepeated(ctx context.Context, st jetstream.Stream) jetstream.Stream {
+	have := st.CachedInfo().Config
+	if have.Duplicates >= s.recordWindow() {
+		return st
+	}
+	have.Duplicates = s.recordWindow()
+	changed, err := s.conn.JS.UpdateStream(ctx, have)
+	if err != nil {
+		s.conn.Config.Logger.Warn("the history does not know records that come again", "stream", have.Name, "err", err)
+		return st
+	}
+	return changed
+}
+
+// recordID returns a message ID that is the same for a repeated record and different for any other. It covers the
+// subject, because the subject has the job and the record may not.
+func recordID(subject string, data []byte) string {
+	h := fnv.New128a()
+	_, _ = io.WriteString(h, subject+" ")
+	_, _ = h.Write(data)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Recent calls f for records, newest first, until f returns false: of a job, of a collection if k.Job is empty, or of
+// all jobs if k is the zero Key. It starts before the given sequence (0: with the newest) and selects the given
+// outcomes (none: all).
+func (s *History) Recent(
+	ctx context.Context, k scheduler.Key, before uint64, outcomes []scheduler.Outcome, f func(*scheduler.Record) bool,
+) error {
+	if k.Job == "" {
+		return s.scanAll(ctx, k, before, outcomes, f)
+	}
+	if len(outcomes) == 0 {
+		outcomes = scheduler.Outcomes
+	}
+	heads, err := s.heads(ctx, k, before, outcomes)
+	if err != nil {
+		return err
+	}
+	return s.walk(ctx, k, heads, outcomes, f)
+}
+
+// walkMost is the maximum number of records of a job that are read individually. Further records are read in batches.
+const walkMost = 4
+
+// walk calls f for heads, the latest records of a job by outcome, and for the records before them, newest first, until
+// f returns false.
+func (s *History) walk(
+	ctx context.Context, k scheduler.Key, heads []*scheduler.Record, outcomes []scheduler.Outcome, f func(*scheduler.Record) bool,
+) error {
+	for n := 1; len(heads) > 0; n++ {
+		i := newest(heads)
+		r := heads[i]
+		if !f(r) {
+			return nil
+		}
+		if n == walkMost {
+			return s.scanAll(ctx, k, r.Sequence, outcomes, f)
+		}
+		next, err := s.lastRecord(ctx, k, r.Outcome, r.Sequence)
+		if err != nil {
+			return err
+		}
+		if next == nil {
+			heads = slices.Delete(heads, i, i+1)
+		} else {
+			heads[i] = next
+		}
+	}
+	return nil
+}
+
+// heads returns the last record of each outcome before a sequence, in one request.
+func (s *History) heads(ctx context.Context, k scheduler.Key, before uint64, outcomes []scheduler.Outcome) ([]*scheduler.Record, error) {
+	if before == 1 {
+		return nil, nil // no record precedes the first one
+	}
+	subjects := make([]string, len(outcomes))
+	for i, o := range outcomes {
+		subjects[i] = s.HistorySubject(k, o)
+	}
+	var heads []*scheduler.Record
+	var bad error
+	upTo := max(before, 1) - 1 // 0: no limit
+	err := s.conn.LastOf(ctx, s.conn.Config.Stream("HISTORY"), subjects, upTo, func(m *jetstream.RawStreamMsg) {
+		r, err := s.record(m)
+		if err != nil {
+			bad = err
+			return
+		}
+		heads = append(heads, r)
+	})
+	return heads, errors.Join(err, bad)
+}
+
+// LastRecords calls each for the last record of each job and outcome, in no particular order. It takes one request per
+// 1,024 pairs of job and outcome.
+func (s *History) LastRecords(ctx context.Context, keys []scheduler.Key, outcomes []scheduler.Outcome, each func(*scheduler.Record)) error {
+	subjects := make([]string, 0, len(keys)*len(outcomes))
+	for _, k := range keys {
+		for _, o := range outcomes {
+			subjects = append(subjects, s.HistorySubject(k, o))
+		}
+	}
+	for batch := range slices.Chunk(subjects, conn.MultiMost) {
+		var bad error
+		err := s.conn.LastOf(ctx, s.conn.Config.Stream("HISTORY"), batch, 0, func(m *jetstream.RawStreamMsg) {
+			r, err := s.record(m)
+			if err != nil {
+				bad = err
+				return
+			}
+			each(r)
+		})
+		if err := errors.Join(err, bad); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func newest(heads []*scheduler.Record) int {
+	best := 0
+	for i, r := range heads {
+		if r.Sequence > heads[best].Sequence {
+			best = i
+		}
+	}
+	return best
+}
+
+// lastRecord returns the last record of an outcome before a sequence, or nil.
+func (s *History) lastRecord(ctx context.Context, k scheduler.Key, o scheduler.Outcome, before uint64) (*scheduler.Record, error) {
+	if before == 1 {
+		return nil, nil //nolint:nilnil // nothing can precede the first record
+	}
+	m, err := s.conn.LastBefore(ctx, s.conn.Config.Stream("HISTORY"), s.HistorySubject(k, o), before-1)
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return nil, nil //nolint:nilnil // absence is an answer
+	}
+	if err != nil {
+		return nil, conn.Translate(err)
+	}
+	return s.record(m)
+}
+
+// record decodes a history message. A damaged record is returned as such, without an error.
+func (s *History) record(m *jetstream.RawStreamMsg) (*scheduler.Record, error) {
+	k, ok := s.historyKey(m.Subject)
+	if !ok {
+		return nil, fmt.Errorf("history: %s is not a record's subject", m.Subject)
+	}
+	outcome := scheduler.Outcome(m.Subject[strings.LastIndexByte(m.Subject, '.')+1:])
+	r, err := scheduler.DecodeRecord(m.Data)
+	if err == nil && r.Outcome != outcome {
+		err = fmt.Errorf("its outcome is %q", r.Outcome)
+	}
+	if err != nil {
+		r = scheduler.DamagedRecord(outcome, m.Time, err)
+	}
+	r.Job, r.Sequence, r.Stored = k, m.Sequence, m.Time
+	return r, nil
+}
+
+// HistorySpan returns the extent of the history of all jobs.
+func (s *History) HistorySpan(ctx context.Context) (scheduler.HistorySpan, error) {
+	info, err := s.stream.Info(ctx)
+	if err != nil {
+		return scheduler.HistorySpan{}, conn.Translate(err)
+	}
+	state := &info.State
+	return scheduler.HistorySpan{
+		First: state.FirstSeq, Last: state.LastSeq, Records: state.Msgs, PerJob: info.Config.MaxMsgsPerSubject,
+	}, nil
+}
+
+// RecordsFrom calls f for records in order, from a sequence on, until f returns false or no records remain: of a job,
+// of a collection if k.Job is empty, or of all jobs if k is the zero Key.
+func (s *History) RecordsFrom(ctx context.Context, k scheduler.Key, from uint64, f func(*scheduler.Record) bool) error {
+	filter := conn.AnySubject
+	if k.Collection != "" {
+		filter = s.historyFilter(k)
+	}
+	for {
+		messages, all, err := s.conn.Forward(ctx, s.conn.Config.Stream("HISTORY"), filter, max(from, 1), math.MaxInt64, batchSize)
+		if err != nil {
+			return err
+		}
+		for _, m := range messages {
+			r, err := s.record(m)
+			if err != nil {
+				return err
+			}
+			if !f(r) {
+				return nil
+			}
+			from = m.Sequence + 1
+		}
+		if all || len(messages) == 0 {
+			return nil
+		}
+	}
+}
+
+// Follow calls f for the records after a sequence and for new ones, in order, until ctx is done: of a job, of a
+// collection if k.Job is empty, or of all jobs if k is the zero Key. It skips messages that are not records. One call
+// of f may still be in progress when Follow returns.
+func (s *History) Follow(ctx context.Context, k scheduler.Key, after uint64, f func(*scheduler.Record)) error {
+	return s.conn.Follow(ctx, "HISTORY", []string{s.historyFilter(k)}, after, func(m *jetstream.RawStreamMsg) {
+		if r, err := s.record(m); err == nil {
+			f(r)
+		}
+	})
+}
+
+// historyFilter returns the subject filter for the records of a job, a collection or all jobs.
+func (s *History) historyFilter(k scheduler.Key) string {
+	filter := s.conn.Config.Prefix + ".history."
+	switch {
+	case k.Job != "":
+		return filter + k.Collection + "." + k.Job + ".*"
+	case k.Collection != "":
+		return filter + k.Collection + ".>"
+	}
+	return filter + ">"
+}
+
+// Forget removes the records of a job up to a sequence. Later records may belong to a new job with the same name.
+func (s *History) Forget(ctx context.Context, k scheduler.Key, through uint64) error {
+	if through == 0 {
+		return nil
+	}
+	filter := jetstream.WithPurgeSubject(s.historyFilter(k))
+	return conn.Translate(s.stream.Purge(ctx, filter, jetstream.WithPurgeSequence(through+1)))
+}
+
+// HistoryAge returns the retention of records.
+func (s *History) HistoryAge() time.Duration { return s.conn.Config.HistoryAge }
+
+// Open opens the stream of records.
+func (s *History) Open(ctx context.Context) (err error) {
+	s.stream, s.records, err = s.conn.Batched(ctx, jetstream.StreamConfig{
+		Name: s.conn.Config.Stream("HISTORY"), Description: "Carillon: history of every job",
+		Subjects: []string{s.conn.Config.Prefix + ".history.>"}, AllowDirect: true,
+		MaxAge: s.conn.Config.HistoryAge, MaxMsgsPerSubject: s.conn.Config.HistoryPerJob, Duplicates: s.recordWindow(),
+	})
+	if err != nil {
+		return err
+	}
+	s.stream = s.knowRepeated(ctx, s.stream)
+	return nil
+}
+
+// HistorySubject returns the subject of the records of an outcome.
+func (s *History) HistorySubject(k scheduler.Key, outcome scheduler.Outcome) string {
+	return s.conn.Config.Prefix + ".history." + k.Collection + "." + k.Job + "." + string(outcome)
+}
+
+// historyKey parses a history subject.
+func (s *History) historyKey(subject string) (scheduler.Key, bool) {
+	rest, ok := strings.CutPrefix(subject, s.conn.Config.Prefix+".history.")
+	t := strings.Split(rest, ".")
+	if !ok || len(t) != 3 {
+		return scheduler.Key{}, false
+	}
+	return scheduler.Key{Collection: t[0], Job: t[1]}, true
+}

@@ -1,0 +1,170 @@
+package history
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/store/conn"
+)
+
+// Newest is [History.Recent] for a job, from its newest record on, without missing any stored record: it asks the leader
+// of the history stream for the newest record of each outcome. Other replicas may lag.
+func (s *History) Newest(ctx context.Context, k scheduler.Key, outcomes []scheduler.Outcome, f func(*scheduler.Record) bool) error {
+	if s.conn.Replicas == 1 {
+		return s.Recent(ctx, k, 0, outcomes, f)
+	}
+	heads := make([]*scheduler.Record, len(outcomes))
+	var g errgroup.Group
+	for i, o := range outcomes {
+		g.Go(func() (err error) {
+			heads[i], err = s.newestRecord(ctx, k, o)
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	return s.walk(ctx, k, slices.DeleteFunc(heads, func(r *scheduler.Record) bool { return r == nil }), outcomes, f)
+}
+
+// newestRecord asks the leader of the history stream for the newest record of an outcome. It returns nil if none
+// exists.
+func (s *History) newestRecord(ctx context.Context, k scheduler.Key, o scheduler.Outcome) (*scheduler.Record, error) {
+	req, err := json.Marshal(map[string]string{"last_by_subj": s.HistorySubject(k, o)})
+	if err != nil {
+		return nil, err
+	}
+	var answer struct {
+		Error   *jetstream.APIError `json:"error"`
+		Message *struct {
+			Subject  string    `json:"subject"`
+			Sequence uint64    `json:"seq"`
+			Data     []byte    `json:"data"`
+			Time     time.Time `json:"time"`
+		} `json:"message"`
+	}
+	err = s.conn.AskDirect(ctx, conn.PublishTimeout, func(ctx context.Context) error {
+		m, err := s.conn.NC.RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET."+s.conn.Config.Stream("HISTORY"), req)
+		if err != nil {
+			return err
+		}
+		return json.Unmarshal(m.Data, &answer)
+	})
+	switch {
+	case err != nil:
+		return nil, conn.Translate(err)
+	case answer.Error != nil && answer.Error.ErrorCode == jetstream.JSErrCodeMessageNotFound:
+		return nil, nil //nolint:nilnil // absence is an answer
+	case answer.Error != nil:
+		return nil, conn.Translate(answer.Error)
+	case answer.Message == nil:
+		return nil, conn.Translate(errors.New("the leader of the history answers with no message"))
+	}
+	m := answer.Message
+	return s.record(&jetstream.RawStreamMsg{Subject: m.Subject, Sequence: m.Sequence, Time: m.Time, Data: m.Data})
+}
+
+// sinceBatch is the number of records per request of [History.RecordsSince].
+const sinceBatch = 64
+
+// RecordsSince calls f for the records of a job that were stored at or after since (store clock), oldest first, until f
+// returns false.
+func (s *History) RecordsSince(ctx context.Context, k scheduler.Key, since time.Time, f func(*scheduler.Record) bool) error {
+	get := conn.DirectRequest{Filter: s.historyFilter(k), Since: &since, Batch: sinceBatch}
+	for {
+		var last uint64
+		all, enough := false, false
+		var bad error
+		err := s.conn.DirectGet(ctx, s.conn.Config.Stream("HISTORY"), get, sinceBatch, func(m *jetstream.RawStreamMsg) bool {
+			last = m.Sequence
+			r, err := s.record(m)
+			bad = err
+			enough = err != nil || !f(r)
+			return !enough
+		}, func(end *nats.Msg) { all = conn.IsLast(end) })
+		if err != nil || bad != nil {
+			return errors.Join(err, bad)
+		}
+		if all || enough || last == 0 {
+			return nil
+		}
+		get.Since, get.From = nil, last+1
+	}
+}
+
+// Kept returns the time since which the history of a job is complete. Older records have expired ([Config.HistoryAge])
+// or were displaced by newer ones with the same outcome ([Config.HistoryPerJob]).
+func (s *History) Kept(ctx context.Context, k scheduler.Key) (since time.Time, err error) {
+	since = s.conn.Now().Add(-s.conn.Config.HistoryAge).UTC() //nolint:contextcheck // what Now asks the server is for later calls
+	if s.conn.Config.HistoryPerJob <= 0 {
+		return since, nil
+	}
+	info, err := s.stream.Info(ctx, jetstream.WithSubjectFilter(s.historyFilter(k)))
+	if err != nil {
+		return since, conn.Translate(err)
+	}
+	for subject, n := range info.State.Subjects {
+		if n < uint64(s.conn.Config.HistoryPerJob) {
+			continue
+		}
+		get := conn.DirectRequest{Filter: subject, From: 1, Batch: 1}
+		err := s.conn.DirectGet(ctx, s.conn.Config.Stream("HISTORY"), get, 1, func(m *jetstream.RawStreamMsg) bool {
+			if m.Time.After(since) {
+				since = m.Time.UTC()
+			}
+			return false
+		}, func(*nats.Msg) {})
+		if err != nil {
+			return since, err
+		}
+	}
+	return since, nil
+}
+
+// scanAll calls f for records with the given outcomes, newest first, until f returns false. It starts before the given
+// sequence (0: with the newest). k selects a job, a collection or all jobs.
+func (s *History) scanAll(
+	ctx context.Context, k scheduler.Key, before uint64, outcomes []scheduler.Outcome, f func(*scheduler.Record) bool,
+) error {
+	if before == 1 {
+		return nil
+	}
+	info, err := s.stream.Info(ctx)
+	if err != nil {
+		return conn.Translate(err)
+	}
+	first, end := max(info.State.FirstSeq, 1), info.State.LastSeq+1
+	if before > 0 {
+		end = min(end, before)
+	}
+	scan := backwards{conn: s.conn, stream: s.conn.Config.Stream("HISTORY"), first: first, width: firstWidth}
+	return scan.each(ctx, s.scanFilters(k, outcomes), end, func(m *jetstream.RawStreamMsg) (bool, error) {
+		r, err := s.record(m)
+		return err == nil && f(r), err
+	})
+}
+
+// scanFilters returns the subject filters for a scan.
+func (s *History) scanFilters(k scheduler.Key, outcomes []scheduler.Outcome) []string {
+	if len(outcomes) == 0 || len(outcomes) == len(scheduler.Outcomes) {
+		if k.Collection == "" {
+			return []string{conn.AnySubject}
+		}
+		return []string{s.historyFilter(k)}
+	}
+	of := scheduler.Key{Collection: cmp.Or(k.Collection, "*"), Job: cmp.Or(k.Job, "*")}
+	filters := make([]string, len(outcomes))
+	for i, o := range outcomes {
+		filters[i] = s.HistorySubject(of, o)
+	}
+	return filters
+}
