@@ -77,15 +77,9 @@ func (c *counting) Recent(
 
 // TestEditTakesFewRequests checks which requests an edit of a waiting job makes, one after the other.
 func TestEditTakesFewRequests(t *testing.T) {
-	st, err := store.Open(t.Context(), storetest.Connect(t, storetest.Server(t)), store.Config{Storage: jetstream.MemoryStorage})
-	if err != nil {
-		t.Fatal(err)
-	}
-	asked := &counting{Store: st}
-	s := control.New(control.Config{Store: asked, Actions: actions.New(web.New(web.Config{}))})
-	if _, _, err := s.PutCollection(t.Context(), "default", nil); err != nil {
-		t.Fatal(err)
-	}
+	w := newWorld(t)
+	asked := &counting{Store: w.store}
+	s := w.over(asked)
 	k := scheduler.Key{Collection: "default", Job: "job"}
 	put := func(body string, dry bool) func() (*v1.Job, error) {
 		return func() (*v1.Job, error) {

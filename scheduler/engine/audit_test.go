@@ -32,7 +32,7 @@ func TestAuditRestoresBatons(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		w.stopWorker()
 		js, err := jetstream.New(w.nc)
-		w.must(nil, err)
+		w.must(err)
 		if err := js.DeleteStream(t.Context(), "CARILLON_TIMERS_0"); err != nil {
 			t.Fatal(err)
 		}
@@ -40,7 +40,7 @@ func TestAuditRestoresBatons(t *testing.T) {
 			t.Fatal(err)
 		}
 		rep, err := w.service.Audit(t.Context(), true)
-		w.must(nil, err)
+		w.must(err)
 		if rep.Fixed != 3 || len(rep.Findings) != 3 {
 			t.Errorf("audit: %+v, want new, recurring and late restored", rep)
 		}
@@ -64,7 +64,7 @@ func TestAuditNamesWhatNeverRan(t *testing.T) {
 		w.put("on", `{`+action+`, "recurrence": {"cron": "0 9 * * *"}}`)
 		time.Sleep(time.Minute)
 		rep, err := w.service.Audit(t.Context(), true)
-		w.must(nil, err)
+		w.must(err)
 		if got := strings.Join(rep.NeverRan, " "); got != "default/never" || len(rep.Findings) > 0 {
 			t.Errorf("never ran: %s; findings: %+v", got, rep.Findings)
 		}
@@ -98,9 +98,9 @@ func TestAuditRecordsFault(t *testing.T) {
 func (w *world) loseDefinitions(names ...string) {
 	w.t.Helper()
 	js, err := jetstream.New(w.nc)
-	w.must(nil, err)
+	w.must(err)
 	st, err := js.Stream(w.t.Context(), "KV_carillon-jobs")
-	w.must(nil, err)
+	w.must(err)
 	for _, name := range names {
 		if err := st.Purge(w.t.Context(), jetstream.WithPurgeSubject("$KV.carillon-jobs.default."+name)); err != nil {
 			w.t.Fatal(err)
@@ -112,7 +112,7 @@ func (w *world) loseDefinitions(names ...string) {
 func (w *world) audit() *control.AuditReport {
 	w.t.Helper()
 	rep, err := w.service.Audit(w.t.Context(), true)
-	w.must(nil, err)
+	w.must(err)
 	return rep
 }
 
@@ -203,13 +203,13 @@ func TestDeletedJobsBatonsGo(t *testing.T) {
 			if name == "old" {
 				continue
 			}
-			w.must(nil, w.store.RemoveJob(t.Context(), key(name), v.Job.Revision, 0))
+			w.must(w.store.RemoveJob(t.Context(), key(name), v.Job.Revision, 0))
 		}
 		time.Sleep(11 * time.Minute)
 		if rep := w.audit(); rep.Fixed != 1 || len(rep.Findings) != 1 || rep.Findings[0].Job != key("audited") || rep.Waiting != 2 {
 			t.Errorf("audit: %+v, want that audited is removed, and fired gone before", rep)
 		}
-		w.must(nil, w.store.RemoveJob(t.Context(), key("old"), w.get("old").Job.Revision, 0))
+		w.must(w.store.RemoveJob(t.Context(), key("old"), w.get("old").Job.Revision, 0))
 		time.Sleep(2 * time.Hour)
 		if got := lost(w.audit()); got != "old" {
 			t.Errorf("two hours later, lost: %q", got)
@@ -262,10 +262,8 @@ func TestDamagedBatonsAreSetAside(t *testing.T) {
 				w.startWorker(func(c *engine.Config) { c.OnTakeover = func() { takeovers <- struct{}{} } })
 				start := time.Now().Add(10 * time.Minute).UTC().Truncate(time.Second)
 				w.put("job", `{`+action+`, "startTime": "`+start.Format(time.RFC3339)+`", "recurrence": {"frequency": "Minute", "interval": 10}}`)
-				w.must(nil, w.store.Cancel(t.Context(), scheduler.Slot{Key: key("job")}, 0))
-				if err := w.store.Fire(t.Context(), scheduler.Slot{Key: key("job")}, []byte(body), 0); err != nil {
-					t.Fatal(err)
-				}
+				w.must(w.store.Cancel(t.Context(), scheduler.Slot{Key: key("job")}, 0))
+				w.must(w.store.Fire(t.Context(), scheduler.Slot{Key: key("job")}, []byte(body), 0))
 				time.Sleep(20 * time.Second)
 				if len(takeovers) != 1 {
 					t.Errorf("an audit was called for %d times, want once", len(takeovers))
@@ -287,10 +285,8 @@ func TestEditMendsDamagedBaton(t *testing.T) {
 		doc := `{` + action + `, "startTime": "` + start.Format(time.RFC3339) + `", "recurrence": {"frequency": "Hour"}`
 		w.put("job", doc+`}`)
 		slot := scheduler.Slot{Key: key("job")}
-		w.must(nil, w.store.Cancel(t.Context(), slot, 0))
-		if err := w.store.Arm(t.Context(), slot, []byte(`{"rev":`), start, 0); err != nil {
-			t.Fatal(err)
-		}
+		w.must(w.store.Cancel(t.Context(), slot, 0))
+		w.must(w.store.Arm(t.Context(), slot, []byte(`{"rev":`), start, 0))
 		w.put("job", doc+`, "description": "edited"}`)
 		if next := w.get("job").Status.Next; !next.Equal(start) {
 			t.Errorf("next %s, want %s", next, start)
@@ -303,18 +299,14 @@ func TestEditMendsDamagedBaton(t *testing.T) {
 // TestLostCollectionIsNamed loses a collection that has jobs: they go on, and the audit names it until it is put again.
 func TestLostCollectionIsNamed(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
-		if _, _, err := w.service.PutCollection(t.Context(), "ops", []byte(`{}`)); err != nil {
-			t.Fatal(err)
-		}
+		w.must(w.service.PutCollection(w.t.Context(), "ops", []byte(`{}`)))
 		k := scheduler.Key{Collection: "ops", Job: "job"}
 		body := []byte(`{` + action + `, "recurrence": {"frequency": "Minute"}}`)
-		if _, _, err := w.service.Put(t.Context(), control.Edit{Key: k, Body: body}); err != nil {
-			t.Fatal(err)
-		}
+		w.must(w.service.Put(w.t.Context(), control.Edit{Key: k, Body: body}))
 		js, err := jetstream.New(w.nc)
-		w.must(nil, err)
+		w.must(err)
 		st, err := js.Stream(t.Context(), "KV_carillon-collections")
-		w.must(nil, err)
+		w.must(err)
 		if err := st.Purge(t.Context(), jetstream.WithPurgeSubject("$KV.carillon-collections.ops")); err != nil {
 			t.Fatal(err)
 		}
@@ -323,9 +315,7 @@ func TestLostCollectionIsNamed(t *testing.T) {
 			t.Errorf("audit: %+v", rep)
 		}
 		w.wantCalls(3)
-		if _, _, err := w.service.PutCollection(t.Context(), "ops", []byte(`{}`)); err != nil {
-			t.Fatal(err)
-		}
+		w.must(w.service.PutCollection(w.t.Context(), "ops", []byte(`{}`)))
 		w.mustBeInOrder()
 	})
 }
@@ -336,19 +326,19 @@ func (w *world) strand() {
 	w.t.Helper()
 	ctx := w.t.Context()
 	js, err := jetstream.New(w.nc)
-	w.must(nil, err)
+	w.must(err)
 	old, err := js.Consumer(ctx, "CARILLON_TIMERS_0", "workers")
-	w.must(nil, err)
+	w.must(err)
 	cfg := old.CachedInfo().Config
 	all := cfg.FilterSubject
-	w.must(nil, js.DeleteConsumer(ctx, "CARILLON_TIMERS_0", "workers"))
+	w.must(js.DeleteConsumer(ctx, "CARILLON_TIMERS_0", "workers"))
 	cfg.FilterSubject = "carillon.fire.0.zz.last"
 	c, err := js.CreateConsumer(ctx, "CARILLON_TIMERS_0", cfg)
-	w.must(nil, err)
+	w.must(err)
 	w.must(js.Publish(ctx, cfg.FilterSubject, nil))
 	m, err := c.Next()
-	w.must(nil, err)
-	w.must(nil, m.DoubleAck(ctx))
+	w.must(err)
+	w.must(m.DoubleAck(ctx))
 	cfg.FilterSubject = all
 	w.must(js.UpdateConsumer(ctx, "CARILLON_TIMERS_0", cfg))
 }

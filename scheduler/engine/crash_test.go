@@ -104,7 +104,7 @@ func (w *world) finish(ended int) {
 	if err != nil || rep.Ended != ended || len(rep.Findings) > 0 {
 		w.t.Fatalf("audit: %v; %d ended, want %d; findings: %+v", err, rep.Ended, ended, rep.Findings)
 	}
-	w.must(nil, w.service.Finish(w.t.Context(), rep))
+	w.must(w.service.Finish(w.t.Context(), rep))
 }
 
 // TestCrashAfterEditWhileHeld has a job edited while its baton is held. The
@@ -400,7 +400,7 @@ func TestDoubtEnds(t *testing.T) {
 		w.startWorker()
 		time.Sleep(5 * time.Minute)
 		st, err := w.store.Waiting(t.Context(), scheduler.Slot{Key: key("job")})
-		w.must(nil, err)
+		w.must(err)
 		if b, err := scheduler.DecodeBaton(st.Data); err != nil || b.Suspect || b.Runs < 4 {
 			t.Errorf("the baton is %+v, %v", b, err)
 		}

@@ -24,11 +24,11 @@ import (
 func (w *world) damage(bucket, key string, change func(string) string) {
 	w.t.Helper()
 	js, err := jetstream.New(w.nc)
-	w.must(nil, err)
+	w.must(err)
 	kv, err := js.KeyValue(w.t.Context(), bucket)
-	w.must(nil, err)
+	w.must(err)
 	e, err := kv.Get(w.t.Context(), key)
-	w.must(nil, err)
+	w.must(err)
 	if _, err := kv.PutString(w.t.Context(), key, change(string(e.Value()))); err != nil {
 		w.t.Fatal(err)
 	}
@@ -240,7 +240,7 @@ func TestDamagedRecord(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		w.put("job", `{`+action+`, "recurrence": {"frequency": "Minute"}}`)
 		time.Sleep(90 * time.Second)
-		w.must(nil, w.nc.Publish("carillon.history.default.job.completed", []byte(`{"version":99}`)))
+		w.must(w.nc.Publish("carillon.history.default.job.completed", []byte(`{"version":99}`)))
 		time.Sleep(time.Minute)
 		records := w.history("job")
 		if len(records) != 4 || !records[2].Damaged || !strings.Contains(records[2].Message, "version 99 is not known") {

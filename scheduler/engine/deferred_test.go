@@ -101,7 +101,7 @@ func TestDisabledWhileQueued(t *testing.T) {
 				w.must(w.service.Disable(t.Context(), key(name)))
 			default:
 				left++
-				w.must(nil, w.service.Delete(t.Context(), key(name), 0))
+				w.must(w.service.Delete(t.Context(), key(name), 0))
 			}
 		}
 		time.Sleep(10 * time.Minute)
@@ -308,13 +308,9 @@ func TestCollectionDisabledWhilePutOff(t *testing.T) {
 		w.openCircuit()
 		w.put("job", `{"recurrence": {"frequency": "Minute"}, `+failOnce+`}`)
 		time.Sleep(2 * time.Second)
-		if _, _, err := w.service.PutCollection(t.Context(), scheduler.DefaultCollection, []byte(`{"properties": {"state": "disabled"}}`)); err != nil {
-			t.Fatal(err)
-		}
+		w.must(w.service.PutCollection(w.t.Context(), scheduler.DefaultCollection, []byte(`{"properties": {"state": "disabled"}}`)))
 		time.Sleep(10 * time.Minute)
-		if _, _, err := w.service.PutCollection(t.Context(), scheduler.DefaultCollection, []byte(`{"properties": {"state": "enabled"}}`)); err != nil {
-			t.Fatal(err)
-		}
+		w.must(w.service.PutCollection(w.t.Context(), scheduler.DefaultCollection, []byte(`{"properties": {"state": "enabled"}}`)))
 		time.Sleep(time.Minute)
 		told := 0
 		for _, r := range w.history("job") {
@@ -349,9 +345,7 @@ func TestRunNowWhilePutOff(t *testing.T) {
 		if _, err := w.service.Trigger(t.Context(), key("byHand")); !errors.Is(err, scheduler.ErrConflict) {
 			t.Errorf("another request: %v", err)
 		}
-		if _, err := w.service.Patch(t.Context(), control.Edit{Key: key("byHand"), Body: []byte(`{"startTime": "2041-01-01T00:00:00Z"}`)}); err != nil {
-			t.Fatal(err)
-		}
+		w.must(w.service.Patch(t.Context(), control.Edit{Key: key("byHand"), Body: []byte(`{"startTime": "2041-01-01T00:00:00Z"}`)}))
 		if next := w.get("planned").Status.Next; !next.After(time.Now()) {
 			t.Errorf("the next execution is at %s, now it is %s", next, time.Now())
 		}

@@ -58,7 +58,7 @@ func TestPatch(t *testing.T) {
 			return w.service.Patch(t.Context(), control.Edit{Key: key("job"), Body: []byte(body)})
 		}
 		v, err := edit(`{"properties": {"recurrence": {"frequency": "Day", "interval": 1}}}`)
-		w.must(nil, err)
+		w.must(err)
 		got := string(v1.JSON(v))
 		for _, want := range []string{`"frequency":"day"`, `"count":10000`, `"endTime":"2100-01-01"`} {
 			if !strings.Contains(got, want) {
@@ -85,7 +85,7 @@ func TestPatch(t *testing.T) {
 		} {
 			w.put("job", `{`+action+`, "state": "disabled", "startTime": "2040-01-01", "description": "x", "recurrence": {"frequency": "Week"}}`)
 			v, err := edit(body)
-			w.must(nil, err)
+			w.must(err)
 			gone := strings.Contains(body, "recurrence")
 			if d := v.Job.Def; (d.Timing.Recurrence == nil) != gone || d.Timing.Start.IsZero() == gone || (d.Description == "") == gone {
 				t.Errorf("%s: got %s", body, v1.JSON(v))
@@ -98,9 +98,7 @@ func TestPatch(t *testing.T) {
 // place in the quota.
 func TestDeletedJobsAreGone(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
-		if _, _, err := w.service.PutCollection(t.Context(), "few", []byte(`{"properties": {"quota": {"maxJobCount": 3}}}`)); err != nil {
-			t.Fatal(err)
-		}
+		w.must(w.service.PutCollection(w.t.Context(), "few", []byte(`{"properties": {"quota": {"maxJobCount": 3}}}`)))
 		put := func(name string) error {
 			_, _, err := w.service.Put(t.Context(), control.Edit{
 				Key: scheduler.Key{Collection: "few", Job: name}, Body: []byte(`{` + action + `, "state": "disabled"}`),
@@ -115,7 +113,7 @@ func TestDeletedJobsAreGone(t *testing.T) {
 		if err := put("d"); !errors.Is(err, scheduler.ErrConflict) || !strings.Contains(err.Error(), "is full") {
 			t.Errorf("a fourth job: %v", err)
 		}
-		w.must(nil, w.service.Delete(t.Context(), scheduler.Key{Collection: "few", Job: "b"}, 0))
+		w.must(w.service.Delete(t.Context(), scheduler.Key{Collection: "few", Job: "b"}, 0))
 		if err := put("d"); err != nil {
 			t.Errorf("in the place of a deleted job: %v", err)
 		}
@@ -178,9 +176,7 @@ func TestChangesOfAnotherProcess(t *testing.T) {
 		w.put("job", `{`+action+`, "recurrence": {"frequency": "Minute"}}`)
 		time.Sleep(150 * time.Second)
 		edited := `{` + strings.ReplaceAll(action, "/hook", "/new") + `, "recurrence": {"frequency": "Minute"}}`
-		if _, _, err := second.Put(t.Context(), control.Edit{Key: key("job"), Body: []byte(edited)}); err != nil {
-			t.Fatal(err)
-		}
+		w.must(second.Put(t.Context(), control.Edit{Key: key("job"), Body: []byte(edited)}))
 		time.Sleep(time.Minute)
 		var urls []string
 		for _, c := range w.sink.seen() {
@@ -189,8 +185,7 @@ func TestChangesOfAnotherProcess(t *testing.T) {
 		if got, want := strings.Join(urls, " "), "/hook /hook /hook /new"; got != want {
 			t.Errorf("calls %q, want %q", got, want)
 		}
-		_, _, err := second.PutCollection(t.Context(), scheduler.DefaultCollection, []byte(`{"properties": {"state": "disabled"}}`))
-		w.must(nil, err)
+		w.must(second.PutCollection(t.Context(), scheduler.DefaultCollection, []byte(`{"properties": {"state": "disabled"}}`)))
 		time.Sleep(time.Minute)
 		w.wantHistory("job", "completed completed completed completed postponed")
 	})
@@ -208,7 +203,7 @@ func TestDisableWhileRunByHandIsPutOff(t *testing.T) {
 			w.put(name, `{"recurrence": {"frequency": "Hour"}, "startTime": "2000-01-01T01:00:00Z", `+quickly+`}`)
 			asked := time.Now().UTC()
 			id, err := w.service.TriggerAt(t.Context(), key(name), asked)
-			w.must(nil, err)
+			w.must(err)
 			ids[name] = id
 			time.Sleep(time.Second)
 			w.must(w.service.Disable(t.Context(), key(name)))
@@ -314,10 +309,10 @@ func TestRunAfterEditCutShort(t *testing.T) {
 				_, err = w.service.Trigger(t.Context(), key("job"))
 			}
 		}
-		w.must(nil, err)
+		w.must(err)
 		time.Sleep(time.Minute)
 		account, err := w.service.Account(t.Context(), key("job"), "2000-01-01T00:00:00Z", "")
-		w.must(nil, err)
+		w.must(err)
 		if account.Due < 7 || account.Lacking > 0 {
 			t.Errorf("%d due, %d without a record: %v", account.Due, account.Lacking, account.Rows)
 		}

@@ -28,7 +28,7 @@ func inEndlessBubble(t *testing.T, f func(t *testing.T, w *world)) {
 func (w *world) storedState(name string) scheduler.State {
 	w.t.Helper()
 	st, err := w.store.LoadJob(w.t.Context(), key(name))
-	w.must(nil, err)
+	w.must(err)
 	return scheduler.StoredState(st.Data)
 }
 
@@ -185,7 +185,7 @@ func TestEndOfJobBeforeIsNotItsOwn(t *testing.T) {
 		if w.get("job").Job.State != scheduler.Completed || w.storedState("job") != scheduler.Enabled {
 			t.Fatal("it has not ended, or that is written")
 		}
-		w.must(nil, w.service.Delete(t.Context(), key("job"), 0))
+		w.must(w.service.Delete(t.Context(), key("job"), 0))
 		start := time.Now().Add(10 * time.Minute).UTC()
 		w.put("job", `{`+action+`, "startTime": "`+start.Format(time.RFC3339Nano)+`"}`)
 		if v := w.get("job"); v.Job.State != scheduler.Enabled || v.Status.Executions != 0 {
@@ -283,7 +283,7 @@ func TestLostIsNotEnded(t *testing.T) {
 		w.put("ended", `{`+action+`}`)
 		w.put("lost", `{`+action+`, "recurrence": {"frequency": "Hour"}}`)
 		time.Sleep(time.Minute)
-		w.must(nil, w.store.Cancel(t.Context(), scheduler.Slot{Key: key("lost")}, 0))
+		w.must(w.store.Cancel(t.Context(), scheduler.Slot{Key: key("lost")}, 0))
 		if s := w.get("lost").Job.State; s != scheduler.Enabled {
 			t.Errorf("it shows as %s", s)
 		}

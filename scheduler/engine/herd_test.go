@@ -42,7 +42,7 @@ func TestHerdLeavesRoom(t *testing.T) {
 				continue
 			}
 			nominal, err := time.Parse(time.RFC3339Nano, c.expected)
-			w.must(nil, err)
+			w.must(err)
 			if late := c.at.Sub(nominal); nominal.Before(due) && late <= 100*time.Millisecond {
 				punctual++
 			}
@@ -102,8 +102,8 @@ func (w *world) ahead(due time.Time, by time.Duration, names ...string) {
 	for _, name := range names {
 		slot := scheduler.Slot{Key: key(name)}
 		st, err := w.store.Waiting(w.t.Context(), slot)
-		w.must(nil, err)
-		w.must(nil, w.store.Arm(w.t.Context(), slot, st.Data, due.Add(-by), st.Revision))
+		w.must(err)
+		w.must(w.store.Arm(w.t.Context(), slot, st.Data, due.Add(-by), st.Revision))
 	}
 	time.Sleep(time.Until(due.Add(-by)) + time.Second)
 	for _, name := range names {
@@ -140,7 +140,7 @@ func TestHeldFarAhead(t *testing.T) {
 			w.must(w.service.Disable(w.t.Context(), key(name)))
 			w.must(w.service.Enable(w.t.Context(), key(name)))
 		}, "/old 0s", "completed", 0},
-		"deleted": {func(w *world, name string, _ time.Time) { w.must(nil, w.service.Delete(w.t.Context(), key(name), 0)) }, "", "", 0},
+		"deleted": {func(w *world, name string, _ time.Time) { w.must(w.service.Delete(w.t.Context(), key(name), 0)) }, "", "", 0},
 		"by-hand": {func(w *world, name string, _ time.Time) {
 			_, err := w.service.Trigger(w.t.Context(), key(name))
 			if !errors.Is(err, scheduler.ErrConflict) || !strings.Contains(err.Error(), "it is about to run by itself, at ") {

@@ -280,7 +280,7 @@ func TestFollowersShareWhatTheyKnow(t *testing.T) {
 		own := scheduler.Key{Collection: "default", Job: "j0"}
 		all.Go(func() { ends <- follow(t.Context(), own) })
 		time.Sleep(time.Second)
-		w.must(nil, w.service.Delete(t.Context(), own, 0))
+		w.must(w.service.Delete(t.Context(), own, 0))
 		time.Sleep(time.Second)
 		synctest.Wait()
 		if len(ends) != 1 {
@@ -369,7 +369,7 @@ func (w *world) sameForecast(q control.ForecastQuery) {
 	w.t.Helper()
 	ask := func(s *control.Service, q control.ForecastQuery) *forecast.Report {
 		r, err := s.Forecast(w.t.Context(), q)
-		w.must(nil, err)
+		w.must(err)
 		return r
 	}
 	got := ask(w.service, q)

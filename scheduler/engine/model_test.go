@@ -211,7 +211,7 @@ func live(t *testing.T, seed uint64, moves []move, tell bool) (wrong []string) {
 		m := &model{target: &tally{seed: seed}, tell: tell}
 		m.world = newWorld(t, func(c *store.Config) {
 			if tell {
-				c.Logger = slog.New(slog.NewTextHandler(testLog{t}, &slog.HandlerOptions{Level: slog.LevelDebug}))
+				c.Logger = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}))
 			}
 		})
 		m.begin()

@@ -20,7 +20,7 @@ func at(host string) string {
 // replace deletes a job and puts another of its name.
 func (w *world) replace(name, body string) {
 	w.t.Helper()
-	w.must(nil, w.service.Delete(w.t.Context(), key(name), 0))
+	w.must(w.service.Delete(w.t.Context(), key(name), 0))
 	w.put(name, body)
 }
 
@@ -160,7 +160,7 @@ func TestLateRecordIsNotOfTheNextJob(t *testing.T) {
 		w.sink.answers(after(4*time.Second, http.StatusOK))
 		w.replace("job", `{`+at("third")+`, "recurrence": {"frequency": "Day"}}`)
 		time.Sleep(2 * time.Second)
-		w.must(nil, w.service.Delete(t.Context(), key("job"), 0))
+		w.must(w.service.Delete(t.Context(), key("job"), 0))
 		time.Sleep(time.Minute)
 		if got := read(scheduler.RecordFilter{}, key("job")); got != "job default/job: not found" {
 			t.Errorf("history of no job: %q", got)
@@ -190,7 +190,7 @@ func TestDeleteCutShort(t *testing.T) {
 		}
 		for _, name := range []string{"waiting", "held"} {
 			time.Sleep(time.Until(due) - leads[name])
-			w.must(nil, cut.Delete(t.Context(), key(name), 0))
+			w.must(cut.Delete(t.Context(), key(name), 0))
 			w.put(name, `{"startTime": "1999-01-01T00:00:00Z", `+at("new")+`}`) // at once
 		}
 		time.Sleep(time.Minute)
@@ -244,14 +244,14 @@ func TestDeleteCutShortBesideOneOff(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		slot := scheduler.Slot{Key: key("job")}
 		st, err := w.store.Waiting(t.Context(), slot)
-		w.must(nil, err)
+		w.must(err)
 		time.Sleep(15 * time.Second)
 		w.stopWorker() // as if it had died before it passed the baton on
 		err = w.store.Cancel(t.Context(), slot, 0)
 		if err == nil {
 			err = w.store.Fire(t.Context(), slot, st.Data, 0)
 		}
-		w.must(nil, err)
+		w.must(err)
 		cut := w.newServiceOn(forgetful(w.store))
 		if err := cut.Delete(t.Context(), key("job"), 0); err != nil {
 			t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/control"
+	"github.com/carillon-sched/carillon/store/storetest"
 )
 
 // admin is a context of somebody who may do everything.
@@ -26,7 +27,7 @@ func admin(t *testing.T) context.Context {
 func (w *world) operate(ctx context.Context, body string) *v1.Operation {
 	w.t.Helper()
 	op, err := w.service.CreateOperation(ctx, "", []byte(body))
-	w.must(nil, err)
+	w.must(err)
 	return op
 }
 
@@ -35,7 +36,7 @@ func (w *world) endOf(op *v1.Operation) *v1.Operation {
 	w.t.Helper()
 	for range 6000 {
 		now, err := w.service.Operation(admin(w.t), op.ID)
-		w.must(nil, err)
+		w.must(err)
 		if now.Over() {
 			return now
 		}
@@ -43,20 +44,6 @@ func (w *world) endOf(op *v1.Operation) *v1.Operation {
 	}
 	w.t.Fatalf("operation %s does not end", op.ID)
 	return nil
-}
-
-// carryOut runs a service, which carries out operations, until the function returned is called.
-func carryOut(t *testing.T, s *control.Service) (stop func()) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- s.Run(ctx) }()
-	return func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	}
 }
 
 // mustCount checks that an operation is complete, and how often it had each result.
@@ -70,14 +57,12 @@ func mustCount(t *testing.T, op *v1.Operation, want map[string]int) {
 // TestOperationHasTheRightsOfItsCaller disables the jobs of two collections for somebody who may do so in one.
 func TestOperationHasTheRightsOfItsCaller(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
-		defer carryOut(t, w.service)()
-		_, _, err := w.service.PutCollection(t.Context(), "other", nil)
-		w.must(nil, err)
+		defer w.follow()()
+		w.must(w.service.PutCollection(w.t.Context(), "other", nil))
 		w.put("a", hourlyJob)
 		w.put("b", hourlyJob)
 		k := scheduler.Key{Collection: "other", Job: "theirs"}
-		_, _, err = w.service.Put(t.Context(), control.Edit{Key: k, Body: []byte(hourlyJob)})
-		w.must(nil, err)
+		w.must(w.service.Put(w.t.Context(), control.Edit{Key: k, Body: []byte(hourlyJob)}))
 		w.must(w.service.Disable(t.Context(), key("b")))
 		me := auth.With(t.Context(), &auth.Principal{Via: auth.ViaToken, ID: "1", Name: "me", Grants: []auth.Grant{
 			{Role: auth.Operator, Collections: []string{"default"}}, {Role: auth.Reader},
@@ -117,7 +102,7 @@ func TestOperationContinuesInAnotherProcess(t *testing.T) {
 		for i := range 40 {
 			w.put(fmt.Sprintf("j%02d", i), hourlyJob)
 		}
-		stop := carryOut(t, w.service)
+		stop := w.follow()
 		asked := w.store.Now()
 		op := w.operate(admin(t), `{"verb": "pause", "all": true, "until": "2h", "ratePerSecond": 5}`)
 		time.Sleep(3 * time.Second)
@@ -126,11 +111,11 @@ func TestOperationContinuesInAnotherProcess(t *testing.T) {
 		other := control.New(control.Config{Store: w.store, Actions: w.actions()})
 		time.Sleep(time.Minute)
 		now, err := w.service.Operation(admin(t), op.ID)
-		w.must(nil, err)
+		w.must(err)
 		if now.Done == 0 || now.Done >= 40 || now.State != v1.Running {
 			t.Fatalf("%d of 40 done, %s", now.Done, now.State)
 		}
-		defer carryOut(t, other)()
+		defer storetest.Run(t, other.Run)()
 		op = w.endOf(op)
 		if op.State != v1.Completed || op.Done != 41 || op.Counts["changed"]+op.Counts["unchanged"] != 40 || op.Counts["missing"] != 1 {
 			t.Errorf("%s: %d done, %v", op.State, op.Done, op.Counts)
@@ -150,7 +135,7 @@ func TestCanceledOperationStops(t *testing.T) {
 		for i := range 40 {
 			w.put(fmt.Sprintf("j%02d", i), hourlyJob)
 		}
-		defer carryOut(t, w.service)()
+		defer w.follow()()
 		op := w.operate(admin(t), `{"verb": "disable", "all": true, "ratePerSecond": 5}`)
 		time.Sleep(3 * time.Second)
 		w.must(w.service.CancelOperation(admin(t), op.ID))
@@ -176,7 +161,7 @@ const unretried = `{"action": {"type": "Http", "request": {"uri": "http://target
 // none that was run again since.
 func TestResubmitWhatFailed(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
-		defer carryOut(t, w.service)()
+		defer w.follow()()
 		var down atomic.Bool
 		w.sink.answer = func(*call) (int, string) {
 			if down.Load() {
@@ -194,11 +179,11 @@ func TestResubmitWhatFailed(t *testing.T) {
 		down.Store(false)
 		until := w.store.Now().UTC().Format(time.RFC3339Nano)
 		time.Sleep(20 * time.Second)
-		w.must(nil, w.service.Delete(t.Context(), key("c"), 0))
+		w.must(w.service.Delete(t.Context(), key("c"), 0))
 		w.put("c", unretried)
 
 		dry, err := w.service.CreateOperation(admin(t), "", []byte(`{"verb": "resubmit", "failedSince": "`+since+`", "dryRun": true}`))
-		w.must(nil, err)
+		w.must(err)
 		if dry.ID != "" || dry.Expected != 6 || len(dry.Failures) != 6 || dry.Failures[0].Occurrence == "" {
 			t.Errorf("dry run: %+v", dry)
 		}
@@ -240,7 +225,7 @@ func TestResubmitWhatFailed(t *testing.T) {
 // rate is, and each occurrence takes few messages to the server.
 func TestResubmitPastBusyJob(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
-		defer carryOut(t, w.service)()
+		defer w.follow()()
 		var down atomic.Bool
 		var slow atomic.Bool
 		w.sink.answer = func(c *call) (int, string) {
@@ -283,7 +268,7 @@ func TestResubmitPastBusyJob(t *testing.T) {
 // TestOperationAsksLittle pauses many jobs: each takes few messages to the server, as many jobs are read together.
 func TestOperationAsksLittle(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
-		defer carryOut(t, w.service)()
+		defer w.follow()()
 		const jobs = 100
 		for i := range jobs {
 			w.put(fmt.Sprintf("j%03d", i), hourlyJob)
@@ -305,7 +290,7 @@ func TestOperationAsksLittle(t *testing.T) {
 func TestDisableManyWithTheirRetries(t *testing.T) {
 	for _, stop := range []bool{false, true} {
 		inBubble(t, func(t *testing.T, w *world) {
-			defer carryOut(t, w.service)()
+			defer w.follow()()
 			w.sink.answers(failingAt("main"))
 			const failing = `{"action": {"type": "Http", "request": {"uri": "http://main.example/", "method": "POST"},
 				"retryPolicy": {"retryCount": 1, "retryInterval": "PT10M"}}}`

@@ -18,7 +18,7 @@ func (w *world) pause(name, until string) {
 	w.t.Helper()
 	ctx := auth.With(w.t.Context(), &auth.Principal{Name: "ann", Via: auth.ViaToken})
 	v, err := w.service.Pause(ctx, key(name), until)
-	w.must(nil, err)
+	w.must(err)
 	if v.Job.State != scheduler.Enabled || !v.Job.PausedAt(time.Now()) {
 		w.t.Fatalf("state %s, paused until %s", v.Job.State, v.Job.PausedUntil)
 	}
@@ -124,7 +124,7 @@ func TestPauseIsForeseen(t *testing.T) {
 		}
 		time.Sleep(2 * time.Hour)
 		report, err := w.service.Forecast(t.Context(), control.ForecastQuery{Hours: 24})
-		w.must(nil, err)
+		w.must(err)
 		if report.Runs != 4*14+1 {
 			t.Errorf("%d runs are foreseen, want %d", report.Runs, 4*14+1)
 		}
@@ -133,14 +133,14 @@ func TestPauseIsForeseen(t *testing.T) {
 			for _, q := range []control.RunsQuery{{Key: key(name)}, {Key: scheduler.Key{Collection: "default"}}} {
 				q.Days, q.Most = 2, 100
 				runs, err := w.service.Runs(t.Context(), q)
-				w.must(nil, err)
+				w.must(err)
 				if len(runs) == 0 || runs[0].Due.Before(timeOfDay(t, "12:00:00")) {
 					t.Errorf("%s: %d runs, the first of %+v", name, len(runs), runs[:min(1, len(runs))])
 				}
 			}
 		}
 		dry, err := w.service.Patch(t.Context(), control.Edit{Key: key("hour"), Body: []byte(`{"pausedUntil": "2000-01-01T06:00:00Z"}`), DryRun: true})
-		w.must(nil, err)
+		w.must(err)
 		if got := fmt.Sprint(dry.DryRun.NextRuns[0].Format("15:04"), dry.DryRun.Before[0].Format(" 15:04 "), dry.DryRun.Changes[0].Path); got != "06:10 12:10 properties.pausedUntil" {
 			t.Errorf("the dry run says %s", got)
 		}

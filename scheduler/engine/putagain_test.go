@@ -19,7 +19,7 @@ import (
 func (w *world) putSpec(body string, sequence uint64) *v1.Job {
 	w.t.Helper()
 	v, _, err := w.service.Put(w.t.Context(), control.Edit{Key: key("job"), Body: []byte(body), SpecSequence: sequence})
-	w.must(nil, err)
+	w.must(err)
 	return v
 }
 
@@ -339,9 +339,9 @@ func TestRestartWithNothingLeft(t *testing.T) {
 func (w *world) deliveries() uint64 {
 	w.t.Helper()
 	js, err := jetstream.New(w.nc)
-	w.must(nil, err)
+	w.must(err)
 	c, err := js.Consumer(w.t.Context(), "CARILLON_TIMERS_0", "workers")
-	w.must(nil, err)
+	w.must(err)
 	return c.CachedInfo().Delivered.Consumer
 }
 
@@ -359,13 +359,13 @@ func TestRestartBeginsNothingTwice(t *testing.T) {
 				w.put("job", `{`+action+`, "startTime": "2000-01-01T01:00:00Z"}`)
 				slot := scheduler.Slot{Key: key("job")}
 				stale, err := w.store.Waiting(t.Context(), slot)
-				w.must(nil, err)
+				w.must(err)
 				w.put("job", test.present)
 				time.Sleep(10 * time.Second)
 				if st, err := w.store.Waiting(t.Context(), slot); err == nil {
-					w.must(nil, w.store.Fire(t.Context(), slot, stale.Data, st.Revision))
+					w.must(w.store.Fire(t.Context(), slot, stale.Data, st.Revision))
 				} else {
-					w.must(nil, w.store.Fire(t.Context(), slot, stale.Data, 0))
+					w.must(w.store.Fire(t.Context(), slot, stale.Data, 0))
 				}
 				time.Sleep(2 * time.Minute)
 				w.wantHistory("job", test.want)

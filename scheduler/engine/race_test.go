@@ -155,7 +155,7 @@ func TestEnableOvertakesDisable(t *testing.T) {
 func TestLateEditArmsNothing(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		w.put("job", `{`+action+`, "recurrence": {"frequency": "Hour"}}`)
-		w.must(nil, w.store.Clear(t.Context(), key("job"), nil)) // lost
+		w.must(w.store.Clear(t.Context(), key("job"), nil)) // lost
 		armed := 0
 		st := on(w.store, "Arm Fire", func(do func() error) error { armed++; return do() })
 		slow := w.newServiceOn(hanging(st, "Waiting", func() {
@@ -178,8 +178,7 @@ func TestCreatedWhileEdited(t *testing.T) {
 			w.must(w.service.Enable(t.Context(), key("job")))
 			time.Sleep(time.Second)
 		}))
-		_, _, err := creates.Put(t.Context(), control.Edit{Key: key("job"), Body: []byte(`{` + action + `, "recurrence": {"frequency": "Hour"}}`)})
-		w.must(nil, err)
+		w.must(creates.Put(t.Context(), control.Edit{Key: key("job"), Body: []byte(`{` + action + `, "recurrence": {"frequency": "Hour"}}`)}))
 		time.Sleep(time.Minute)
 		if n := len(w.sink.seen()); n > 1 {
 			t.Errorf("the first occurrence was called %d times", n)
@@ -209,12 +208,10 @@ func TestPatchOvertakesEnable(t *testing.T) {
 // interruptDeletion has a process delete a collection of five jobs, and fail after two.
 func interruptDeletion(t *testing.T, w *world) {
 	t.Helper()
-	_, _, err := w.service.PutCollection(t.Context(), "c", nil)
-	w.must(nil, err)
+	w.must(w.service.PutCollection(w.t.Context(), "c", nil))
 	for i := range 5 {
 		k := scheduler.Key{Collection: "c", Job: fmt.Sprintf("j%d", i)}
-		_, _, err := w.service.Put(t.Context(), control.Edit{Key: k, Body: []byte(everySecond)})
-		w.must(nil, err)
+		w.must(w.service.Put(w.t.Context(), control.Edit{Key: k, Body: []byte(everySecond)}))
 	}
 	time.Sleep(3 * time.Second)
 	var removed atomic.Int32
@@ -242,7 +239,7 @@ func mustBeDeleted(t *testing.T, w *world) {
 		}
 	}
 	rep, err := w.service.Audit(t.Context(), false)
-	w.must(nil, err)
+	w.must(err)
 	if len(rep.Findings) > 0 {
 		t.Errorf("doctor finds %+v", rep.Findings)
 	}
@@ -259,7 +256,7 @@ func TestInterruptedDeletion(t *testing.T) {
 			t.Errorf("%d calls, and %d a minute after the collection was deleted", before, got)
 		}
 		c, err := w.service.Collection(t.Context(), "c")
-		w.must(nil, err)
+		w.must(err)
 		if c.ShownState() != "deleting" {
 			t.Errorf("the state of the collection is %s", c.ShownState())
 		}
@@ -271,11 +268,11 @@ func TestInterruptedDeletion(t *testing.T) {
 			t.Errorf("the collection enabled: %v", err)
 		}
 		rep, err := w.service.Audit(t.Context(), false)
-		w.must(nil, err)
+		w.must(err)
 		if len(rep.Findings) != 1 || !strings.Contains(rep.Findings[0].Problem, "is being deleted") {
 			t.Errorf("doctor finds %+v", rep.Findings)
 		}
-		w.must(nil, w.service.DeleteCollection(t.Context(), "c", false))
+		w.must(w.service.DeleteCollection(t.Context(), "c", false))
 		mustBeDeleted(t, w)
 	})
 }
@@ -284,12 +281,8 @@ func TestInterruptedDeletion(t *testing.T) {
 func TestDeletionCompletedByAnotherReplica(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		interruptDeletion(t, w)
-		ctx, stop := context.WithCancel(t.Context())
-		ended := make(chan error)
-		go func() { ended <- w.service.Run(ctx) }()
+		w.follow()
 		time.Sleep(10 * time.Second)
 		mustBeDeleted(t, w)
-		stop()
-		w.must(nil, <-ended)
 	})
 }

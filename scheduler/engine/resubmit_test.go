@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/engine"
 	"github.com/carillon-sched/carillon/scheduler/explain"
+	"github.com/carillon-sched/carillon/store/storetest"
 )
 
 // resubmit runs an occurrence again.
@@ -24,7 +24,7 @@ func (w *world) resubmit(name, occurrence string) (*v1.Resubmitted, error) {
 func (w *world) mustResubmit(name, occurrence string) *v1.Resubmitted {
 	w.t.Helper()
 	v, err := w.resubmit(name, occurrence)
-	w.must(nil, err)
+	w.must(err)
 	time.Sleep(time.Second)
 	return v
 }
@@ -70,7 +70,7 @@ func TestResubmitFaulted(t *testing.T) {
 			}
 		}
 		again, err := w.service.Resubmit(t.Context(), key("job"), []byte(`{"occurrence": "`+v1.RecordID(first)+`", "force": true}`))
-		w.must(nil, err)
+		w.must(err)
 		time.Sleep(time.Second)
 		w.mustRepeat(first.Occurrence, again)
 		w.mustBeInOrder()
@@ -157,7 +157,7 @@ func TestResubmitCrash(t *testing.T) {
 				first := w.history("job")[0].Occurrence
 				m := w.startMortal(&mortal{point: "record failed", before: before})
 				v, err := w.resubmit("job", first)
-				w.must(nil, err)
+				w.must(err)
 				m.awaitDeath(t)
 				w.startWorker()
 				time.Sleep(time.Minute)
@@ -215,7 +215,7 @@ func TestResubmitTwiceAtOnce(t *testing.T) {
 func (w *world) cancel(name, body string) int {
 	w.t.Helper()
 	v, err := w.service.Cancel(w.as("ada"), key(name), []byte(body))
-	w.must(nil, err)
+	w.must(err)
 	return len(v.Occurrences)
 }
 
@@ -341,15 +341,7 @@ func TestCancelOnAnotherReplica(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		_, st := w.open()
 		asked := engine.New(engine.Config{Store: st, Actions: w.actions(), Secrets: w.vault})
-		ctx, stop := context.WithCancel(t.Context())
-		ended := make(chan error, 1)
-		go func() { ended <- asked.Run(ctx) }()
-		defer func() {
-			stop()
-			if err := <-ended; err != nil {
-				t.Error(err)
-			}
-		}()
+		storetest.Run(t, asked.Run)
 		time.Sleep(2 * time.Second)
 		if here, there := asked.Stats().InFlight, w.worker.Stats().InFlight; here != 0 || there != 1 {
 			t.Fatalf("%d attempts here, %d on the other replica", here, there)

@@ -39,9 +39,7 @@ func TestOverlapAllow(t *testing.T) {
 func TestRunDisabledJob(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		w.put("job", `{`+action+`, "state": "disabled", "recurrence": {"frequency": "Hour"}}`)
-		if _, err := w.service.Trigger(t.Context(), key("job")); err != nil {
-			t.Fatal(err)
-		}
+		w.must(w.service.Trigger(t.Context(), key("job")))
 		time.Sleep(125 * time.Minute)
 		if got, want := w.outcomes("job"), "completed/manual"; got != want {
 			t.Errorf("history %q, want %q", got, want)
@@ -173,7 +171,7 @@ func TestRunData(t *testing.T) {
 		}
 		mustSend("0 for all", "0 for all", "0 for all")
 		occurrence, err := run(`{"data": {"order": 7}}`)
-		w.must(nil, err)
+		w.must(err)
 		mustSend("7 for all", "7 for all", "7 for all")
 		n := 0
 		for _, r := range w.history("job") {

@@ -56,7 +56,7 @@ func TestLanes(t *testing.T) {
 		time.Sleep(30 * time.Second)
 		for i := range 10 {
 			w.must(w.service.Trigger(t.Context(), key(fmt.Sprintf("job%d", i))))
-			w.must(nil, w.service.Delete(t.Context(), key(fmt.Sprintf("job%d", i+10)), 0))
+			w.must(w.service.Delete(t.Context(), key(fmt.Sprintf("job%d", i+10)), 0))
 		}
 		time.Sleep(5 * time.Minute)
 		w.wantCalls(30*3 + 10 + 10)
@@ -132,8 +132,7 @@ func TestDisabledCollectionPostpones(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		state := func(s string) {
 			t.Helper()
-			_, _, err := w.service.PutCollection(t.Context(), scheduler.DefaultCollection, []byte(`{"properties": {"state": "`+s+`"}}`))
-			w.must(nil, err)
+			w.must(w.service.PutCollection(w.t.Context(), scheduler.DefaultCollection, []byte(`{"properties": {"state": "`+s+`"}}`)))
 		}
 		state("disabled")
 		time.Sleep(time.Second)
@@ -273,7 +272,7 @@ func TestFarAwayWaits(t *testing.T) {
 			w.mustWait(name, start)
 			w.mustWait(name+"-often", start)
 			id, err := w.service.Trigger(t.Context(), key(name))
-			w.must(nil, err)
+			w.must(err)
 			time.Sleep(time.Second)
 			if calls := w.sink.seen(); calls[len(calls)-1].key != id {
 				t.Errorf("%s: called with the key %s, want %s", name, calls[len(calls)-1].key, id)
@@ -305,8 +304,8 @@ func TestFarAwayIsArmedAgain(t *testing.T) {
 		w.put("soon", `{`+action+`, "startTime": "`+time.Now().Add(2*time.Hour).UTC().Format(time.RFC3339Nano)+`"}`)
 		for _, slot := range []scheduler.Slot{slot, {Key: key("soon")}} {
 			before, err := w.store.Waiting(t.Context(), slot)
-			w.must(nil, err)
-			w.must(nil, w.store.Fire(t.Context(), slot, before.Data, before.Revision))
+			w.must(err)
+			w.must(w.store.Fire(t.Context(), slot, before.Data, before.Revision))
 			time.Sleep(time.Second)
 			after, err := w.store.Waiting(t.Context(), slot)
 			if err != nil {
@@ -348,8 +347,8 @@ func TestLateClockHolds(t *testing.T) {
 		w.put("job", `{`+action+`, "startTime": "`+due.UTC().Format(time.RFC3339Nano)+`"}`)
 		w.startWorker(func(c *engine.Config) { c.Store = ahead{c.Store, due.Add(-time.Second)} })
 		before, err := w.store.Waiting(t.Context(), slot)
-		w.must(nil, err)
-		w.must(nil, w.store.Fire(t.Context(), slot, before.Data, before.Revision))
+		w.must(err)
+		w.must(w.store.Fire(t.Context(), slot, before.Data, before.Revision))
 		time.Sleep(time.Minute)
 		if _, err := w.store.Running(t.Context(), slot); err != nil {
 			t.Errorf("no worker holds it: %v", err)
@@ -424,10 +423,10 @@ func (w *world) mustDeferBy(s skewed) {
 	w.rules(breaker)
 	w.openCircuit()
 	js, err := jetstream.New(w.nc)
-	w.must(nil, err)
+	w.must(err)
 	writes := func() uint64 {
 		timers, err := js.Stream(w.t.Context(), "CARILLON_TIMERS_0")
-		w.must(nil, err)
+		w.must(err)
 		return timers.CachedInfo().State.LastSeq
 	}
 	before := writes()

@@ -18,6 +18,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/control"
+	"github.com/carillon-sched/carillon/store/storetest"
 )
 
 // watched is a store that counts what searches ask of it, and whose watch of definitions can be lost.
@@ -112,15 +113,7 @@ func (w *world) newSearcher(change ...func(*watched)) *searcher {
 		Store: s.store, Actions: w.actions(), Limits: scheduler.Limits{MinRetryInterval: time.Second}, Secrets: w.vault,
 		IndexBulk: s.store.threshold,
 	})
-	ctx, cancel := context.WithCancel(w.t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- s.Run(ctx) }()
-	w.t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			w.t.Error(err)
-		}
-	})
+	storetest.Run(w.t, s.Run)
 	return s
 }
 
@@ -129,9 +122,7 @@ func (w *world) awaitIndex(s *searcher) {
 	w.t.Helper()
 	for range 1000 {
 		s.store.counted()
-		if _, _, err := s.Search(w.t.Context(), scheduler.JobQuery{}, v1.Page{Top: 1}); err != nil {
-			w.t.Fatal(err)
-		}
+		w.must(s.Search(w.t.Context(), scheduler.JobQuery{}, v1.Page{Top: 1}))
 		if scans, _ := s.store.counted(); scans == 0 {
 			return
 		}
@@ -146,7 +137,7 @@ func (w *world) found(s *control.Service, q scheduler.JobQuery, p v1.Page) strin
 	var names []string
 	for range 1000 {
 		views, next, err := s.Search(w.t.Context(), q, p)
-		w.must(nil, err)
+		w.must(err)
 		for _, v := range views {
 			names = append(names, v.Job.Key.String())
 		}
@@ -360,9 +351,7 @@ func TestPageReadsFewDefinitions(t *testing.T) {
 			{"by state", scheduler.JobQuery{State: scheduler.Completed}, v1.Page{}, " ", 0},
 		} {
 			s.store.counted()
-			if _, _, err := s.Search(t.Context(), test.q, test.p); err != nil {
-				t.Fatal(err)
-			}
+			w.must(s.Search(t.Context(), test.q, test.p))
 			if scans, read := s.store.counted(); scans > 0 || read > test.most {
 				t.Errorf("%s: %d scans, and %d definitions read, more than %d", test.name, scans, read, test.most)
 			}
@@ -392,7 +381,7 @@ func TestPagesWhileJobsComeAndGo(t *testing.T) {
 		var got []string
 		for p := (&v1.Page{Top: 4}); p != nil; {
 			views, next, err := s.Search(t.Context(), scheduler.JobQuery{Labels: selector(t, "stays")}, *p)
-			w.must(nil, err)
+			w.must(err)
 			for _, v := range views {
 				got = append(got, v.Job.Key.String())
 			}
@@ -437,8 +426,7 @@ func (w *world) mustAgree(a agreement, seed uint64) {
 		return http.StatusOK, ""
 	})
 	r := rand.New(rand.NewPCG(seed, 13))
-	_, _, err := w.service.PutCollection(w.t.Context(), "ops", nil)
-	w.must(nil, err)
+	w.must(w.service.PutCollection(w.t.Context(), "ops", nil))
 	indexed := w.newSearcher(func(st *watched) { st.threshold = a.threshold })
 	w.awaitIndex(indexed)
 	compared := 0

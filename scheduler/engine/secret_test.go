@@ -25,7 +25,7 @@ const (
 func (w *world) raw(name string) string {
 	w.t.Helper()
 	st, err := w.store.LoadJob(w.t.Context(), key(name))
-	w.must(nil, err)
+	w.must(err)
 	return string(st.Data)
 }
 
@@ -236,9 +236,7 @@ func TestWithoutTheKey(t *testing.T) {
 			t.Error("the job cannot be got")
 		}
 		w.must(w.patch("job", `{"description": "d"}`))
-		if _, err := w.service.Disable(t.Context(), key("job")); err != nil {
-			t.Fatal(err)
-		}
+		w.must(w.service.Disable(t.Context(), key("job")))
 		w.must(w.service.Enable(t.Context(), key("job")))
 		if got := w.raw("job"); !strings.Contains(got, sealed) || !strings.Contains(got, `"generation":4`) {
 			t.Errorf("stored as %s", got)

@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -14,6 +13,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
+	"github.com/carillon-sched/carillon/store/storetest"
 )
 
 const refers = `"action": {"type": "locked", "door": {"key": {"secretRef": "front"}, "name": "n"}}`
@@ -22,7 +22,7 @@ const refers = `"action": {"type": "locked", "door": {"key": {"secretRef": "fron
 func (w *world) set(name, value string) *secrets.SharedSecret {
 	w.t.Helper()
 	s, _, err := w.service.PutSecret(w.t.Context(), name, []byte(`{"value": "`+value+`"}`))
-	w.must(nil, err)
+	w.must(err)
 	return s
 }
 
@@ -30,16 +30,7 @@ func (w *world) set(name, value string) *secrets.SharedSecret {
 // function is called.
 func (w *world) follow() (stop func()) {
 	w.t.Helper()
-	ctx, cancel := context.WithCancel(w.t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- w.service.Run(ctx) }()
-	return func() {
-		w.t.Helper()
-		cancel()
-		if err := <-ended; err != nil {
-			w.t.Error(err)
-		}
-	}
+	return storetest.Run(w.t, w.service.Run)
 }
 
 // TestSharedSecret shows that a changed secret counts at the next attempt, whichever process changes it.
@@ -59,8 +50,7 @@ func TestSharedSecret(t *testing.T) {
 			t.Errorf("shown as %s", v1.JSON(v))
 		}
 		time.Sleep(30 * time.Second)
-		_, _, err := second.PutSecret(t.Context(), "front", []byte(`{"value": "`+other+`"}`))
-		w.must(nil, err)
+		w.must(second.PutSecret(t.Context(), "front", []byte(`{"value": "`+other+`"}`)))
 		time.Sleep(time.Minute)
 		if got := w.calls(); got != "n "+planted+", n "+other {
 			t.Errorf("the door was told %q", got)
@@ -68,7 +58,7 @@ func TestSharedSecret(t *testing.T) {
 		if v := w.get("job"); v.Job.Generation != 1 {
 			t.Errorf("generation %d", v.Job.Generation)
 		}
-		w.must(nil, w.service.DeleteSecret(t.Context(), "front", true))
+		w.must(w.service.DeleteSecret(t.Context(), "front", true))
 		time.Sleep(time.Minute)
 		r := w.history("job")
 		const want = `shared secret "front": there is none of that name; set it with "carillon secrets set"`
@@ -82,9 +72,9 @@ func TestSharedSecret(t *testing.T) {
 func (w *world) rotate() string {
 	w.t.Helper()
 	r, err := w.service.RotateSecrets(w.t.Context())
-	w.must(nil, err)
+	w.must(err)
 	data, err := json.Marshal(r)
-	w.must(nil, err)
+	w.must(err)
 	return string(data)
 }
 
@@ -206,7 +196,7 @@ func TestPutWithoutSecrets(t *testing.T) {
 			"a new job without a secret": "",
 		} {
 			if body == "" {
-				w.must(nil, w.service.Delete(t.Context(), key("job"), 0))
+				w.must(w.service.Delete(t.Context(), key("job"), 0))
 				body = without(apiKey, "")
 			}
 			w.put("job", body)
@@ -384,7 +374,7 @@ func TestCollectionDefaults(t *testing.T) {
 		}
 		for selector, want := range map[string]int{"tier=1": 2, "team=all": 1, "team=own": 1, "tier!=1": 0} {
 			s, err := scheduler.ParseSelector(selector)
-			w.must(nil, err)
+			w.must(err)
 			found, _, err := w.service.Search(t.Context(), scheduler.JobQuery{Labels: s}, v1.Page{})
 			if err != nil || len(found) != want {
 				t.Errorf("%s finds %d jobs, %v; want %d", selector, len(found), err, want)
@@ -399,7 +389,7 @@ func TestCollectionDefaults(t *testing.T) {
 		time.Sleep(3 * time.Minute)
 		w.mustCall("main main alert")
 		run()
-		w.must(nil, w.defaults(`{"errorAction": `+action("later")+`}, "retryPolicy": {"retryType": "none"}}`))
+		w.must(w.defaults(`{"errorAction": ` + action("later") + `}, "retryPolicy": {"retryType": "none"}}`))
 		time.Sleep(3 * time.Minute)
 		w.mustCall("main main alert") // it began with the earlier ones
 		run()
@@ -433,10 +423,8 @@ func TestCollectionDefaultsRefused(t *testing.T) {
 				t.Errorf("%s: %v, want %q", text, err, want)
 			}
 		}
-		if _, _, err := w.service.PutSecret(t.Context(), "slack", []byte(`{"value": "hidden"}`)); err != nil {
-			t.Fatal(err)
-		}
-		w.must(nil, w.defaults(`{"errorAction": {"type": "Http", `+hook+`{"secretRef": "slack"}}}}}`))
+		w.must(w.service.PutSecret(t.Context(), "slack", []byte(`{"value": "hidden"}`)))
+		w.must(w.defaults(`{"errorAction": {"type": "Http", ` + hook + `{"secretRef": "slack"}}}}}`))
 		if err := w.service.DeleteSecret(t.Context(), "slack", false); !errors.Is(err, scheduler.ErrConflict) {
 			t.Errorf("a secret that defaults refer to is deleted: %v", err)
 		}

@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -17,6 +16,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/engine"
+	"github.com/carillon-sched/carillon/store/storetest"
 )
 
 // Hundreds of jobs for targets that never answer are due at once with jobs for
@@ -121,22 +121,16 @@ func TestStop(t *testing.T) {
 func TestTwoWorkersShare(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		_, other := w.open()
-		ctx, cancel := context.WithCancel(t.Context())
 		var ran atomic.Int64
 		second := engine.New(engine.Config{
 			Store: other, Actions: w.actions(), OnRecord: func(*scheduler.Record) { ran.Add(1) },
 		})
-		ended := make(chan error, 1)
-		go func() { ended <- second.Run(ctx) }()
+		storetest.Run(t, second.Run)
 		due := time.Now().Add(time.Minute).UTC().Format(time.RFC3339)
 		for i := range 200 {
 			w.put(fmt.Sprintf("job%d", i), `{`+action+`, "startTime": "`+due+`"}`)
 		}
 		time.Sleep(2 * time.Minute)
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
 		w.wantCalls(200)
 		if n := ran.Load(); n < 20 || n > 180 {
 			t.Errorf("the second worker ran %d of 200", n)
@@ -147,9 +141,7 @@ func TestTwoWorkersShare(t *testing.T) {
 // rules puts the collection "default" with rules for targets, and gives the worker the time to hear of it.
 func (w *world) rules(targets string) {
 	w.t.Helper()
-	if _, _, err := w.service.PutCollection(w.t.Context(), scheduler.DefaultCollection, []byte(`{"properties": {"targets": `+targets+`}}`)); err != nil {
-		w.t.Fatal(err)
-	}
+	w.must(w.service.PutCollection(w.t.Context(), scheduler.DefaultCollection, []byte(`{"properties": {"targets": `+targets+`}}`)))
 	time.Sleep(time.Second)
 }
 
@@ -324,7 +316,7 @@ func TestRunsSettleTogether(t *testing.T) {
 			defer mu.Unlock()
 			stored[time.Since(due).Truncate(time.Millisecond)]++
 		})
-		w.must(nil, err)
+		w.must(err)
 		defer func() { _ = sub.Unsubscribe() }()
 		const many = 50
 		job := `{"startTime": "%s", "action": {"type": "Http", "request": {"uri": "http://target.example/", "method": "GET"}}}`

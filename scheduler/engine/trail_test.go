@@ -26,7 +26,7 @@ import (
 func (w *world) trail() []*audit.Entry {
 	w.t.Helper()
 	entries, _, err := w.service.Trail(w.t.Context(), control.TrailQuery{}, v1.Page{})
-	w.must(nil, err)
+	w.must(err)
 	slices.Reverse(entries)
 	return entries
 }
@@ -84,8 +84,7 @@ func TestEveryChangeIsInTheAuditTrail(t *testing.T) {
 		k, ctx := key("a"), w.as("alice")
 		put := func(body string) {
 			t.Helper()
-			_, _, err := w.service.Put(ctx, control.Edit{Key: k, Body: []byte(body)})
-			w.must(nil, err)
+			w.must(w.service.Put(ctx, control.Edit{Key: k, Body: []byte(body)}))
 		}
 		put(hourlyJob)
 		put(hourlyJob) // changes nothing
@@ -97,15 +96,13 @@ func TestEveryChangeIsInTheAuditTrail(t *testing.T) {
 		occurrence := w.history("a")[0].Nominal.Format(time.RFC3339Nano)
 		w.must(w.service.Resubmit(ctx, k, []byte(`{"occurrence": "`+occurrence+`", "force": true}`)))
 		time.Sleep(time.Minute)
-		w.must(nil, w.service.Delete(ctx, k, 0))
-		_, _, err := w.service.PutCollection(ctx, "c", nil)
-		w.must(nil, err)
+		w.must(w.service.Delete(ctx, k, 0))
+		w.must(w.service.PutCollection(ctx, "c", nil))
 		w.must(w.service.PatchCollection(ctx, "c", []byte(`{"properties": {"quota": {"maxJobCount": 3}}}`)))
 		w.must(w.service.TurnCollection(ctx, "c", scheduler.Disabled))
-		w.must(nil, w.service.DeleteCollection(ctx, "c", true))
-		_, _, err = w.service.PutSecret(ctx, "s", []byte(`{"value": "hidden-value"}`))
-		w.must(nil, err)
-		w.must(nil, w.service.DeleteSecret(ctx, "s", false))
+		w.must(w.service.DeleteCollection(ctx, "c", true))
+		w.must(w.service.PutSecret(ctx, "s", []byte(`{"value": "hidden-value"}`)))
+		w.must(w.service.DeleteSecret(ctx, "s", false))
 		w.must(w.service.RotateSecrets(ctx))
 		w.mustTellTrail(
 			"alice put default/a created", "alice patch default/a updated", "alice disable default/a updated",
@@ -138,13 +135,11 @@ func TestNoSecretIsInTheAuditTrail(t *testing.T) {
 		body := `{"action": {"type": "http", "request": {"method": "GET", "uri": "http://example.org/",
 			"authentication": {"type": "Basic", "username": "u", "password": "%s"}}}, "recurrence": {"frequency": "hour"}}`
 		for _, password := range []string{"hidden-one", "hidden-two"} {
-			_, _, err := w.service.Put(w.as("a"), control.Edit{Key: key("a"), Body: fmt.Appendf(nil, body, password)})
-			w.must(nil, err)
+			w.must(w.service.Put(w.as("a"), control.Edit{Key: key("a"), Body: fmt.Appendf(nil, body, password)}))
 		}
-		_, _, err := w.service.PutSecret(w.as("a"), "s", []byte(`{"value": "hidden-three"}`))
-		w.must(nil, err)
+		w.must(w.service.PutSecret(w.as("a"), "s", []byte(`{"value": "hidden-three"}`)))
 		text, err := json.Marshal(w.trail())
-		w.must(nil, err)
+		w.must(err)
 		if strings.Contains(string(text), "hidden") {
 			t.Errorf("shown: %s", text)
 		}
@@ -159,19 +154,14 @@ func TestUntoldEditIsToldLater(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		w.must(w.service.CheckTrail(t.Context())) // as at the first start
 		killed := w.withTrail(dumb{Store: w.store})
-		_, _, err := killed.Put(w.as("alice"), control.Edit{Key: key("a"), Body: []byte(hourlyJob)})
-		w.must(nil, err)
-		_, _, err = killed.Put(w.as("bob"), control.Edit{Key: key("once"), Body: []byte(
-			`{"action": {"type": "http", "request": {"method": "GET", "uri": "http://example.org/"}}, "startTime": "2000-01-01T00:00:20Z"}`,
-		)})
-		w.must(nil, err)
-		_, _, err = w.service.Put(w.as("carol"), control.Edit{Key: key("told"), Body: []byte(hourlyJob)})
-		w.must(nil, err)
+		w.must(killed.Put(w.as("alice"), control.Edit{Key: key("a"), Body: []byte(hourlyJob)}))
+		w.must(killed.Put(w.as("bob"), control.Edit{Key: key("once"), Body: []byte(`{"startTime": "2000-01-01T00:00:20Z", ` + action + `}`)}))
+		w.must(w.service.Put(w.as("carol"), control.Edit{Key: key("told"), Body: []byte(hourlyJob)}))
 		w.must(w.service.CheckTrail(t.Context()))
 		w.mustTellTrail("carol put default/told created") // of the others, somebody may still be about to tell
 		time.Sleep(5 * time.Minute)                       // and the second one has ended
 		n, err := w.service.CheckTrail(t.Context())
-		w.must(nil, err)
+		w.must(err)
 		if n != 2 {
 			t.Errorf("%d were missing, want 2", n)
 		}
@@ -193,11 +183,10 @@ func TestUntoldEditIsToldBeforeItGoes(t *testing.T) {
 	inBubble(t, func(_ *testing.T, w *world) {
 		killed := w.withTrail(dumb{Store: w.store})
 		for _, name := range []string{"a", "b"} {
-			_, _, err := killed.Put(w.as("alice"), control.Edit{Key: key(name), Body: []byte(hourlyJob)})
-			w.must(nil, err)
+			w.must(killed.Put(w.as("alice"), control.Edit{Key: key(name), Body: []byte(hourlyJob)}))
 		}
 		w.must(w.service.Disable(w.as("bob"), key("a")))
-		w.must(nil, w.service.Delete(w.as("bob"), key("b"), 0))
+		w.must(w.service.Delete(w.as("bob"), key("b"), 0))
 		w.mustTellTrail("alice put default/a created rebuilt", "bob disable default/a updated",
 			"alice put default/b created rebuilt", "bob delete default/b deleted")
 	})
@@ -208,8 +197,7 @@ func TestSpecThatIsDeliveredAgainIsTold(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		edit := control.Edit{Key: key("a"), Body: []byte(hourlyJob), SpecSequence: 7}
 		for _, s := range []*control.Service{w.withTrail(dumb{Store: w.store}), w.service, w.service} {
-			_, _, err := s.Put(t.Context(), edit)
-			w.must(nil, err)
+			w.must(s.Put(t.Context(), edit))
 		}
 		w.mustTellTrail("unknown put default/a created rebuilt")
 		if got := w.trail()[0].SpecSequence; got != 7 {
@@ -221,8 +209,7 @@ func TestSpecThatIsDeliveredAgainIsTold(t *testing.T) {
 func TestChangeThatWasCutShortIsShown(t *testing.T) {
 	inBubble(t, func(_ *testing.T, w *world) {
 		killed := w.withTrail(dumb{Store: w.store})
-		_, _, err := killed.PutSecret(w.as("alice"), "s", []byte(`{"value": "v"}`))
-		w.must(nil, err)
+		w.must(killed.PutSecret(w.as("alice"), "s", []byte(`{"value": "v"}`)))
 		w.mustTellTrail("alice put secret s updated begun")
 		time.Sleep(2 * time.Minute)
 		w.mustTellTrail("alice put secret s updated interrupted")
@@ -251,8 +238,7 @@ func TestNothingIsDoneThatCannotBeAnnounced(t *testing.T) {
 
 func TestLastChangeTellsWhoDisabled(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
-		_, _, err := w.service.PutCollection(w.as("admin"), "c", nil)
-		w.must(nil, err)
+		w.must(w.service.PutCollection(w.as("admin"), "c", nil))
 		w.must(w.service.TurnCollection(w.as("dora"), "c", scheduler.Disabled))
 		w.put("a", hourlyJob)
 		w.must(w.service.Disable(w.as("bob"), key("a")))
@@ -273,7 +259,7 @@ func TestLastChangeTellsWhoDisabled(t *testing.T) {
 		}
 		for _, test := range tests {
 			e, err := w.service.LastChange(t.Context(), test.k, test.kind, time.Time{}, test.ops...)
-			w.must(nil, err)
+			w.must(err)
 			got := ""
 			if e != nil {
 				got = e.By.Name
@@ -288,13 +274,12 @@ func TestLastChangeTellsWhoDisabled(t *testing.T) {
 func TestTrailIsAskedByWhoAndWhat(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		ctx := control.WithClaim(t.Context(), "mallory")
-		_, _, err := w.service.Put(ctx, control.Edit{Key: key("a"), Body: []byte(hourlyJob)})
-		w.must(nil, err)
+		w.must(w.service.Put(ctx, control.Edit{Key: key("a"), Body: []byte(hourlyJob)}))
 		time.Sleep(time.Hour)
 		w.must(w.service.Disable(w.as("bob"), key("a")))
 		count := func(q control.TrailQuery) int {
 			entries, _, err := w.service.Trail(t.Context(), q, v1.Page{})
-			w.must(nil, err)
+			w.must(err)
 			return len(entries)
 		}
 		now := time.Now()
@@ -328,7 +313,7 @@ func TestTrailIsAskedByWhoAndWhat(t *testing.T) {
 func (w *world) mustExplain(name, at string, code explain.Code, says string) *explain.Answer {
 	w.t.Helper()
 	a, err := w.service.Why(w.t.Context(), key(name), at)
-	w.must(nil, err)
+	w.must(err)
 	if text := a.Answer + strings.Join(a.Notes, "\n"); a.Code != code || !strings.Contains(text, says) {
 		w.t.Errorf("%s at %s: %s: %s; want %s: %s", name, at, a.Code, text, code, says)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"strings"
 	"sync"
@@ -74,7 +73,7 @@ func newWorld(t *testing.T, change ...func(*store.Config)) *world {
 	}
 	w.nc, w.store = w.open()
 	w.service = w.newService(newKey(t, "k1"))
-	w.must(nil, w.service.EnsureDefault(t.Context()))
+	w.must(w.service.EnsureDefault(t.Context()))
 	return w
 }
 
@@ -83,7 +82,7 @@ func (w *world) open() (*nats.Conn, *store.Store) {
 	w.t.Helper()
 	nc := storetest.Connect(w.t, w.server)
 	st, err := store.Open(w.t.Context(), nc, w.config)
-	w.must(nil, err)
+	w.must(err)
 	return nc, st
 }
 
@@ -121,32 +120,22 @@ func (w *world) actions() scheduler.ActionReader {
 // startWorker runs a worker until the test ends, or stopWorker stops it.
 func (w *world) startWorker(change ...func(*engine.Config)) {
 	cfg := engine.Config{
-		Store: w.store, Actions: w.actions(), Secrets: w.vault, Logger: slog.New(slog.NewTextHandler(testLog{w.t}, nil)),
+		Store: w.store, Actions: w.actions(), Secrets: w.vault, Logger: storetest.Logger(w.t),
 	}
 	for _, f := range change {
 		f(&cfg)
 	}
 	w.worker = engine.New(cfg)
-	run := w.worker.Run
-	ctx, cancel := context.WithCancel(w.t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- run(ctx) }()
-	w.stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			w.t.Errorf("worker: %v", err)
-		}
-	})
-	w.t.Cleanup(w.stop)
+	w.stop = storetest.Run(w.t, w.worker.Run)
 }
 
 // stopWorker stops the worker that was started last.
 func (w *world) stopWorker() { w.stop() }
 
-// must fails the test if a request to the service or the store fails.
-func (w *world) must(_ any, err error) {
+// must fails the test if a call fails. It takes all results of the call, the error last.
+func (w *world) must(results ...any) {
 	w.t.Helper()
-	if err != nil {
+	if err := results[len(results)-1]; err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -155,7 +144,7 @@ func (w *world) must(_ any, err error) {
 func (w *world) put(name, body string) *v1.Job {
 	w.t.Helper()
 	v, _, err := w.service.Put(w.t.Context(), control.Edit{Key: key(name), Body: []byte(body)})
-	w.must(nil, err)
+	w.must(err)
 	return v
 }
 
@@ -167,7 +156,7 @@ func key(name string) scheduler.Key {
 func (w *world) get(name string) *v1.Job {
 	w.t.Helper()
 	v, err := w.service.Get(w.t.Context(), key(name))
-	w.must(nil, err)
+	w.must(err)
 	return v
 }
 
@@ -179,7 +168,7 @@ func (w *world) history(name string) []*scheduler.Record {
 		all = append([]*scheduler.Record{r}, all...)
 		return true
 	})
-	w.must(nil, err)
+	w.must(err)
 	return all
 }
 
@@ -305,15 +294,6 @@ func after(d time.Duration, status int) func(*call) (int, string) {
 	}
 }
 
-// testLog writes log lines to the test's log.
-type testLog struct{ t *testing.T }
-
-// Write logs one line.
-func (l testLog) Write(p []byte) (int, error) {
-	l.t.Log(strings.TrimSpace(string(p)))
-	return len(p), nil
-}
-
 const action = `"action": {"type": "Http", "request": {"uri": "http://target.example/hook", "method": "POST", "body": "x"}}`
 
 // callsOf returns the calls of a job.
@@ -345,7 +325,7 @@ func timeOfDay(t *testing.T, clock string) time.Time {
 func (w *world) mustBeInOrder() {
 	w.t.Helper()
 	rep, err := w.service.Audit(w.t.Context(), false)
-	w.must(nil, err)
+	w.must(err)
 	for _, f := range rep.Findings {
 		w.t.Errorf("audit: %s: %s", f.Name, f.Problem)
 	}
@@ -354,8 +334,7 @@ func (w *world) mustBeInOrder() {
 // turnCollection enables or disables the default collection, and waits until workers have heard of it.
 func (w *world) turnCollection(state scheduler.State) {
 	w.t.Helper()
-	_, _, err := w.service.PutCollection(w.t.Context(), scheduler.DefaultCollection, []byte(`{"properties": {"state": "`+string(state)+`"}}`))
-	w.must(nil, err)
+	w.must(w.service.PutCollection(w.t.Context(), scheduler.DefaultCollection, []byte(`{"properties": {"state": "`+string(state)+`"}}`)))
 	time.Sleep(100 * time.Millisecond)
 }
 
@@ -363,9 +342,9 @@ func (w *world) turnCollection(state scheduler.State) {
 func (w *world) loseTimers() {
 	w.t.Helper()
 	js, err := jetstream.New(w.nc)
-	w.must(nil, err)
+	w.must(err)
 	timers, err := js.Stream(w.t.Context(), "CARILLON_TIMERS_0")
-	w.must(nil, err)
+	w.must(err)
 	if err := timers.Purge(w.t.Context()); err != nil {
 		w.t.Fatal(err)
 	}

@@ -3,7 +3,6 @@ package natsapi_test
 import (
 	"context"
 	"encoding/json"
-	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -98,36 +97,13 @@ func (w *world) open() (*store.Store, *control.Service) {
 // which waits for its end.
 func (w *world) background(f func(context.Context) error) (stop func()) {
 	w.tb.Helper()
-	ctx, cancel := context.WithCancel(w.ctx)
-	ended := make(chan error, 1)
-	go func() { ended <- f(ctx) }()
-	stop = func() {
-		w.tb.Helper()
-		cancel()
-		select {
-		case err := <-ended:
-			if err != nil {
-				w.tb.Error(err)
-			}
-			ended <- nil
-		case <-time.After(patience):
-			w.tb.Error("did not stop")
-		}
-	}
-	w.tb.Cleanup(stop)
-	return stop
+	return storetest.Run(w.tb, f)
 }
 
 // await polls until ok, for what tells of itself in no other way.
 func (w *world) await(what string, ok func() bool) {
 	w.tb.Helper()
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.Now().Add(patience); !ok(); <-tick.C {
-		if time.Now().After(deadline) {
-			w.tb.Fatalf("waited in vain for %s", what)
-		}
-	}
+	storetest.Await(w.tb, what, ok)
 }
 
 // ingest runs an ingest.
@@ -137,7 +113,7 @@ func (w *world) ingest(change ...func(*natsapi.IngestConfig)) (stop func()) {
 }
 
 func (w *world) newIngest(change ...func(*natsapi.IngestConfig)) *natsapi.Ingest {
-	cfg := natsapi.IngestConfig{Service: w.service, Source: w.store, Logger: slog.New(slog.NewTextHandler(testLog{w.tb}, nil))}
+	cfg := natsapi.IngestConfig{Service: w.service, Source: w.store, Logger: storetest.Logger(w.tb)}
 	for _, f := range change {
 		f(&cfg)
 	}
@@ -147,7 +123,7 @@ func (w *world) newIngest(change ...func(*natsapi.IngestConfig)) *natsapi.Ingest
 // api runs a micro service.
 func (w *world) api(change ...func(*natsapi.APIConfig)) (stop func()) {
 	w.tb.Helper()
-	cfg := natsapi.APIConfig{Conn: w.connect(), Service: w.service, Logger: slog.New(slog.NewTextHandler(testLog{w.tb}, nil))}
+	cfg := natsapi.APIConfig{Conn: w.connect(), Service: w.service, Logger: storetest.Logger(w.tb)}
 	for _, f := range change {
 		f(&cfg)
 	}
@@ -242,15 +218,6 @@ func decode(tb testing.TB, m *nats.Msg) event {
 		tb.Fatalf("%s: %v: %s", m.Subject, err, m.Data)
 	}
 	return e
-}
-
-// testLog writes log lines to the test's log.
-type testLog struct{ tb testing.TB }
-
-// Write logs one line.
-func (l testLog) Write(p []byte) (int, error) {
-	l.tb.Log(strings.TrimSpace(string(p)))
-	return len(p), nil
 }
 
 // action is the action of a job that is right.

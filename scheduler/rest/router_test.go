@@ -23,6 +23,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/internal/climb"
 	"github.com/carillon-sched/carillon/scheduler/internal/hostile"
 	"github.com/carillon-sched/carillon/scheduler/rest"
+	"github.com/carillon-sched/carillon/store/storetest"
 )
 
 var routerSeed = flag.Uint64("router.seed", 1, "seed of the requests that TestRouter draws; 0: any")
@@ -45,15 +46,7 @@ func newRouter(tb testing.TB) *router {
 		tb.Fatal(err)
 	}
 	s := control.New(control.Config{Store: w.store, Actions: w.actions, Secrets: w.vault, Tokens: tokens.NewKeeper(w.store.Tokens(), w.store.TokenLedger(), w.store.Now)})
-	run, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- s.Run(run) }()
-	tb.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			tb.Error(err)
-		}
-	})
+	storetest.Run(tb, s.Run)
 	named := func(host string) bool { return host == "carillon.test" }
 	r := &router{world: w, js: js, service: s, handler: rest.New(rest.Config{Service: s, Identify: byGrants, AllowHost: named})}
 	r.plant()

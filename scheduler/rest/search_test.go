@@ -1,27 +1,20 @@
 package rest_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/carillon-sched/carillon/store/storetest"
 )
 
 // index runs the service, and waits until it has an index of jobs.
 func (w *world) index() {
 	w.t.Helper()
-	ctx, cancel := context.WithCancel(w.t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- w.service.Run(ctx) }()
-	w.t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			w.t.Error(err)
-		}
-	})
+	storetest.Run(w.t, w.service.Run)
 	w.await("the index", w.service.Indexed)
 }
 

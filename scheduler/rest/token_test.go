@@ -18,6 +18,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/rest/identity"
 	"github.com/carillon-sched/carillon/scheduler/throttle"
 	"github.com/carillon-sched/carillon/store"
+	"github.com/carillon-sched/carillon/store/storetest"
 )
 
 // replica serves the API of another process on the world's NATS server, with access tokens, and returns its URL.
@@ -34,14 +35,7 @@ func (w *world) replica() string {
 	}
 	keeper := tokens.NewKeeper(st.Tokens(), st.TokenLedger(), st.Now)
 	s := control.New(control.Config{Store: st, Actions: w.actions, Secrets: w.vault, Tokens: keeper})
-	ended := make(chan error, 1)
-	ctx := w.t.Context()
-	go func() { ended <- s.Run(ctx) }()
-	w.t.Cleanup(func() {
-		if err := <-ended; err != nil {
-			w.t.Error(err)
-		}
-	})
+	storetest.Run(w.t, s.Run)
 	find := identity.New(identity.Config{Demand: identity.OnceThereAre, Tokens: keeper}).Find
 	api := httptest.NewServer(rest.New(rest.Config{Service: s, Version: "1.2.3", Identify: find}))
 	w.t.Cleanup(api.Close)

@@ -2,7 +2,6 @@ package rest_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -120,16 +119,7 @@ func (w *world) work() { w.workOn(w.store) }
 // workOn runs one on a store.
 func (w *world) workOn(store scheduler.Store) {
 	w.t.Helper()
-	worker := engine.New(engine.Config{Store: store, Actions: w.actions, Secrets: w.vault})
-	ctx, cancel := context.WithCancel(w.t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- worker.Run(ctx) }()
-	w.t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			w.t.Error(err)
-		}
-	})
+	storetest.Run(w.t, engine.New(engine.Config{Store: store, Actions: w.actions, Secrets: w.vault}).Run)
 }
 
 // target starts an HTTP server that jobs can call, and returns its URL. It
@@ -149,13 +139,7 @@ func (w *world) target() string {
 // await polls until ok, for what tells of itself in no other way.
 func (w *world) await(what string, ok func() bool) {
 	w.t.Helper()
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.Now().Add(patience); !ok(); <-tick.C {
-		if time.Now().After(deadline) {
-			w.t.Fatalf("waited in vain for %s", what)
-		}
-	}
+	storetest.Await(w.t, what, ok)
 }
 
 // reply is an answer of the API.

@@ -3,8 +3,11 @@
 package storetest
 
 import (
+	"context"
+	"log/slog"
 	"os"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -95,4 +98,39 @@ func Connect(tb testing.TB, s *server.Server, options ...nats.Option) *nats.Conn
 			tb.Fatal(err)
 		}
 	}
+}
+
+// Run runs a component until the test ends or stop is called. stop waits for its end, and fails the test if it returns an error.
+// Calling stop again does nothing.
+func Run(tb testing.TB, run func(context.Context) error) (stop func()) {
+	tb.Helper()
+	ctx, cancel := context.WithCancel(tb.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- run(ctx) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			tb.Error(err)
+		}
+	})
+	tb.Cleanup(stop)
+	return stop
+}
+
+// Await polls until ok reports true, for changes that announce themselves in no other way.
+func Await(tb testing.TB, what string, ok func() bool) {
+	tb.Helper()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(patience); !ok(); <-tick.C {
+		if time.Now().After(deadline) {
+			tb.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+// Logger returns a logger that writes to the test's log.
+func Logger(tb testing.TB) *slog.Logger {
+	tb.Helper()
+	return slog.New(slog.NewTextHandler(tb.Output(), nil))
 }

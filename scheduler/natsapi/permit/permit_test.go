@@ -26,6 +26,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/secrets"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
 	"github.com/carillon-sched/carillon/store"
+	"github.com/carillon-sched/carillon/store/storetest"
 )
 
 // patience bounds every wait of a test that something happens.
@@ -136,15 +137,7 @@ const job = `{"action": {"type": "http", "request": {"method": "GET", "uri": "ht
 
 // run runs a part of the scheduler until the test ends.
 func (w *world) run(part func(context.Context) error) {
-	ctx, cancel := context.WithCancel(w.t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- part(ctx) }()
-	w.t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			w.t.Error(err)
-		}
-	})
+	storetest.Run(w.t, part)
 }
 
 func exampleOptions(t *testing.T) *server.Options {

@@ -1,10 +1,9 @@
-package rest_test
+package control_test
 
 import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"slices"
 	"strconv"
 	"sync/atomic"
@@ -16,19 +15,19 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/control"
-	"github.com/carillon-sched/carillon/store"
 	"github.com/carillon-sched/carillon/store/conn"
+	"github.com/carillon-sched/carillon/store/storetest"
 )
 
-// counting counts the records that are read for a page.
-type counting struct {
+// countedReads counts the records that are read for a page.
+type countedReads struct {
 	scheduler.Store
 
 	recent atomic.Int64
 	onward atomic.Int64
 }
 
-func (s *counting) Recent(
+func (s *countedReads) Recent(
 	ctx context.Context, k scheduler.Key, before uint64, outcomes []scheduler.Outcome, f func(*scheduler.Record) bool,
 ) error {
 	return s.Store.Recent(ctx, k, before, outcomes, func(r *scheduler.Record) bool {
@@ -37,7 +36,7 @@ func (s *counting) Recent(
 	})
 }
 
-func (s *counting) RecordsFrom(ctx context.Context, k scheduler.Key, from uint64, f func(*scheduler.Record) bool) error {
+func (s *countedReads) RecordsFrom(ctx context.Context, k scheduler.Key, from uint64, f func(*scheduler.Record) bool) error {
 	return s.Store.RecordsFrom(ctx, k, from, func(r *scheduler.Record) bool {
 		s.onward.Add(1)
 		return f(r)
@@ -48,36 +47,27 @@ func (s *counting) RecordsFrom(ctx context.Context, k scheduler.Key, from uint64
 type finding struct {
 	*world
 
-	counted *counting
+	counted *countedReads
 	found   *control.Service
 }
+
+// started is the start of the first made-up record.
+var started = time.Date(2026, 3, 8, 9, 0, 0, 0, time.UTC)
 
 // find returns one, on a store that keeps so many records of each job and outcome.
 func (w *world) find(perJob int64) *finding {
 	w.t.Helper()
-	limited, err := store.Open(w.t.Context(), w.nc, store.Config{Storage: w.storage, HistoryPerJob: perJob})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	w.store = limited
-	counted := &counting{Store: w.store}
-	f := &finding{w, counted, control.New(control.Config{Store: counted, Actions: w.actions, Secrets: w.vault})}
-	ctx, cancel := context.WithCancel(w.t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- f.found.Run(ctx) }()
-	w.t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			w.t.Error(err)
-		}
-	})
+	w.store = w.open(perJob)
+	counted := &countedReads{Store: w.store}
+	f := &finding{w, counted, w.over(counted)}
+	storetest.Run(w.t, f.found.Run)
 	return f
 }
 
 // ready waits until the index has what there is.
 func (f *finding) ready() {
 	f.t.Helper()
-	f.await("the index", func() bool {
+	storetest.Await(f.t, "the index", func() bool {
 		before := f.counted.recent.Load()
 		q := control.HistoryQuery{RecordFilter: scheduler.RecordFilter{Targets: []string{"none"}}}
 		if _, _, err := f.found.History(f.t.Context(), q, v1.Page{}); err != nil {
@@ -138,27 +128,24 @@ func (f *finding) wanted(q *control.HistoryQuery) (all []uint64) {
 // others, whatever tells them: it reads nothing of the store at all.
 func TestHistoryReadsNoMoreThanItFinds(t *testing.T) {
 	w := newWorld(t)
-	w.must(http.MethodPut, "/jobCollections/default/jobs/job", later)
-	w.must(http.MethodPut, "/jobCollections/other", "{}")
-	w.must(http.MethodPut, "/jobCollections/other/jobs/rare", later)
+	job, rare := scheduler.Key{Collection: "default", Job: "job"}, scheduler.Key{Collection: "other", Job: "rare"}
+	w.collection("other", "{}")
+	w.put(job, later)
+	w.put(rare, later)
 	f := w.find(conn.Unlimited)
-	uid := w.incarnation("job")
-	rare, err := w.store.LoadJob(t.Context(), scheduler.Key{Collection: "other", Job: "rare"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	uid, rareUID := w.incarnation(job), w.incarnation(rare)
 	var appends errgroup.Group
 	appends.SetLimit(100)
 	for i := range 9 * 300 {
 		at := started.Add(time.Duration(i) * time.Second)
 		r := &scheduler.Record{
-			Job: scheduler.Key{Collection: "default", Job: "job"}, UID: uid, Outcome: scheduler.OutcomeCompleted, Started: at, Ended: at, Target: "many:80",
+			Job: job, UID: uid, Outcome: scheduler.OutcomeCompleted, Started: at, Ended: at, Target: "many:80",
 		}
 		switch i % 300 {
 		case 1:
 			r.Outcome = scheduler.OutcomeFailed
 		case 2:
-			r.Job, r.UID = rare.Key, scheduler.StoredIncarnation(rare.Data)
+			r.Job, r.UID = rare, rareUID
 		case 3:
 			r.Target = "rare:443"
 		case 4:
@@ -175,8 +162,8 @@ func TestHistoryReadsNoMoreThanItFinds(t *testing.T) {
 	yes := true
 	for name, q := range map[string]control.HistoryQuery{
 		"an outcome":               {RecordFilter: scheduler.RecordFilter{Outcomes: []scheduler.Outcome{scheduler.OutcomeFailed}}},
-		"a job":                    {Key: rare.Key},
-		"a job by its uid":         {Key: rare.Key, RecordFilter: scheduler.RecordFilter{UID: scheduler.StoredIncarnation(rare.Data)}},
+		"a job":                    {Key: rare},
+		"a job by its uid":         {Key: rare, RecordFilter: scheduler.RecordFilter{UID: rareUID}},
 		"a collection":             {Key: scheduler.Key{Collection: "other"}},
 		"a target":                 {RecordFilter: scheduler.RecordFilter{Targets: []string{"rare"}}},
 		"runs by hand":             {RecordFilter: scheduler.RecordFilter{Manual: &yes}},
@@ -210,22 +197,17 @@ func sequences(records []*scheduler.Record) (all []uint64) {
 // what stays while they are read is not left out.
 func TestHistoryAgreesWithTheStore(t *testing.T) {
 	w := newWorld(t)
-	w.must(http.MethodPut, "/jobCollections/other", "{}")
+	w.collection("other", "{}")
 	f := w.find(20)
 	random := rand.New(rand.NewPCG(1, 2))
 	keys := []scheduler.Key{{Collection: "default", Job: "a"}, {Collection: "default", Job: "b"}, {Collection: "other", Job: "a"}}
-	path := func(k scheduler.Key) string { return "/jobCollections/" + k.Collection + "/jobs/" + k.Job }
 	n := 0
 	add := func(many int) {
 		for range many {
 			k, at := keys[random.IntN(len(keys))], started.Add(time.Duration(n)*time.Second)
-			st, err := w.store.LoadJob(t.Context(), k)
-			if err != nil {
-				t.Fatal(err)
-			}
 			n++
 			r := &scheduler.Record{
-				Job: k, UID: scheduler.StoredIncarnation(st.Data), Outcome: scheduler.Outcomes[random.IntN(3)], Started: at, Ended: at.Add(time.Second),
+				Job: k, UID: w.incarnation(k), Outcome: scheduler.Outcomes[random.IntN(3)], Started: at, Ended: at.Add(time.Second),
 				Target: "host" + strconv.Itoa(random.IntN(3)) + ":80", Kind: []scheduler.Kind{scheduler.Planned, scheduler.Manual}[random.IntN(2)],
 			}
 			if random.IntN(9) == 0 {
@@ -245,7 +227,7 @@ func TestHistoryAgreesWithTheStore(t *testing.T) {
 			q.Targets = []string{"host1"}
 		}
 		if q.Key.Job != "" && random.IntN(2) == 0 {
-			q.UID = []string{w.incarnationOf(q.Key), "earlier1"}[random.IntN(2)]
+			q.UID = []string{w.incarnation(q.Key), "earlier1"}[random.IntN(2)]
 		}
 		if random.IntN(3) == 0 {
 			q.Since, q.Until = started.Add(time.Duration(n/3)*time.Second), started.Add(time.Duration(n)*time.Second)
@@ -255,8 +237,10 @@ func TestHistoryAgreesWithTheStore(t *testing.T) {
 	for round := range 5 {
 		for _, k := range keys {
 			if round == 0 || random.IntN(4) == 0 {
-				_ = w.do(http.MethodDelete, path(k), "")
-				w.must(http.MethodPut, path(k), later)
+				if err := w.service.Delete(t.Context(), k, 0); err != nil && round > 0 {
+					t.Fatal(err)
+				}
+				w.put(k, later)
 			}
 		}
 		add(60)
