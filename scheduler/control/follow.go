@@ -58,14 +58,18 @@ func (r Reader) Follow(ctx context.Context, q HistoryQuery, tail Tail) error {
 	defer r.shared.roster.release(register)
 	followed, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	defer context.AfterFunc(register.watching, func() { stop(context.Cause(register.watching)) })()
+	unwatched := context.AfterFunc(register.watching, func() { //nolint:contextcheck // all followers share the watch
+		stop(context.Cause(register.watching))
+	})
+	defer unwatched()
 	select {
 	case <-register.stands:
 	case <-followed.Done():
 		return outcome(ctx, followed)
 	}
 	t := &follower{store: r.shared.Store, register: register, query: &q, tail: &tail, stop: stop, touched: make(chan struct{}, 1)}
-	defer t.watchJob(followed)()
+	end := t.watchJob(followed)
+	defer end()
 	if followed.Err() == nil {
 		tail.Ready(begins)
 		take := func(rec *scheduler.Record) { t.take(followed, rec) }
@@ -142,7 +146,7 @@ func (t *follower) verify(ctx context.Context) {
 // take handles the next record.
 func (t *follower) take(ctx context.Context, r *scheduler.Record) {
 	p, err := t.register.present(ctx, r.Job)
-	if err == nil && !(p.exists && r.IsOf(p.incarnation)) { // or the watch has not reported the new job yet
+	if err == nil && (!p.exists || !r.IsOf(p.incarnation)) { // or the watch has not reported the new job yet
 		p, err = present(ctx, t.store, r.Job)
 	}
 	if err != nil {

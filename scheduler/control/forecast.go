@@ -289,7 +289,8 @@ const (
 )
 
 func (r *planReader) count() {
-	if r.jobs++; r.counted != nil && r.jobs%tellEvery == 0 {
+	r.jobs++
+	if r.counted != nil && r.jobs%tellEvery == 0 {
 		r.counted(r.jobs)
 	}
 }
