@@ -30,7 +30,7 @@ var measures = map[string]int{
 	"natsapi/verb.go isFirst":         2,
 	"rest/observe.go observe":         3,
 	"rest/tail.go write":              1, // a deadline of a connection
-	"control/admission.go hasRoom":    1, "control/admission.go haveRoom": 1,
+	"control/admission.go allows":     1, "control/admission.go admit": 1,
 	"control/audit.go Audit":           2,
 	"control/audit.go Finish":          2,
 	"control/audit.go bare":            2,

@@ -14,7 +14,7 @@ import (
 // collection may exceed its quota by the jobs that they create within countTrusted.
 type admissions struct {
 	lines  lines
-	counts sync.Map // *count by collection; owned by the holder of the collection's turn
+	counts sync.Map // count by collection; owned by the holder of the collection's turn
 }
 
 // count is the number of jobs in a collection at an instant, plus those that this process has created since.
@@ -30,89 +30,69 @@ const (
 	timePerJob   = time.Millisecond
 )
 
-// hasRoom reports whether the quota allows another job, as far as this process knows.
-func (n *count) hasRoom(quota int) bool {
+// allows reports whether the quota allows another job, as far as this process knows.
+func (n count) allows(quota int) bool {
 	return time.Since(n.at) < min(countTrusted, time.Duration(quota-n.jobs-1)*timePerJob)
 }
 
 // admit stores a new job over a revision (0: none) if its collection's quota allows it.
 func (e Editor) admit(ctx context.Context, j *scheduler.Job, data []byte, replaces uint64) (uint64, error) {
-	collection := j.Key.Collection
-	c, err := e.shared.Collections.Get(ctx, collection)
+	collection, own := j.Key.Collection, &e.shared.admissions
+	quota, err := e.maxJobCount(ctx, collection)
 	if err != nil {
 		return 0, err
 	}
-	if c.Quota().MaxJobCount == 0 {
+	if quota == 0 {
 		return e.shared.Store.SaveJob(ctx, j.Key, data, replaces, j.State.Final())
 	}
-	release, err := e.shared.admissions.lines.take(ctx, collection)
+	release, err := own.lines.take(ctx, collection)
 	if err != nil {
 		return 0, err
 	}
 	defer release()
-	found, _ := e.shared.admissions.counts.LoadOrStore(collection, &count{})
-	r, _ := found.(*count)
-	if err := e.haveRoom(ctx, r, collection); err != nil {
+	if quota, err = e.maxJobCount(ctx, collection); err != nil { // it may have changed during the wait
 		return 0, err
+	}
+	found, _ := own.counts.Load(collection)
+	n, _ := found.(count)
+	if quota > 0 && !n.allows(quota) {
+		n.at = time.Now()
+		if n.jobs, err = e.checkJobCount(ctx, collection); err != nil {
+			return 0, err
+		}
 	}
 	rev, err := e.shared.Store.SaveJob(ctx, j.Key, data, replaces, j.State.Final())
 	if err != nil {
-		r.at = time.Time{} // the job may have been stored
+		n.at = time.Time{} // the job may have been stored
 	}
-	r.jobs++
+	n.jobs++
+	own.counts.Store(collection, n)
 	return rev, err
 }
 
-// haveRoom checks the quota, and counts the collection's jobs if necessary. It reads the current quota, which may have
-// changed during the wait.
-func (e Editor) haveRoom(ctx context.Context, r *count, collection string) error {
+func (e Editor) maxJobCount(ctx context.Context, collection string) (int, error) {
 	c, err := e.shared.Collections.Get(ctx, collection)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	quota := c.Quota().MaxJobCount
-	if quota == 0 || r.hasRoom(quota) {
-		return nil
-	}
-	began := time.Now()
-	n, err := e.countJobs(ctx, c)
-	if err != nil {
-		return err
-	}
-	r.jobs, r.at = n, began
-	if n >= quota {
-		r.at = time.Time{} // the count stopped at the quota
-		return fullError(c)
-	}
-	return nil
+	return c.Quota().MaxJobCount, nil
 }
 
-// countJobs counts the jobs of a collection, including finished jobs that are still kept. Below the quota, the count
-// may include jobs that were deleted during the last hour.
-func (e Editor) countJobs(ctx context.Context, c *scheduler.Collection) (int, error) {
-	keys, err := e.reads.keys(ctx, c.Name)
-	if err == nil && len(keys) >= c.Quota().MaxJobCount {
-		keys, err = e.reads.existing(ctx, keys, c.Quota().MaxJobCount)
+// checkJobCount checks the quota for a new job, and returns the number of jobs if there is a quota. It includes
+// finished jobs that are still kept and, below the quota, those that were deleted during the last hour.
+func (e Editor) checkJobCount(ctx context.Context, collection string) (int, error) {
+	quota, err := e.maxJobCount(ctx, collection)
+	if err != nil || quota == 0 {
+		return 0, err
+	}
+	keys, err := e.reads.keys(ctx, collection)
+	if err == nil && len(keys) >= quota {
+		keys, err = e.reads.existing(ctx, keys, quota)
+	}
+	if err == nil && len(keys) >= quota {
+		err = &quotaError{scheduler.PlainName(collection), quota}
 	}
 	return len(keys), err
-}
-
-// checkJobCount checks the quota for a new job.
-func (e Editor) checkJobCount(ctx context.Context, collection string) error {
-	c, err := e.shared.Collections.Get(ctx, collection)
-	if err != nil || c.Quota().MaxJobCount == 0 {
-		return err
-	}
-	n, err := e.countJobs(ctx, c)
-	if err == nil && n >= c.Quota().MaxJobCount {
-		err = fullError(c)
-	}
-	return err
-}
-
-// fullError reports that a collection has reached its quota.
-func fullError(c *scheduler.Collection) error {
-	return &quotaError{scheduler.PlainName(c.Name), c.Quota().MaxJobCount}
 }
 
 // quotaError is a conflict that a retry does not resolve.

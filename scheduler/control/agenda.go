@@ -3,7 +3,6 @@ package control
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -71,88 +70,16 @@ func (f Forecaster) Agenda(ctx context.Context, q AgendaQuery) (*Agenda, error) 
 		return nil, err
 	}
 	counted := forecast.New(from, max(0, hours))
-	switch {
-	case hours <= 0:
-	case q.Key.Job != "":
-		err = f.addPlanned(ctx, q.Key, counted)
-	default:
-		err = f.addAllPlanned(ctx, &q, counted)
-	}
-	if err != nil {
-		return nil, err
+	if hours > 0 {
+		read := &planReader{shared: f.shared, sees: q.Sees, counted: q.Counted, to: counted}
+		if err := read.planned(ctx, q.Key, forecast.NeedsBaton); err != nil {
+			return nil, err
+		}
 	}
 	a := &Agenda{}
 	a.Slots, a.Throughout = counted.Slots(q.At, q.Named)
 	return a, nil
 }
-
-// addAllPlanned counts the jobs of a collection, or all.
-func (f Forecaster) addAllPlanned(ctx context.Context, q *AgendaQuery, to *forecast.Forecast) error {
-	if q.Key.Collection != "" {
-		if err := f.shared.exists(ctx, q.Key.Collection); err != nil {
-			return err
-		}
-	}
-	release, err := takeTurn(ctx, f.shared.doctoring)
-	if err != nil {
-		return err
-	}
-	defer release()
-	return f.shared.eachPlanned(ctx, q.Key.Collection, q.Sees, telling(to, q.Counted))
-}
-
-// addPlanned counts one job.
-func (f Forecaster) addPlanned(ctx context.Context, k scheduler.Key, to *forecast.Forecast) error {
-	j, err := f.shared.loadInTurn(ctx, k)
-	if _, damaged := errors.AsType[*scheduler.DamagedError](err); damaged {
-		return nil
-	}
-	if err != nil || !f.shared.open(ctx, k.Collection) {
-		return err
-	}
-	var b *scheduler.Baton
-	if j.State == scheduler.Enabled && forecast.NeedsBaton(j) {
-		if b, _, err = (&planner{f.shared}).baton(ctx, j); err != nil {
-			return err
-		}
-	}
-	to.Add(j, b)
-	return nil
-}
-
-// telling wraps a receiver of plans and reports the number of jobs to tell, which may be nil.
-func telling(to planned, tell func(jobs int)) planned {
-	if tell == nil {
-		return to
-	}
-	return &countedPlans{to: to, tell: tell}
-}
-
-// countedPlans is the result of [telling]. Like the wrapped receiver, it belongs to one goroutine.
-type countedPlans struct {
-	to   planned
-	tell func(jobs int)
-	jobs int
-}
-
-// tellEvery is the number of jobs between two reports.
-const tellEvery = 256
-
-func (c *countedPlans) count() {
-	c.jobs++
-	if c.jobs%tellEvery == 0 {
-		c.tell(c.jobs)
-	}
-}
-
-// Add counts and forwards a job.
-func (c *countedPlans) Add(j *scheduler.Job, b *scheduler.Baton) { c.count(); c.to.Add(j, b) }
-
-// Closed counts and forwards a job whose collection is disabled.
-func (c *countedPlans) Closed() { c.count(); c.to.Closed() }
-
-// Damaged counts and forwards an unreadable job.
-func (c *countedPlans) Damaged() { c.count(); c.to.Damaged() }
 
 // RunsQuery selects upcoming runs.
 type RunsQuery struct {
@@ -180,50 +107,21 @@ type Run struct {
 func (f Forecaster) Runs(ctx context.Context, q RunsQuery) ([]Run, error) {
 	now := f.shared.Store.Now().UTC()
 	c := &comingRuns{now: now, until: now.AddDate(0, 0, q.Days), most: q.Most}
-	if q.Key.Job != "" {
-		if err := f.runsOf(ctx, q.Key, c); err != nil {
-			return nil, err
-		}
-		return c.sorted(), nil
+	var err error
+	switch k := q.Key; {
+	case k.Job != "":
+		err = k.Validate()
+	case k.Collection != "":
+		err = scheduler.ValidateCollection(k.Collection)
 	}
-	if q.Key.Collection != "" {
-		err := scheduler.ValidateCollection(q.Key.Collection)
-		if err == nil {
-			err = f.shared.exists(ctx, q.Key.Collection)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	release, err := takeTurn(ctx, f.shared.doctoring)
 	if err != nil {
 		return nil, err
 	}
-	defer release()
-	if err := f.shared.eachPlanned(ctx, q.Key.Collection, q.Sees, c); err != nil {
+	read := &planReader{shared: f.shared, sees: q.Sees, to: c}
+	if err := read.planned(ctx, q.Key, func(*scheduler.Job) bool { return true }); err != nil {
 		return nil, err
 	}
 	return c.sorted(), nil
-}
-
-// runsOf adds the runs of one job.
-func (f Forecaster) runsOf(ctx context.Context, k scheduler.Key, to *comingRuns) error {
-	if err := k.Validate(); err != nil {
-		return err
-	}
-	j, err := f.shared.loadInTurn(ctx, k)
-	if _, damaged := errors.AsType[*scheduler.DamagedError](err); damaged {
-		return nil
-	}
-	if err != nil || j.State != scheduler.Enabled || !f.shared.open(ctx, k.Collection) {
-		return err
-	}
-	b, _, err := (&planner{f.shared}).baton(ctx, j)
-	if err != nil || b == nil {
-		return err
-	}
-	to.Add(j, b)
-	return nil
 }
 
 // comingRuns keeps the earliest runs.
@@ -255,7 +153,7 @@ func (c *comingRuns) Add(j *scheduler.Job, b *scheduler.Baton) {
 	}
 }
 
-// Closed ignores a job whose collection is disabled: it has no runs.
+// Closed ignores a job of a disabled collection: it has no runs.
 func (*comingRuns) Closed() {}
 
 // Damaged ignores an unreadable job.

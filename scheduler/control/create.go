@@ -14,7 +14,7 @@ import (
 // create stores a new job and arms its first baton.
 func (e Editor) create(ctx context.Context, rev uint64, edit Edit, r *scheduler.Reading, def *scheduler.Definition) (*v1.Job, error) {
 	if edit.DryRun {
-		if err := e.checkJobCount(ctx, edit.Key.Collection); err != nil {
+		if _, err := e.checkJobCount(ctx, edit.Key.Collection); err != nil {
 			return nil, err
 		}
 	}

@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"sync"
 
+	"golang.org/x/sync/singleflight"
+
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/jobcache"
 )
 
 // Tail configures a live tail of a history: its start and its callbacks.
@@ -54,19 +57,19 @@ func (r Reader) Follow(ctx context.Context, q HistoryQuery, tail Tail) error {
 	register := r.shared.roster.enter(ctx)
 	defer r.shared.roster.release(register)
 	followed, stop := context.WithCancelCause(ctx)
-	t := &follower{register: register, query: &q, tail: &tail, stop: stop, touched: make(chan struct{}, 1)}
-	untell := register.tell(t)
-	defer untell()
-	var watch sync.WaitGroup
-	defer watch.Wait()
 	defer stop(nil)
-	watch.Go(func() { t.watch(followed) })
+	unwatched := context.AfterFunc(register.watching, func() { //nolint:contextcheck // all followers share the watch
+		stop(context.Cause(register.watching))
+	})
+	defer unwatched()
 	select {
 	case <-register.stands:
 	case <-followed.Done():
-		return t.outcome(ctx, followed)
+		return outcome(ctx, followed)
 	}
-	t.begin(followed)
+	t := &follower{store: r.shared.Store, register: register, query: &q, tail: &tail, stop: stop, touched: make(chan struct{}, 1)}
+	end := t.watchJob(followed)
+	defer end()
 	if followed.Err() == nil {
 		tail.Ready(begins)
 		take := func(rec *scheduler.Record) { t.take(followed, rec) }
@@ -74,87 +77,68 @@ func (r Reader) Follow(ctx context.Context, q HistoryQuery, tail Tail) error {
 			return err
 		}
 	}
-	return t.outcome(ctx, followed)
+	return outcome(ctx, followed)
 }
 
-// follower filters the records of a live tail.
-type follower struct {
-	register *register
-	query    *HistoryQuery
-	tail     *Tail
-	stop     context.CancelCauseFunc
-	touched  chan struct{} // the definition of the query's job changed
-
-	mu  sync.Mutex
-	own presence // of the query's job, at the start
-}
-
-// rouse makes the follower check whether the query's job still exists.
-func (t *follower) rouse() {
-	select {
-	case t.touched <- struct{}{}:
-	default:
-	}
-}
-
-// watch stops the tail when the watch on definitions ends or the query's job is deleted.
-func (t *follower) watch(ctx context.Context) {
-	for {
-		select {
-		case <-t.touched:
-			t.mu.Lock()
-			own := t.own
-			t.mu.Unlock()
-			if own.exists {
-				t.verify(ctx)
-			}
-		case <-t.register.ended:
-			t.stop(t.register.err)
-			return
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// outcome returns the error of the tail: nil if it was asked to end.
-func (t *follower) outcome(asked, followed context.Context) error {
+// outcome returns the error of a tail: nil if it was asked to end.
+func outcome(asked, followed context.Context) error {
 	if asked.Err() == nil {
 		return context.Cause(followed)
 	}
 	return nil
 }
 
-// begin checks whether the query's job exists.
-func (t *follower) begin(ctx context.Context) {
+// follower filters the records of a live tail.
+type follower struct {
+	store    scheduler.Store
+	register *register
+	query    *HistoryQuery
+	tail     *Tail
+	stop     context.CancelCauseFunc
+	touched  chan struct{} // the definition of the query's job changed
+	own      presence      // of the query's job, at the start
+}
+
+// watchJob stops the tail if the query's job does not exist, or is deleted before end is called.
+func (t *follower) watchJob(ctx context.Context) (end func()) {
 	k := t.query.Key
 	if k.Job == "" || !t.query.NeedsJob() {
-		return
+		return func() {}
 	}
-	p, err := t.register.present(ctx, k)
-	switch {
-	case err != nil:
+	var err error
+	if t.own, err = present(ctx, t.store, k); err == nil && !t.own.exists {
+		err = notThere(k)
+	}
+	if err != nil {
 		t.stop(err)
-	case !p.exists:
-		t.stop(notThere(k))
-	default:
-		t.mu.Lock()
-		t.own = p
-		t.mu.Unlock()
-		t.verify(ctx) // it may have been deleted meanwhile
+		return func() {}
+	}
+	untell := t.register.tell(t)
+	t.verify(ctx) // it may have been deleted meanwhile
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		for ctx.Err() == nil {
+			select {
+			case <-t.touched:
+				t.verify(ctx)
+			case <-ctx.Done():
+			}
+		}
+	})
+	return func() {
+		untell()
+		t.stop(nil)
+		watch.Wait()
 	}
 }
 
-// verify stops the tail if the followed job has been deleted.
+// verify stops the tail if the query's job has been deleted.
 func (t *follower) verify(ctx context.Context) {
-	now, err := t.register.present(ctx, t.query.Key)
-	t.mu.Lock()
-	own := t.own
-	t.mu.Unlock()
+	now, err := present(ctx, t.store, t.query.Key)
 	switch {
 	case err != nil:
 		t.stop(err)
-	case now != own:
+	case now != t.own:
 		t.stop(fmt.Errorf("%w: it was deleted", notThere(t.query.Key)))
 	}
 }
@@ -162,10 +146,8 @@ func (t *follower) verify(ctx context.Context) {
 // take handles the next record.
 func (t *follower) take(ctx context.Context, r *scheduler.Record) {
 	p, err := t.register.present(ctx, r.Job)
-	foreign := !p.exists || !r.IsOf(p.incarnation)
-	if err == nil && foreign { // or the watch has not reported the new job yet
-		t.register.forget(r.Job)
-		p, err = t.register.present(ctx, r.Job)
+	if err == nil && (!p.exists || !r.IsOf(p.incarnation)) { // or the watch has not reported the new job yet
+		p, err = present(ctx, t.store, r.Job)
 	}
 	if err != nil {
 		t.stop(err)
@@ -188,26 +170,33 @@ type roster struct {
 	now *register // nil: no followers
 }
 
-// register holds the knowledge from one watch. It ends when the watch may have missed a change.
+// register mirrors the incarnations of jobs during one watch.
 type register struct {
-	store  scheduler.Store
-	stands chan struct{} // closed when subsequent lookups are kept current by the watch
-	end    context.CancelFunc
-	ended  chan struct{} // closed when the watch has ended; err is the reason
-	err    error
-	users  int // guarded by the roster
+	*jobcache.Mirror[scheduler.Key, incarnation]
 
-	mu     sync.Mutex
-	known  map[scheduler.Key]presence
-	asking map[scheduler.Key]*question
-	told   map[*follower]struct{} // followers to notify when their job changes
+	watching context.Context //nolint:containedctx // ends when the watch may have missed a change, or its last follower leaves
+	end      context.CancelCauseFunc
+	stands   chan struct{}      // closed when the watch keeps lookups current
+	ended    chan struct{}      // closed when the watch has ended
+	lookups  singleflight.Group // in progress, by job
+	users    int                // guarded by the roster
+
+	mu   sync.Mutex
+	told map[*follower]struct{} // followers to notify when their job changes
 }
 
-// question is a job lookup in progress.
-type question struct {
-	done    chan struct{}
-	changed bool // during the lookup
+// incarnation is the incarnation of a job at a revision.
+type incarnation struct {
+	presence
+
+	revision uint64
 }
+
+// The limits of a register.
+const (
+	knownMost   = 1 << 16 // jobs
+	knownShards = 1 << 12 // see [jobcache.Config] Shards
+)
 
 var errUnwatched = errors.Join(scheduler.ErrUnavailable, errors.New("the watch of job definitions ended"))
 
@@ -217,28 +206,24 @@ func (s *roster) enter(ctx context.Context) *register {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.now == nil {
-		watching, end := context.WithCancel(context.WithoutCancel(ctx))
-		s.now = &register{
-			store: s.store, stands: make(chan struct{}), end: end, ended: make(chan struct{}),
-			known: map[scheduler.Key]presence{}, asking: map[scheduler.Key]*question{}, told: map[*follower]struct{}{},
-		}
-		go s.watch(watching, s.now)
+		s.now = newRegister(ctx, s.store)
+		go s.watch(s.now)
 	}
 	s.now.users++
 	return s.now
 }
 
-// watch watches the definitions for a register until ctx is done or the watch fails. The next follower starts another
-// watch.
-func (s *roster) watch(ctx context.Context, r *register) {
-	err := s.store.WatchJobs(ctx, func() { close(r.stands) }, func(k scheduler.Key, _ uint64) { r.changed(k) })
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.now == r {
-		s.now = nil
-	}
-	r.err = cmp.Or(err, errUnwatched)
-	close(r.ended)
+// watch runs a register until its watch is lost. The next follower starts another one.
+func (s *roster) watch(r *register) {
+	defer close(r.ended)
+	r.Run(r.watching, func(err error) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.now == r {
+			s.now = nil
+		}
+		r.end(cmp.Or(err, errUnwatched))
+	})
 }
 
 // release ends the watch after its last follower, and waits for its end.
@@ -251,9 +236,31 @@ func (s *roster) release(r *register) {
 	}
 	s.mu.Unlock()
 	if last {
-		r.end()
+		r.end(nil)
 		<-r.ended
 	}
+}
+
+func newRegister(ctx context.Context, store scheduler.Store) *register {
+	r := &register{stands: make(chan struct{}), ended: make(chan struct{}), told: map[*follower]struct{}{}}
+	r.watching, r.end = context.WithCancelCause(context.WithoutCancel(ctx))
+	r.Mirror = jobcache.New(jobcache.Config[scheduler.Key, incarnation]{
+		Watch: func(ctx context.Context, ready func(), changed func(scheduler.Key, uint64, []byte)) error {
+			return store.WatchJobs(ctx, func() { ready(); close(r.stands) }, func(k scheduler.Key, revision uint64) {
+				changed(k, revision, nil)
+				r.changed(k)
+			})
+		},
+		Load: func(ctx context.Context, k scheduler.Key) (incarnation, error) {
+			st, err := store.LoadJob(ctx, k)
+			if err != nil {
+				return incarnation{}, fmt.Errorf("job %s: %w", k, err)
+			}
+			return incarnation{presenceOf(st), st.Revision}, nil
+		},
+		Revision: func(of incarnation) uint64 { return of.revision }, Limit: knownMost, Shards: knownShards,
+	})
+	return r
 }
 
 // tell notifies a follower when the definition of its job is written or deleted, until stop is called.
@@ -268,66 +275,38 @@ func (r *register) tell(t *follower) (stop func()) {
 	}
 }
 
-// changed forgets a job whose definition was written or deleted.
+// changed notifies the followers of a job whose definition was written or deleted.
 func (r *register) changed(k scheduler.Key) {
-	r.forget(k)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for t := range r.told {
 		if t.query.Key == k {
-			t.rouse()
+			select {
+			case t.touched <- struct{}{}:
+			default: // it is about to check
+			}
 		}
 	}
 }
 
-func (r *register) forget(k scheduler.Key) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.known, k)
-	if q := r.asking[k]; q != nil {
-		q.changed = true
-	}
-}
-
-// knownMost limits the known jobs.
-const knownMost = 1 << 16
-
-// present returns the presence of a job. It shares a lookup in progress.
+// present returns the presence of a job, which may have changed if the watch has not reported it yet. It shares a
+// lookup in progress.
 func (r *register) present(ctx context.Context, k scheduler.Key) (presence, error) {
-	for {
-		r.mu.Lock()
-		if p, ok := r.known[k]; ok {
-			r.mu.Unlock()
-			return p, nil
-		}
-		other := r.asking[k]
-		if other == nil {
-			return r.ask(ctx, k)
-		}
-		r.mu.Unlock()
-		select {
-		case <-other.done:
-		case <-ctx.Done():
-			return presence{}, context.Cause(ctx)
-		}
+	if known, ok := r.Peek(k); ok {
+		return known.presence, nil
 	}
-}
-
-// ask looks up a job. The caller holds the lock; ask releases it.
-func (r *register) ask(ctx context.Context, k scheduler.Key) (presence, error) {
-	q := &question{done: make(chan struct{})}
-	r.asking[k] = q
-	r.mu.Unlock()
-	p, err := present(ctx, r.store, k)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.asking, k)
-	close(q.done)
-	if err == nil && !q.changed {
-		if len(r.known) >= knownMost {
-			clear(r.known)
+	lookup := r.lookups.DoChan(k.String(), func() (any, error) {
+		known, err := r.Current(context.WithoutCancel(ctx), k, 0)
+		if errors.Is(err, scheduler.ErrNotFound) {
+			err = nil
 		}
-		r.known[k] = p
+		return known.presence, err
+	})
+	select {
+	case found := <-lookup:
+		p, _ := found.Val.(presence)
+		return p, found.Err
+	case <-ctx.Done():
+		return presence{}, context.Cause(ctx)
 	}
-	return p, err
 }

@@ -71,18 +71,14 @@ func (f Forecaster) Forecast(ctx context.Context, q ForecastQuery) (*forecast.Re
 	if err := q.check(f.shared.Store.Now().UTC()); err != nil {
 		return nil, err
 	}
-	if q.Collection != "" {
-		if err := f.shared.exists(ctx, q.Collection); err != nil {
-			return nil, err
-		}
-	}
-	release, err := takeTurn(ctx, f.shared.doctoring)
+	counted := forecast.New(q.From, q.Hours)
+	read := &planReader{shared: f.shared, sees: q.Sees, counted: q.Counted, to: counted}
+	release, err := read.takeTurn(ctx, q.Collection)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	counted := forecast.New(q.From, q.Hours)
-	if err := f.shared.eachPlanned(ctx, q.Collection, q.Sees, telling(counted, q.Counted)); err != nil {
+	if err := read.eachPlanned(ctx, q.Collection); err != nil {
 		return nil, err
 	}
 	report := counted.Report()
@@ -122,54 +118,107 @@ func (h *shared) compiled(ctx context.Context, keys []scheduler.Key) (jobs []*sc
 	return jobs, nil
 }
 
-// planned receives the jobs of [shared.eachPlanned].
+// planned receives the jobs of a [planReader], one at a time. b is the job's baton if [forecast.NeedsBaton] requires it.
 type planned interface {
 	Add(j *scheduler.Job, b *scheduler.Baton)
-	Closed()
-	Damaged()
+	Closed()  // a job of a disabled collection
+	Damaged() // an unreadable job
 }
 
-// eachPlanned passes the jobs of a collection, or all visible ones, to a receiver, one at a time and in no particular
-// order. It includes their batons if [forecast.NeedsBaton] requires them.
-func (h *shared) eachPlanned(ctx context.Context, collection string, sees func(string) bool, to planned) error {
-	if collection == "" {
-		return h.eachStoredPlanned(ctx, sees, to)
+// planReader reads the jobs that have not ended.
+type planReader struct {
+	shared  *shared
+	sees    func(collection string) bool // visible collections; nil: all
+	counted func(jobs int)               // see [ForecastQuery]
+	to      planned
+
+	definitions jobcache.Definitions // definitions that several jobs share
+
+	mu   sync.Mutex
+	open map[string]bool // whether the jobs of a collection may run
+	jobs int
+}
+
+// planned reads a job, the jobs of a collection, or all visible ones. It requires the baton of a single enabled job if
+// needs says so.
+func (r *planReader) planned(ctx context.Context, k scheduler.Key, needs func(*scheduler.Job) bool) error {
+	if k.Job != "" {
+		return r.one(ctx, k, needs)
 	}
-	keys, err := h.jobKeys(ctx, collection, sees)
+	release, err := r.takeTurn(ctx, k.Collection)
 	if err != nil {
 		return err
 	}
-	r := h.newPlanReader(to)
-	return inChunks(ctx, keys, func(ctx context.Context, chunk []scheduler.Key) error {
-		jobs, damaged, err := r.load(ctx, chunk)
-		if err != nil {
-			return err
-		}
-		return r.add(ctx, jobs, len(damaged))
-	})
+	defer release()
+	return r.eachPlanned(ctx, k.Collection)
 }
 
-// eachStoredPlanned is [shared.eachPlanned] for all jobs. It reads them in the order of storage, which is much cheaper
-// for the store than lookups. A job that is written meanwhile may be read twice; its first version counts.
-func (h *shared) eachStoredPlanned(ctx context.Context, sees func(string) bool, to planned) error {
-	r := h.newPlanReader(to)
-	seed, seen := maphash.MakeSeed(), map[uint64]struct{}{}
+func (r *planReader) one(ctx context.Context, k scheduler.Key, needs func(*scheduler.Job) bool) error {
+	j, err := r.shared.loadInTurn(ctx, k)
+	if _, damaged := errors.AsType[*scheduler.DamagedError](err); damaged {
+		return nil
+	}
+	if err != nil || !r.shared.open(ctx, k.Collection) {
+		return err
+	}
+	var b *scheduler.Baton
+	if j.State == scheduler.Enabled && needs(j) {
+		if b, _, err = (&planner{r.shared}).baton(ctx, j); err != nil || b == nil {
+			return err
+		}
+	}
+	r.to.Add(j, b)
+	return nil
+}
+
+// takeTurn waits for the turn to read the jobs of a collection ("": all).
+func (r *planReader) takeTurn(ctx context.Context, collection string) (release func(), err error) {
+	if collection != "" {
+		if err := r.shared.exists(ctx, collection); err != nil {
+			return nil, err
+		}
+	}
+	return takeTurn(ctx, r.shared.doctoring)
+}
+
+// eachPlanned reads the jobs of a collection, or all visible ones, in no particular order. It reads all jobs in the order
+// of storage, which is much cheaper for the store than lookups.
+func (r *planReader) eachPlanned(ctx context.Context, collection string) error {
+	r.open = map[string]bool{}
 	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(max(1, runtime.GOMAXPROCS(0)/2)) // it takes minutes: half of the processors remain for due runs
-	var chunk []scheduler.Stored
-	pass := func() {
-		full := chunk
+	g.SetLimit(max(1, runtime.GOMAXPROCS(0)/2)) // it can take minutes: half of the processors remain for due runs
+	if collection == "" {
+		err := r.eachStored(gctx, func(chunk []scheduler.Stored) {
+			g.Go(func() error { return r.add(gctx, chunk) })
+		})
+		return cmp.Or(g.Wait(), err)
+	}
+	var keys []scheduler.Key
+	if r.sees == nil || r.sees(collection) {
+		var err error
+		if keys, err = (Reader{shared: r.shared}).keys(ctx, collection); err != nil {
+			return err
+		}
+	}
+	for chunk := range slices.Chunk(keys, batchKeys) {
 		g.Go(func() error {
-			jobs, damaged, err := r.readAll(full)
+			stored, err := r.shared.stored(gctx, chunk)
 			if err != nil {
 				return err
 			}
-			return r.add(gctx, jobs, len(damaged))
+			return r.add(gctx, stored)
 		})
-		chunk = make([]scheduler.Stored, 0, batchKeys)
 	}
-	err := h.Store.EachStoredJob(gctx, func(st scheduler.Stored) error {
-		if sees != nil && !sees(st.Key.Collection) {
+	return g.Wait()
+}
+
+// eachStored passes all visible jobs in chunks. A job that is written meanwhile may be read twice; its first version
+// counts.
+func (r *planReader) eachStored(ctx context.Context, pass func([]scheduler.Stored)) error {
+	seed, seen := maphash.MakeSeed(), map[uint64]struct{}{}
+	var chunk []scheduler.Stored
+	err := r.shared.Store.EachStoredJob(ctx, func(st scheduler.Stored) error {
+		if r.sees != nil && !r.sees(st.Key.Collection) {
 			return nil
 		}
 		n := len(seen)
@@ -177,73 +226,35 @@ func (h *shared) eachStoredPlanned(ctx context.Context, sees func(string) bool, 
 			return nil
 		}
 		if chunk = append(chunk, st); len(chunk) >= batchKeys {
-			pass()
+			pass(chunk)
+			chunk = make([]scheduler.Stored, 0, batchKeys)
 		}
 		return nil
 	})
 	if err == nil {
-		pass()
+		pass(chunk)
 	}
-	return cmp.Or(g.Wait(), err)
+	return err
 }
 
-// jobKeys returns the keys of the jobs of a collection, or of all visible ones.
-func (h *shared) jobKeys(ctx context.Context, collection string, sees func(string) bool) (keys []scheduler.Key, err error) {
-	err = h.Store.EachJob(ctx, collection, func(k scheduler.Key) error {
-		if sees == nil || sees(k.Collection) {
-			keys = append(keys, k)
-		}
-		return nil
-	})
-	return keys, err
-}
-
-// planReader reads jobs in bulk.
-type planReader struct {
-	shared      *shared
-	definitions *jobcache.Definitions // definitions that several jobs share
-
-	mu   sync.Mutex
-	to   planned
-	open map[string]bool // whether the jobs of a collection may run
-}
-
-func (h *shared) newPlanReader(to planned) *planReader {
-	return &planReader{shared: h, to: to, definitions: &jobcache.Definitions{}, open: map[string]bool{}}
-}
-
-// load reads the jobs that have not ended, and returns the keys of unreadable ones.
-func (r *planReader) load(ctx context.Context, keys []scheduler.Key) (jobs []*scheduler.Job, damaged []scheduler.Key, err error) {
-	stored, err := r.shared.stored(ctx, keys)
-	if err != nil {
-		return nil, nil, err
-	}
-	return r.readAll(stored)
-}
-
-// readAll decodes stored jobs, as load does.
-func (r *planReader) readAll(stored []scheduler.Stored) (jobs []*scheduler.Job, damaged []scheduler.Key, err error) {
+// add passes on stored jobs with their batons.
+func (r *planReader) add(ctx context.Context, stored []scheduler.Stored) error {
+	var jobs []*scheduler.Job
+	var counting []scheduler.Key
+	damaged := 0
 	for _, st := range stored {
 		if scheduler.StoredState(st.Data).Final() {
 			continue
 		}
-		j, err := scheduler.ReadJobWith(r.definitions, st.Key, st.Revision, st.Data, r.shared.Actions, r.shared.Secrets)
+		j, err := scheduler.ReadJobWith(&r.definitions, st.Key, st.Revision, st.Data, r.shared.Actions, r.shared.Secrets)
 		if _, bad := errors.AsType[*scheduler.DamagedError](err); bad {
-			damaged = append(damaged, st.Key)
+			damaged++
 			continue
 		}
 		if err != nil {
-			return nil, nil, err
+			return err
 		}
 		jobs = append(jobs, j)
-	}
-	return jobs, damaged, nil
-}
-
-// add passes on jobs with their batons, and the number of unreadable ones.
-func (r *planReader) add(ctx context.Context, jobs []*scheduler.Job, damaged int) error {
-	var counting []scheduler.Key
-	for _, j := range jobs {
 		if j.State == scheduler.Enabled && forecast.NeedsBaton(j) {
 			counting = append(counting, j.Key)
 		}
@@ -255,12 +266,14 @@ func (r *planReader) add(ctx context.Context, jobs []*scheduler.Job, damaged int
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for range damaged {
+		r.count()
 		r.to.Damaged()
 	}
 	for i, j := range jobs {
 		if i%yieldAfter == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
+		r.count()
 		if !r.isOpen(ctx, j.Key.Collection) {
 			r.to.Closed()
 			continue
@@ -270,8 +283,17 @@ func (r *planReader) add(ctx context.Context, jobs []*scheduler.Job, damaged int
 	return nil
 }
 
-// yieldAfter is the number of jobs between two checks of ctx.
-const yieldAfter = 16
+const (
+	yieldAfter = 16  // jobs between two checks of ctx
+	tellEvery  = 256 // jobs between two calls of counted
+)
+
+func (r *planReader) count() {
+	r.jobs++
+	if r.counted != nil && r.jobs%tellEvery == 0 {
+		r.counted(r.jobs)
+	}
+}
 
 // isOpen reports whether the jobs of a collection may run. It looks up each collection once.
 func (r *planReader) isOpen(ctx context.Context, collection string) bool {
@@ -300,19 +322,4 @@ func (r *planReader) batons(ctx context.Context, keys []scheduler.Key) (map[sche
 		}
 	}
 	return found, nil
-}
-
-// inChunks processes a list in chunks, on all processors.
-func inChunks[T any](ctx context.Context, all []T, do func(ctx context.Context, chunk []T) error) error {
-	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(runtime.GOMAXPROCS(0))
-	for chunk := range slices.Chunk(all, batchKeys) {
-		g.Go(func() error {
-			if err := gctx.Err(); err != nil {
-				return context.Cause(gctx)
-			}
-			return do(gctx, chunk)
-		})
-	}
-	return g.Wait()
 }
