@@ -11,8 +11,8 @@ import (
 // schedule: its state, its message and a record show the reason.
 func TestGivenUp(t *testing.T) {
 	j := job(t, `"recurrence": {"rrule": "DTSTART:20260302T090000Z RRULE:FREQ=HOURLY;INTERVAL=86399;BYMONTH=3,8`+
-		` RRULE:FREQ=HOURLY;INTERVAL=13;BYHOUR=10,11,12`+
-		` EXRULE:FREQ=MINUTELY;INTERVAL=61;BYHOUR=10,11,12 EXRULE:FREQ=MINUTELY;INTERVAL=13;BYHOUR=10,11,12"}`)
+		` RRULE:FREQ=HOURLY;INTERVAL=13;BYHOUR=10,11,12,13,14,15,16,17;BYMINUTE=0,13,26,39,52`+
+		` EXRULE:FREQ=MINUTELY;INTERVAL=61;BYHOUR=10,11,12,13,14,15,16,17 EXRULE:FREQ=MINUTELY;INTERVAL=13;BYHOUR=10,11,12,13,14,15,16,17"}`)
 	now := at("09:00:01")
 	b := scheduler.Baton{
 		UID: incarnation, Revision: revision, Schedule: 1, Nominal: at("09:00:00"),

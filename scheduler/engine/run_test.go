@@ -220,8 +220,8 @@ func TestRunDataUnknown(t *testing.T) {
 func TestLaterRunThatIsHardToFind(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		w.put("job", `{`+action+`, "recurrence": {"rrule": "DTSTART:20000101T000000Z RRULE:FREQ=HOURLY;INTERVAL=86399;BYMONTH=1,6`+
-			` RRULE:FREQ=HOURLY;INTERVAL=13;BYHOUR=1,2,3`+
-			` EXRULE:FREQ=MINUTELY;INTERVAL=61;BYHOUR=1,2,3 EXRULE:FREQ=MINUTELY;INTERVAL=13;BYHOUR=1,2,3"}}`)
+			` RRULE:FREQ=HOURLY;INTERVAL=13;BYHOUR=1,2,3,4,5,6,7,8;BYMINUTE=0,13,26,39,52`+
+			` EXRULE:FREQ=MINUTELY;INTERVAL=61;BYHOUR=1,2,3,4,5,6,7,8 EXRULE:FREQ=MINUTELY;INTERVAL=13;BYHOUR=1,2,3,4,5,6,7,8"}}`)
 		time.Sleep(time.Minute)
 		v := w.get("job")
 		if got := len(w.sink.seen()); got != 1 || v.Job.State != scheduler.Enabled || v.Status.Next.Year() < 2020 {

@@ -17,8 +17,8 @@ const (
 	thrice   = `"startTime": "2026-03-02T06:00:00Z", "recurrence": {"frequency": "Hour", "count": 3}`
 	until    = `"startTime": "2026-03-02T06:00:00Z", "recurrence": {"frequency": "Hour", "endTime": "2026-03-02T08:30:00Z"}`
 	once     = `"startTime": "2026-03-02T09:00:00Z"`
-	costly   = `"recurrence": {"rrule": "DTSTART:20260302T060000Z RRULE:FREQ=HOURLY;INTERVAL=86399;BYMONTH=3,8 RRULE:FREQ=HOURLY;INTERVAL=13;BYHOUR=7,8,9` +
-		` EXRULE:FREQ=MINUTELY;INTERVAL=61;BYHOUR=7,8,9 EXRULE:FREQ=MINUTELY;INTERVAL=13;BYHOUR=7,8,9"}`
+	costly   = `"recurrence": {"rrule": "DTSTART:20260302T060000Z RRULE:FREQ=HOURLY;INTERVAL=86399;BYMONTH=3,8 RRULE:FREQ=HOURLY;INTERVAL=13;BYHOUR=7,8,9,10,11,12,13,14;BYMINUTE=0,13,26,39,52` +
+		` EXRULE:FREQ=MINUTELY;INTERVAL=61;BYHOUR=7,8,9,10,11,12,13,14 EXRULE:FREQ=MINUTELY;INTERVAL=13;BYHOUR=7,8,9,10,11,12,13,14"}`
 	nightly = `"timeZone": "America/New_York", "dst": {"gap": "skip"}, "recurrence": {"cron": "30 2 * * *"}`
 )
 

@@ -31,8 +31,8 @@ func TestPreview(t *testing.T) {
 // TestDryRunSaysWhatItDidNotFind puts a rule whose second run takes too much work to find.
 func TestDryRunSaysWhatItDidNotFind(t *testing.T) {
 	w := newWorld(t)
-	const rule = "DTSTART:20990101T000000Z RRULE:FREQ=HOURLY;INTERVAL=86399;BYMONTH=1,6 RRULE:FREQ=HOURLY;INTERVAL=13;BYHOUR=1,2,3" +
-		" EXRULE:FREQ=MINUTELY;INTERVAL=61;BYHOUR=1,2,3 EXRULE:FREQ=MINUTELY;INTERVAL=13;BYHOUR=1,2,3"
+	const rule = "DTSTART:20990101T000000Z RRULE:FREQ=HOURLY;INTERVAL=86399;BYMONTH=1,6 RRULE:FREQ=HOURLY;INTERVAL=13;BYHOUR=1,2,3,4,5,6,7,8;BYMINUTE=0,13,26,39,52" +
+		" EXRULE:FREQ=MINUTELY;INTERVAL=61;BYHOUR=1,2,3,4,5,6,7,8 EXRULE:FREQ=MINUTELY;INTERVAL=13;BYHOUR=1,2,3,4,5,6,7,8"
 	const action = `"action": {"type": "Http", "request": {"method": "GET", "uri": "http://192.0.2.1/"}}`
 	w.steps([]step{
 		{

@@ -48,7 +48,8 @@ func TestLooks(t *testing.T) {
 		if failed == first || !failed.Wait(t.Context(), time.Minute) || failed.Err == nil {
 			t.Errorf("after a minute: %v", failed.Err)
 		}
-		if l.at(t.Context(), "b", work).Wait(t.Context(), time.Minute); l.at(t.Context(), "a", work) == failed {
+		l.at(t.Context(), "b", work).Wait(t.Context(), time.Minute)
+		if l.at(t.Context(), "a", work) == failed {
 			t.Error("an error is kept")
 		}
 		if again := l.at(t.Context(), "a", work); again == failed {
@@ -175,7 +176,8 @@ func TestLooksHaveTheirAge(t *testing.T) {
 		if first.Shown(t.Context(), time.Millisecond) != nil || first.Shown(t.Context(), time.Minute) != first {
 			t.Error("the first is not shown when it is there")
 		}
-		if time.Sleep(2 * time.Second); next() != first {
+		time.Sleep(2 * time.Second)
+		if next() != first {
 			t.Error("it is young, and not shared")
 		}
 		time.Sleep(time.Second)
