@@ -120,7 +120,7 @@ func (c *connection) note(err error) {
 // explain replaces an error of the SDK that hides the network's error. sent reports whether a message was in
 // flight.
 func (c *connection) explain(err error, sent bool) error {
-	if judge(err).answered() {
+	if classify(err).answered() {
 		return err
 	}
 	c.mu.Lock()

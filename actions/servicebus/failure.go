@@ -70,7 +70,7 @@ type rpcError interface {
 }
 
 // judge classifies an error of the SDK or of this package.
-func judge(err error) failure {
+func classify(err error) failure {
 	if errors.Is(err, azservicebus.ErrMessageTooLarge) {
 		return condition(string(amqp.ErrCondMessageSizeExceeded), "")
 	}
@@ -161,7 +161,7 @@ func (a *action) failed(ctx context.Context, err error, timeout, elapsed time.Du
 	if i, ok := errors.AsType[*interruption](err); ok {
 		return a.unsent(&actions.Failure{Reason: netreason.Ended(ctx, i.stage, timeout, elapsed), Blameless: i.waited})
 	}
-	f := judge(err)
+	f := classify(err)
 	if !f.answered() {
 		return a.unsent(&f.Failure)
 	}

@@ -40,7 +40,7 @@ func TestConditions(t *testing.T) {
 		for _, operation := range []emulator.Operation{emulator.OpSend, emulator.OpAttach} {
 			if operation == emulator.OpAttach {
 				server.Disconnect()
-				p.wait(t, 0)
+				p.wait(t)
 			}
 			server.Inject(emulator.Fault{
 				Entity: "q1", Operation: operation, Condition: emulator.Condition(condition), Description: "why", Count: 2,

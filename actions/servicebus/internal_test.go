@@ -151,7 +151,7 @@ func TestJudge(t *testing.T) {
 		"key":     {errBadKey, failure{Failure: actions.Failure{Reason: errBadKey.Error(), Blameless: true}, link: true, connection: true}},
 		"unknown": {errors.New("odd"), failure{Failure: actions.Failure{Reason: "odd"}, link: true, connection: true}},
 	} {
-		if got := judge(test.err); got != test.want {
+		if got := classify(test.err); got != test.want {
 			t.Errorf("%s:\ngot  %+v\nwant %+v", name, got, test.want)
 		}
 	}

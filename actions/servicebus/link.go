@@ -92,7 +92,7 @@ func (l *link) open() error {
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	if judge(err).connection {
+	if classify(err).connection {
 		l.connection.owner.drop(l.connection)
 	}
 	return err
@@ -163,7 +163,7 @@ func (l *link) cause() error { return context.Cause(l.ctx) }
 // the message's fault.
 func (l *link) broken(err error, lease *lease) error {
 	err = l.connection.explain(err, true)
-	f := judge(err)
+	f := classify(err)
 	if f.link {
 		lease.Drop()
 	}
@@ -229,7 +229,7 @@ func newLinks(config Config, times times) *links {
 			IdleTimeout: config.IdleAfter,
 			RenewAfter:  times.renew,
 			MaxAge:      times.most,
-			Final:       func(err error) bool { return judge(err).Final },
+			Final:       func(err error) bool { return classify(err).Final },
 		}),
 		connections: make(map[account]*connection),
 	}
@@ -250,7 +250,7 @@ func (ls *links) send(ctx context.Context, to destination, m *azservicebus.AMQPA
 		}
 		l := lease.Conn
 		err = l.send(ctx, m, lease) // which releases it
-		if err == nil || !again || l.made.After(start) || !judge(err).closed() {
+		if err == nil || !again || l.made.After(start) || !classify(err).closed() {
 			return err
 		}
 	}

@@ -128,11 +128,11 @@ func TestRenewalRefused(t *testing.T) {
 	old := current(t, ls, to, nil)
 	refuse("amqp:unauthorized-access", -1)
 	for old.ctx.Err() == nil { // until it is dropped and closed
-		if err := ls.send(t.Context(), to, text("x")); err != nil && judge(err).Status != 401 {
+		if err := ls.send(t.Context(), to, text("x")); err != nil && classify(err).Status != 401 {
 			t.Fatal(err)
 		}
 	}
-	if v := judge(ls.send(t.Context(), to, text("x"))); v.Status != 401 {
+	if v := classify(ls.send(t.Context(), to, text("x"))); v.Status != 401 {
 		t.Errorf("%+v", v)
 	}
 	server.Heal()
