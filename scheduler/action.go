@@ -204,7 +204,7 @@ func (s *ActionSpec) After(p Position, failed bool) (Position, bool) {
 }
 
 // action reads an action or errorAction. inherited is its default retry policy.
-func (r *Reading) action(o *document.Object, inherited RetryPolicy, at string) ActionSpec {
+func (r *DefinitionDecoder) action(o *document.Object, inherited RetryPolicy, at string) ActionSpec {
 	kinds := r.Actions.Types()
 	if o.EachKind(func(o *document.Object) { r.action(o, inherited, at) }, kinds...) {
 		return ActionSpec{}
@@ -229,7 +229,7 @@ func (r *Reading) action(o *document.Object, inherited RetryPolicy, at string) A
 const errorAction = "errorAction"
 
 // errorActions reads the errorAction field: an object, or an array of objects.
-func (r *Reading) errorActions(o *document.Object, inherited RetryPolicy, at string) []ActionSpec {
+func (r *DefinitionDecoder) errorActions(o *document.Object, inherited RetryPolicy, at string) []ActionSpec {
 	if o.Describes() {
 		_, _ = o.Object(errorAction)
 		_, _ = o.Objects(errorAction)
@@ -249,7 +249,7 @@ func (r *Reading) errorActions(o *document.Object, inherited RetryPolicy, at str
 	return nil
 }
 
-func (r *Reading) oneErrorAction(o *document.Object, inherited RetryPolicy, at string) []ActionSpec {
+func (r *DefinitionDecoder) oneErrorAction(o *document.Object, inherited RetryPolicy, at string) []ActionSpec {
 	eo, ok := o.Object(errorAction)
 	if !ok || r.tooMany(o, 1) {
 		return nil
@@ -258,7 +258,7 @@ func (r *Reading) oneErrorAction(o *document.Object, inherited RetryPolicy, at s
 	return []ActionSpec{r.action(eo, inherited, at)}
 }
 
-func (r *Reading) listOfErrorActions(o *document.Object, n int, inherited RetryPolicy, at string) []ActionSpec {
+func (r *DefinitionDecoder) listOfErrorActions(o *document.Object, n int, inherited RetryPolicy, at string) []ActionSpec {
 	if r.tooMany(o, n) {
 		return nil
 	}
@@ -275,7 +275,7 @@ func (r *Reading) listOfErrorActions(o *document.Object, n int, inherited RetryP
 }
 
 // tooMany adds n errorActions and reports whether the job exceeds the limit.
-func (r *Reading) tooMany(o *document.Object, n int) bool {
+func (r *DefinitionDecoder) tooMany(o *document.Object, n int) bool {
 	r.errorActionsRead += n
 	if r.errorActionsRead <= MaxErrorActions {
 		return false

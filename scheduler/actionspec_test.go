@@ -149,7 +149,7 @@ func TestWrongErrorActions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		reading := scheduler.Reading{Actions: noActions{}, Key: key, Now: at("08:00:00")}
+		reading := scheduler.DefinitionDecoder{Actions: noActions{}, Key: key, Now: at("08:00:00")}
 		_, err = reading.Definition(v)
 		if problems := scheduler.ProblemsIn(err); len(problems) != 1 || !strings.HasPrefix(problems[0].Error(), want) {
 			t.Errorf("%s: %v, want %s", errorActions, err, want)

@@ -64,7 +64,7 @@ type Baton struct { //nolint:recvcheck // Begin and tally return changed copies
 
 // Check rejects an invalid baton in a slot, which no worker could ever finish: a manual run without the occurrence that
 // follows it, a kind that does not belong in the slot, or a baton without a time or an incarnation.
-func (b *Baton) Check(slot Slot) error {
+func (b *Baton) Check(slot BatonKey) error {
 	switch {
 	case b.Kind.IsDetached() != (slot.Detached != ""):
 		return errors.New("baton: it is of a detached run on the message of the job's own, or the reverse (oneOff)")

@@ -201,9 +201,9 @@ func TestSame(t *testing.T) {
 // TestCheckBaton covers invalid batons.
 func TestCheckBaton(t *testing.T) {
 	j := job(t, minutely)
-	own, beside := scheduler.Slot{Key: key}, scheduler.Slot{Key: key, Detached: "x"}
+	own, beside := scheduler.BatonKey{Key: key}, scheduler.BatonKey{Key: key, Detached: "x"}
 	for name, row := range map[string]struct {
-		slot scheduler.Slot
+		slot scheduler.BatonKey
 		b    scheduler.Baton
 		ok   bool
 	}{

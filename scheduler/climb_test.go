@@ -55,7 +55,7 @@ func TestClimbJobs(t *testing.T) {
 	read := func(text string) {
 		v, err := scheduler.ParseDocument([]byte(text))
 		if err == nil {
-			reading := scheduler.Reading{Actions: registry, Key: key, Now: time.Unix(0, 0)}
+			reading := scheduler.DefinitionDecoder{Actions: registry, Key: key, Now: time.Unix(0, 0)}
 			draft := reading.Document(v)
 			if _, err = draft.Definition(); err == nil {
 				_ = draft.Written.JSON()

@@ -132,19 +132,19 @@ func (t *entityTags) has(etag string, weakly bool) bool {
 // IsZero reports whether the request has no condition.
 func (c Condition) IsZero() bool { return c.match == nil && c.noneMatch == nil }
 
-// Judgement is the result of evaluating a condition.
-type Judgement int
+// ConditionResult is the result of evaluating a condition.
+type ConditionResult int
 
 // The judgements.
 const (
-	Holds      Judgement = iota // the request proceeds
-	Unmodified                  // the client has the current value (304)
-	Differs                     // the condition failed (412)
+	Holds      ConditionResult = iota // the request proceeds
+	Unmodified                        // the client has the current value (304)
+	Differs                           // the condition failed (412)
 )
 
 // Judge evaluates the condition for a value with the tag etag, "" if it does not exist, in the order of RFC 9110,
 // section 13.2.2. reading: the request changes nothing.
-func (c Condition) Judge(etag string, reading bool) Judgement {
+func (c Condition) Judge(etag string, reading bool) ConditionResult {
 	switch {
 	case c.match != nil && !c.match.has(etag, false):
 		return Differs

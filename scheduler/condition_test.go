@@ -16,7 +16,7 @@ func TestConditionIsJudgedByRFC9110(t *testing.T) {
 		match, noneMatch []string
 		etag             string
 		reading          bool
-		want             scheduler.Judgement
+		want             scheduler.ConditionResult
 	}{
 		{nil, nil, none, false, scheduler.Holds},
 		{nil, nil, a, true, scheduler.Holds},
@@ -74,7 +74,7 @@ func TestConditionIsRefusedThatCannotBeRead(t *testing.T) {
 // TestETagChangesWithEdits checks that user edits change the ETag of a job, and writes of the scheduler do not.
 func TestETagChangesWithEdits(t *testing.T) {
 	j := job(t, `"recurrence": {"frequency": "day"}`)
-	ended, _ := j.End(scheduler.Ending{UID: j.UID, State: scheduler.Completed, Schedule: j.ScheduleGen})
+	ended, _ := j.End(scheduler.Completion{UID: j.UID, State: scheduler.Completed, Schedule: j.ScheduleGen})
 	for name, same := range map[string]*scheduler.Job{
 		"ended": ended, "put again": edited(t, j, "09:00:00", `"recurrence": {"frequency": "day"}`),
 	} {

@@ -29,9 +29,9 @@ func TestGivenUp(t *testing.T) {
 	if r.Outcome != scheduler.OutcomeSkipped || r.Reason != scheduler.ReasonCostly || !strings.HasPrefix(r.Message, "too costly: ") || r.Occurrence != "" {
 		t.Errorf("record: %+v", r)
 	}
-	over, verdict := j.End(scheduler.Ending{Key: key, UID: uid, Schedule: 1, State: s.State, Progress: s.Progress})
-	if verdict != scheduler.WriteEnding || !strings.Contains(over.Over(), "too much work") {
-		t.Errorf("in the end: %v, %s", verdict, over.Over())
+	over, verdict := j.End(scheduler.Completion{Key: key, UID: uid, Schedule: 1, State: s.State, Progress: s.Progress})
+	if verdict != scheduler.WriteEnding || !strings.Contains(over.TerminalReason(), "too much work") {
+		t.Errorf("in the end: %v, %s", verdict, over.TerminalReason())
 	}
 	again, err := over.Edited(definition(t, "10:00:00", minutely), at("10:00:00"), 0)
 	if err != nil || again.State != scheduler.Enabled || again.Progress.GaveUp {

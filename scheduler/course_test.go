@@ -58,7 +58,7 @@ func TestCourse(t *testing.T) {
 				break
 			}
 		}
-		course, x := row.job.Course(row.found, search)
+		course, x := row.job.Lifecycle(row.found, search)
 		mustSay(t, row.name, courseSaid(course, x), row.want)
 		for i, r := range row.history {
 			r.Sequence = uint64(len(row.history) - i)
@@ -67,14 +67,14 @@ func TestCourse(t *testing.T) {
 		if !quick.LookAtLast(row.history) {
 			continue
 		}
-		course, x = row.job.Course(row.found, quick)
+		course, x = row.job.Lifecycle(row.found, quick)
 		mustSay(t, row.name+", by the last records alone", courseSaid(course, x), row.want)
 	}
 }
 
-func courseSaid(c scheduler.Course, x scheduler.Ending) string {
+func courseSaid(c scheduler.Lifecycle, x scheduler.Completion) string {
 	if c != scheduler.AtEnd {
-		return map[scheduler.Course]string{scheduler.UnderWay: "under way", scheduler.BatonLost: "lost"}[c]
+		return map[scheduler.Lifecycle]string{scheduler.UnderWay: "under way", scheduler.BatonLost: "lost"}[c]
 	}
 	return string(x.State) + " after " + string(rune('0'+x.Progress.Executions))
 }
@@ -121,8 +121,8 @@ func TestTold(t *testing.T) {
 	done := attempt(shot, own, "09:00:00", succeeds)
 	failed, faulted := attempt(shot, own, "09:00:00", fails), fault(t, shot, own, "09:00:00", fails)
 	third := attempt(two, baton(two, "09:02:00", ran(2)), "09:02:00", succeeds)
-	end := func(j *scheduler.Job, state scheduler.State, r *scheduler.Record) scheduler.Ending {
-		return j.Ending(scheduler.Step{State: state, Progress: r.Progress}, time.Time{})
+	end := func(j *scheduler.Job, state scheduler.State, r *scheduler.Record) scheduler.Completion {
+		return j.Completion(scheduler.Step{State: state, Progress: r.Progress}, time.Time{})
 	}
 	counted := end(shot, scheduler.Completed, done)
 	counted.Progress.Executions += 5
@@ -130,7 +130,7 @@ func TestTold(t *testing.T) {
 	another.Schedule++
 	for name, row := range map[string]struct {
 		job     *scheduler.Job
-		x       scheduler.Ending
+		x       scheduler.Completion
 		attempt *scheduler.Record
 		after   []scheduler.Record
 		want    bool
@@ -146,7 +146,7 @@ func TestTold(t *testing.T) {
 		"what is recorded is of a job before":   {namesake(shot), end(namesake(shot), scheduler.Completed, done), done, nil, false},
 		"the schedule goes on after the record": {two, end(two, scheduler.Completed, done), attempt(two, baton(two, "09:00:00"), "09:00:00", succeeds), nil, false},
 	} {
-		if got := row.job.Told(row.x, row.attempt, row.after); got != row.want {
+		if got := row.job.IsRecorded(row.x, row.attempt, row.after); got != row.want {
 			t.Errorf("%s: told: %t", name, got)
 		}
 	}
@@ -159,7 +159,7 @@ func TestEndingOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := j.Ending(scheduler.Step{State: scheduler.Faulted, Progress: scheduler.Progress{Number: 1, Faults: 1}}, time.Time{})
+	x := j.Completion(scheduler.Step{State: scheduler.Faulted, Progress: scheduler.Progress{Number: 1, Faults: 1}}, time.Time{})
 	over, verdict, err := x.Over(data)
 	if err != nil || verdict != scheduler.WriteEnding {
 		t.Fatal(verdict, err)

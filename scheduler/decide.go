@@ -2,23 +2,23 @@ package scheduler
 
 import "time"
 
-// Standing states whether a baton may start an attempt, given the current state of its job and collection.
-type Standing uint8
+// Eligibility states whether a baton may start an attempt, given the current state of its job and collection.
+type Eligibility uint8
 
 // Only GoesOn allows an attempt.
 const (
-	GoesOn  Standing = iota
-	Gone             // the job was deleted, or its definition was lost
-	Foreign          // the job was deleted, and a new job has its name
-	Over             // the job has ended; or it is disabled, and the planned run has not begun
-	Dropped          // the detached run has not begun, and its job is disabled
-	Closed           // the planned run has not begun, and its collection is disabled
+	GoesOn  Eligibility = iota
+	Gone                // the job was deleted, or its definition was lost
+	Foreign             // the job was deleted, and a new job has its name
+	Over                // the job has ended; or it is disabled, and the planned run has not begun
+	Dropped             // the detached run has not begun, and its job is disabled
+	Closed              // the planned run has not begun, and its collection is disabled
 )
 
 // StandingOf compares b with the current job j, which is nil if it has no definition. open reports whether the
 // collection is enabled. Manual runs, and occurrences that have begun, continue while the job or its collection is
 // disabled: otherwise their result would not be recorded. StandingOf ignores the schedule that b was armed for.
-func (b *Baton) StandingOf(j *Job, open bool) Standing {
+func (b *Baton) StandingOf(j *Job, open bool) Eligibility {
 	switch {
 	case j == nil:
 		return Gone
@@ -55,7 +55,7 @@ const (
 	// Wait: not due yet. Execute Step, which re-arms the baton for the same occurrence.
 	Wait
 
-	// Restart: the schedule has changed since the baton was armed. Use [PlaceSearch.Restart].
+	// Restart: the schedule has changed since the baton was armed. Use [PositionSearch.Restart].
 	Restart
 
 	// Proceed: the attempt is recorded. Execute Step.
@@ -64,7 +64,7 @@ const (
 	// Drop: nothing remains to be done. Acknowledge the message.
 	Drop
 
-	// Astray: the definition is missing. Find out why before removing the baton, see [Stray].
+	// Astray: the definition is missing. Find out why before removing the baton, see [OrphanBaton].
 	Astray
 
 	// Orphan: the baton belongs to an earlier job of the name, whose deletion was interrupted. Its message occupies the

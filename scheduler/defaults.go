@@ -37,7 +37,7 @@ func (c *Collection) ReadDefaults(actions ActionReader, process Limits) (*Defaul
 	r := document.NewReader()
 	o := r.Object(v.Clone(), at)
 	d := &Defaults{document: v}
-	reading := &Reading{Actions: actions, Limits: c.Limits(process), stored: c.Revision > 0}
+	reading := &DefinitionDecoder{Actions: actions, Limits: c.Limits(process), stored: c.Revision > 0}
 	d.read(o, reading)
 	if r.HasSecrets() {
 		r.Problem(at+"."+errorAction, `must not contain a secret: refer to a shared one, as in {"secretRef": "slack"}`)
@@ -49,7 +49,7 @@ func (c *Collection) ReadDefaults(actions ActionReader, process Limits) (*Defaul
 	return d, AsInvalid(r.Err())
 }
 
-func (d *Defaults) read(o *document.Object, r *Reading) {
+func (d *Defaults) read(o *document.Object, r *DefinitionDecoder) {
 	d.timeout, _ = o.ExactDuration("timeout", MinTimeout, MaxTimeout)
 	d.lateAfter, _ = o.ExactDuration("lateAfter", time.Second, maxWindow)
 	d.Labels = readLabels(o)

@@ -123,7 +123,7 @@ func (d *Definition) work() string { return d.properties.Without("labels", "desc
 
 // properties reads the fields of the properties object. The caller calls o.Done, because the object may also hold
 // envelope fields.
-func (r *Reading) properties(o *document.Object) *Definition {
+func (r *DefinitionDecoder) properties(o *document.Object) *Definition {
 	d := &Definition{Overlap: OverlapSkip, Timeout: DefaultTimeout}
 	r.warnings, r.raised, r.errorActionsRead = nil, nil, 0
 	o.Ignore("status") // read-only: a fetched document can be put back unchanged
@@ -146,7 +146,7 @@ func (r *Reading) properties(o *document.Object) *Definition {
 }
 
 // readPause reads pausedUntil. Null ends a pause; an absent field keeps it.
-func (d *Definition) readPause(o *document.Object, r *Reading) {
+func (d *Definition) readPause(o *document.Object, r *DefinitionDecoder) {
 	until, ok := o.Time("pausedUntil")
 	if !ok && !o.Null("pausedUntil") {
 		return
@@ -162,7 +162,7 @@ func (d *Definition) readPause(o *document.Object, r *Reading) {
 
 // readTiming reads when the job runs. It compiles a text schedule, so that errors are reported with their path. A
 // stored definition is compiled once, as a job.
-func (d *Definition) readTiming(o *document.Object, r *Reading) {
+func (d *Definition) readTiming(o *document.Object, r *DefinitionDecoder) {
 	d.Timing = spec.ReadTiming(o)
 	if d.Timing.Start.IsZero() && o.Has("startTime") {
 		r.warn(o, "startTime", "is the zero of .NET, which stands for none: the job has no startTime")
@@ -202,7 +202,7 @@ func (d *Definition) readData(o *document.Object) {
 	}
 }
 
-func (d *Definition) readAction(o *document.Object, r *Reading) {
+func (d *Definition) readAction(o *document.Object, r *DefinitionDecoder) {
 	if !o.Require("action") {
 		return
 	}

@@ -39,7 +39,7 @@
 //	attempt  call the target, redact secrets
 //	  ▼
 //	record   append the history record ····················▶ After    step.go
-//	  │                           retry (retry.go) │ next (plan.go) │ end (ending.go)
+//	  │                           retry (retry.go) │ next (plan.go) │ end (completion.go)
 //	  ▼
 //	pass on  package step publishes the next baton, or none at the job's end
 //	  │
@@ -47,10 +47,10 @@
 //	store    acknowledges the message: waiting
 //
 // The last history record of a job marks its end. A background task then writes the end to the definition. In the
-// meantime, a reader that finds an enabled job without a baton checks the history ([Job.Course]). If no record
-// expresses the end, the worker writes the definition before it removes the baton ([Job.Told]).
+// meantime, a reader that finds an enabled job without a baton checks the history ([Job.Lifecycle]). If no record
+// expresses the end, the worker writes the definition before it removes the baton ([Job.IsRecorded]).
 //
-// An edit takes another path: package control validates the document ([Reading]), stores the job and re-arms its baton
+// An edit takes another path: package control validates the document ([DefinitionDecoder]), stores the job and re-arms its baton
 // ([Job.Replan]). An edit of an ended job starts it again and keeps only its counters ([Job.Edited], [Job.BegunGen]).
 //
 // # Guarantees
@@ -72,7 +72,7 @@
 //  8. Secrets of jobs are sealed in the store. No API returns them, and no baton, record or log contains them
 //     (package secrets).
 //  9. No baton is removed in doubt. If its definition is missing and no deletion is certain, the baton waits until
-//     the job is created again ([Stray]).
+//     the job is created again ([OrphanBaton]).
 //
 // Occurrences of one job are in order. Carillon promises no order between jobs.
 //

@@ -86,7 +86,7 @@ func TestOver(t *testing.T) {
 	} {
 		over := in(row.state, j)
 		over.Progress = row.progress
-		if got := over.Over(); got != row.want {
+		if got := over.TerminalReason(); got != row.want {
 			t.Errorf("%s, %+v: %q, want %q", row.state, row.progress, got, row.want)
 		}
 	}
@@ -117,7 +117,7 @@ func TestBegunAgain(t *testing.T) {
 	old.Look(before)
 	d := scheduler.Recover(j, again, old, at("10:00:01"))
 	mustSay(t, "a worker that was overtaken passes on to the new schedule", stepSaid(d.Step), "faulted 09:00:00; next 10:00:00")
-	_, verdict := again.End(scheduler.Ending{Key: key, UID: uid, Schedule: 1, State: scheduler.Faulted})
+	_, verdict := again.End(scheduler.Completion{Key: key, UID: uid, Schedule: 1, State: scheduler.Faulted})
 	if verdict != scheduler.EndingOvertook {
 		t.Errorf("the end of the run before: verdict %d", verdict)
 	}

@@ -12,7 +12,7 @@ func Signed(formless []byte) []byte {
 
 // ReadValidated is [ReadJob] with full validation.
 func ReadValidated(k Key, revision uint64, data []byte, actions ActionReader, secrets Sealer) (*Job, error) {
-	return readJob(k, revision, data, Reading{Actions: actions, Key: k, stored: true}, secrets)
+	return readJob(k, revision, data, DefinitionDecoder{Actions: actions, Key: k, stored: true}, secrets)
 }
 
 // BatonByReflection encodes a baton with encoding/json.

@@ -34,7 +34,7 @@ func TestHerdsAreSpread(t *testing.T) {
 		{"more than can be held for long", "", 200_000, 5500, 10 * time.Second, 9990 * time.Millisecond},
 	} {
 		j, due := job(t, once+row.every), at("09:00:00")
-		var herds scheduler.Herds
+		var herds scheduler.BurstCounter
 		fired, first := map[int]int{}, time.Duration(0)
 		for i := range row.herd {
 			j.Key.Job = "job" + time.Duration(i).String()
@@ -60,7 +60,7 @@ func TestHerdsAreSpread(t *testing.T) {
 // TestHerdsOfAStoreThatWaits checks that a herd is fired at a tenth of the rate if every write is synced to disk.
 func TestHerdsOfAStoreThatWaits(t *testing.T) {
 	j, due := job(t, once), at("09:00:00")
-	herds, earlier := scheduler.Herds{Waits: true}, map[time.Duration]int{}
+	herds, earlier := scheduler.BurstCounter{Waits: true}, map[time.Duration]int{}
 	for range 10_000 {
 		before := herds.Join(due, due.Add(-time.Hour))
 		earlier[due.Add(-500*time.Millisecond).Sub(j.ArmAt(due, due.Add(-time.Hour), before)).Truncate(time.Second)]++
@@ -76,7 +76,7 @@ func TestHerdsOfAStoreThatWaits(t *testing.T) {
 func TestHerds(t *testing.T) {
 	now := at("09:00:00")
 	soon, later := at("10:00:00"), at("10:00:00").Add(herdSeconds*time.Second) // they share a place
-	var h scheduler.Herds
+	var h scheduler.BurstCounter
 	join := func(due, now time.Time, want int) {
 		t.Helper()
 		if got := h.Join(due, now); got != want {

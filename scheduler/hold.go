@@ -74,7 +74,7 @@ func (b *Baton) Outdated(j *Job) bool {
 }
 
 // ComesAgain returns when JetStream fires b again after a worker did not take it. before is the number of slots taken
-// by the batons that are due at the same time and were refused earlier (see [Herds]): they arrive one after the other
+// by the batons that are due at the same time and were refused earlier (see [BurstCounter]): they arrive one after the other
 // from the due time on, as memory becomes available.
 func (b *Baton) ComesAgain(before int) time.Time {
 	return b.Wake().Add(-timerStep + time.Duration(min(before, mostCounted))*time.Second/herdRate)

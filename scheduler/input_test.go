@@ -18,7 +18,7 @@ func readInput(t *testing.T, schema string) (*scheduler.Definition, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return (&scheduler.Reading{Actions: fixture.Actions{}, Key: key}).Document(v).Definition()
+	return (&scheduler.DefinitionDecoder{Actions: fixture.Actions{}, Key: key}).Document(v).Definition()
 }
 
 // TestInputRefused checks that a put rejects a schema that is invalid, has external references, or is too expensive,

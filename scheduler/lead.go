@@ -39,7 +39,7 @@ const (
 // ArmAt returns when JetStream fires a baton of j with the given due time. Zero means immediately. The baton fires the
 // lead before it is due, and earlier for jobs with long intervals, so that the batons of a herd arrive one after the
 // other: up to 2 s earlier, or up to 10 s for a large herd. before is the known number of slots taken by batons that
-// are due at the same time and were armed earlier (see [Herds]). A baton that is due beyond the horizon fires there,
+// are due at the same time and were armed earlier (see [BurstCounter]). A baton that is due beyond the horizon fires there,
 // and is armed again (see [Baton.Early]).
 func (j *Job) ArmAt(due, now time.Time, before int) time.Time {
 	if j.FiresAtOnce(due, now) {
@@ -90,10 +90,10 @@ func (j *Job) spread(before int) time.Duration {
 	return time.Duration(float64(j.Key.Hash()) / (1 << 32) * float64(window))
 }
 
-// Herds counts the batons that a process arms for each second. The table has a fixed size; seconds with more batons
+// BurstCounter counts the batons that a process arms for each second. The table has a fixed size; seconds with more batons
 // stay longer. Forgotten counts (all of them at a restart) and batons armed by other processes make a herd less even,
 // and have no other effect. The zero value is ready to use.
-type Herds struct {
+type BurstCounter struct {
 	// Waits: the store syncs every write to disk, so that a baton counts as ten.
 	Waits bool
 
@@ -120,7 +120,7 @@ const (
 
 // Join counts a baton with the given due time, and returns the number of slots taken by earlier batons of the same
 // second, normally one per baton.
-func (h *Herds) Join(due, now time.Time) int {
+func (h *BurstCounter) Join(due, now time.Time) int {
 	second := due.Unix()
 	at := &h.seconds[uint64(second)%herdSeconds]
 	switch {

@@ -79,7 +79,7 @@ func TestPausePlans(t *testing.T) {
 	mustSay(t, "a new job", stepSaid(j.Begin(scheduler.Progress{}, at("08:00:00"))), "next 09:30:00 paused from 09:00:00")
 	row := afterRow{ran: plain, now: j, baton: baton(plain, "09:00:00"), started: "09:00:00", res: succeeds}
 	mustSay(t, "after a run", said(row.after()), "proceed; next 09:30:00 paused from 09:01:00")
-	s := j.Rejoin(scheduler.Progress{Runs: 1, Seen: at("09:00:00")}, at("09:10:30"))
+	s := j.ResumeSchedule(scheduler.Progress{Runs: 1, Seen: at("09:00:00")}, at("09:10:30"))
 	mustSay(t, "enabled amid it, by an edit that leaves it", stepSaid(s), "skipped for disabled 10 from 09:01:00 to 09:10:00; next 09:30:00 paused from 09:11:00")
 	mustSay(t, "over", stepSaid(paused("08:30:00", plain).Begin(scheduler.Progress{}, at("08:40:00"))), "next 09:00:00")
 
@@ -207,7 +207,7 @@ func TestPauseOfADocument(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		reading := scheduler.Reading{Actions: noActions{}, Key: key, UID: uid, Now: at("09:10:00")}
+		reading := scheduler.DefinitionDecoder{Actions: noActions{}, Key: key, UID: uid, Now: at("09:10:00")}
 		draft, _ := reading.Patched(halted, v)
 		def, err := draft.Definition()
 		if err != nil {
@@ -227,7 +227,7 @@ func TestPauseOfADocument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reading := scheduler.Reading{Actions: noActions{}, Key: key, UID: uid, Now: at("09:10:00")}
+	reading := scheduler.DefinitionDecoder{Actions: noActions{}, Key: key, UID: uid, Now: at("09:10:00")}
 	draft, _ := reading.Patched(halted, late)
 	if _, err := draft.Definition(); !errors.Is(err, scheduler.ErrInvalid) || !strings.Contains(err.Error(), "after the year 9999") {
 		t.Errorf("an end that cannot be written: %v", err)

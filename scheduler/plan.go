@@ -22,9 +22,9 @@ func (j *Job) first() (time.Time, bool) {
 	return j.Plan.First()
 }
 
-// Rejoin plans the next baton of a job that had none while it was disabled. Missed times are skipped; a one-shot that
+// ResumeSchedule plans the next baton of a job that had none while it was disabled. Missed times are skipped; a one-shot that
 // has not run yet runs.
-func (j *Job) Rejoin(p Progress, now time.Time) Step {
+func (j *Job) ResumeSchedule(p Progress, now time.Time) Step {
 	if j.OneShot() || p.Seen.IsZero() {
 		if p.Runs > 0 {
 			return j.step(p, time.Time{}, false, now)

@@ -58,13 +58,13 @@ func TestRejoin(t *testing.T) {
 		{"a one-shot that was skipped, runs", one, scheduler.Progress{Seen: at("09:00:00")}, "next 09:00:00"},
 		{"a one-shot that has run does not", one, seenAt("09:00:00"), "no baton, completed"},
 	} {
-		mustSay(t, row.name, stepSaid(row.job.Rejoin(row.p, at("09:15:30"))), row.want)
+		mustSay(t, row.name, stepSaid(row.job.ResumeSchedule(row.p, at("09:15:30"))), row.want)
 	}
-	s := j.Rejoin(seenAt("09:10:00"), at("09:15:30"))
+	s := j.ResumeSchedule(seenAt("09:10:00"), at("09:15:30"))
 	mustSay(t, "what is skipped is seen", progressSaid(s.Next.Progress), "begun 1; runs 1; seen 09:15:00")
 
 	night := jobPut(t, eve, hourly)
-	s = night.Rejoin(scheduler.Progress{Seen: at("2026-03-08T05:00:00Z")}, at("2026-03-08T08:30:00Z"))
+	s = night.ResumeSchedule(scheduler.Progress{Seen: at("2026-03-08T05:00:00Z")}, at("2026-03-08T08:30:00Z"))
 	mustSay(t, "the clock jumped while it was disabled", stepSaid(s),
 		"skipped for dst 1 at "+spring+"; skipped for disabled 3 from 2026-03-08T06:00:00Z to 2026-03-08T08:00:00Z; next 2026-03-08T09:00:00Z")
 }

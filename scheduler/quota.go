@@ -67,7 +67,7 @@ func (c *Collection) Limits(process Limits) Limits {
 // Admits checks a job against the collection's quota: consecutive occurrences must be at least as far apart as the
 // shortest interval of the quota's recurrence, and in the free plan requests must not use authentication. As in Azure
 // Scheduler, an exceeded quota returns [ErrConflict].
-func (c *Collection) Admits(d *Definition, r *Reading) error {
+func (c *Collection) Admits(d *Definition, r *DefinitionDecoder) error {
 	q := c.Quota()
 	if err := c.admitsActions(q, d); err != nil || q.MaxRecurrence.Frequency == 0 || d.Timing.Recurrence == nil {
 		return err
@@ -81,7 +81,7 @@ func (c *Collection) Admits(d *Definition, r *Reading) error {
 
 // AdmitsPatch is Admits for a patched job. It accepts patches of notes and of the state only, so that a job that
 // predates the quota can be disabled.
-func (c *Collection) AdmitsPatch(cur *Job, d *Definition, r *Reading) error {
+func (c *Collection) AdmitsPatch(cur *Job, d *Definition, r *DefinitionDecoder) error {
 	if cur.Def.work() == d.work() {
 		return nil
 	}

@@ -63,7 +63,7 @@ func TestMinRetryInterval(t *testing.T) {
 			t.Fatal(err)
 		}
 		limits := collection(t, row.collection).Limits(scheduler.Limits{MinRetryInterval: time.Second})
-		reading := scheduler.Reading{Limits: limits, Actions: noActions{}, Key: key, UID: uid, Now: at("08:00:00")}
+		reading := scheduler.DefinitionDecoder{Limits: limits, Actions: noActions{}, Key: key, UID: uid, Now: at("08:00:00")}
 		def, err := reading.Definition(v)
 		if err != nil {
 			mustSay(t, row.name, err.Error(), row.want)
@@ -133,7 +133,7 @@ func TestMinRetryIntervalOfDefaults(t *testing.T) {
 			t.Errorf("%s: as stored, %v", row.name, err)
 			continue
 		}
-		reading := scheduler.Reading{Limits: c.Limits(limits), Actions: noActions{}, Key: key, UID: uid, Now: at("08:00:00")}
+		reading := scheduler.DefinitionDecoder{Limits: c.Limits(limits), Actions: noActions{}, Key: key, UID: uid, Now: at("08:00:00")}
 		v, err := document.Parse([]byte(`{"action": {"type": "None"}}`))
 		if err != nil {
 			t.Fatal(err)
@@ -156,7 +156,7 @@ func TestMinRetryIntervalOfDefaults(t *testing.T) {
 // TestAdmits covers exceeded recurrence quotas.
 func TestAdmits(t *testing.T) {
 	c := collection(t, `"quota": {"maxRecurrence": {"frequency": "hour", "interval": 2}}`)
-	reading := scheduler.Reading{Key: key, UID: uid, Now: at("08:00:00")}
+	reading := scheduler.DefinitionDecoder{Key: key, UID: uid, Now: at("08:00:00")}
 	if err := c.Admits(definition(t, "08:00:00", once), &reading); err != nil {
 		t.Errorf("it does not recur: %v", err)
 	}
@@ -192,7 +192,7 @@ func TestAdmitsRules(t *testing.T) {
 	} {
 		c := collection(t, `"quota": {"maxRecurrence": {"frequency": `+row.quota+`}}`)
 		def := definition(t, "08:00:00", `"action": {"type": "None"}, `+row.timing)
-		err := c.Admits(def, &scheduler.Reading{Key: key, UID: uid, Now: at("08:00:00")})
+		err := c.Admits(def, &scheduler.DefinitionDecoder{Key: key, UID: uid, Now: at("08:00:00")})
 		if errors.Is(err, scheduler.ErrConflict) != row.refused || err != nil && !row.refused {
 			t.Errorf("%s in %s: %v", row.timing, row.quota, err)
 		}

@@ -15,8 +15,8 @@ type Limits struct {
 	retries          bool          // jobs inherit a retryPolicy
 }
 
-// Reading parses job documents within limits. Actions is required.
-type Reading struct {
+// DefinitionDecoder parses job documents within limits. Actions is required.
+type DefinitionDecoder struct {
 	Limits
 
 	Actions ActionReader
@@ -33,19 +33,19 @@ type Reading struct {
 }
 
 // warn adds a warning for a setting without effect, a field of o.
-func (r *Reading) warn(o *document.Object, name, message string) {
+func (r *DefinitionDecoder) warn(o *document.Object, name, message string) {
 	r.warnings = append(r.warnings, spec.Warning{Path: o.Path(name), Message: message})
 }
 
-func (r *Reading) minRetryInterval() time.Duration {
+func (r *DefinitionDecoder) minRetryInterval() time.Duration {
 	if r.MinRetryInterval > 0 {
 		return r.MinRetryInterval
 	}
 	return DefaultMinRetryInterval
 }
 
-// Draft is a parsed job document that may still be invalid: the caller checks its secrets, too.
-type Draft struct {
+// ParsedDefinition is a parsed job document that may still be invalid: the caller checks its secrets, too.
+type ParsedDefinition struct {
 	Object  *document.Object // the properties; callers add problems
 	Written document.Value   // the properties, made canonical by parsing
 	At      string           // path of the properties: "properties", or "" for the document itself
@@ -55,7 +55,7 @@ type Draft struct {
 
 // Definition returns the definition of the document. The error matches [ErrInvalid] and holds every problem with its
 // path.
-func (d *Draft) Definition() (*Definition, error) {
+func (d *ParsedDefinition) Definition() (*Definition, error) {
 	r := d.Object.Reader()
 	if err := r.Err(); err != nil {
 		return nil, AsInvalid(err)
@@ -71,7 +71,7 @@ func (d *Draft) Definition() (*Definition, error) {
 }
 
 // Document parses a job document: the properties, with or without the envelope around them.
-func (r *Reading) Document(v document.Value) *Draft {
+func (r *DefinitionDecoder) Document(v document.Value) *ParsedDefinition {
 	reader := document.NewReader()
 	reader.Knows(envelopeOf(v), r.words)
 	d := r.document(reader.Object(v, ""))
@@ -80,9 +80,9 @@ func (r *Reading) Document(v document.Value) *Draft {
 }
 
 // document parses the object of a job document.
-func (r *Reading) document(o *document.Object) *Draft {
+func (r *DefinitionDecoder) document(o *document.Object) *ParsedDefinition {
 	inner, at := readEnvelope(o, r.Key)
-	d := &Draft{Object: inner, At: at, def: r.properties(inner)}
+	d := &ParsedDefinition{Object: inner, At: at, def: r.properties(inner)}
 	inner.Done()
 	if inner != o {
 		o.Done()
@@ -91,20 +91,20 @@ func (r *Reading) document(o *document.Object) *Draft {
 }
 
 // Properties parses the properties of a job.
-func (r *Reading) Properties(v document.Value) *Draft {
+func (r *DefinitionDecoder) Properties(v document.Value) *ParsedDefinition {
 	reader := document.NewReader()
 	reader.Trusted = r.trusted
 	if reader.Stored = r.stored; !r.stored {
 		reader.Knows("", r.words)
 	}
 	o := reader.Object(v, "")
-	d := &Draft{Object: o, Written: v, def: r.properties(o)}
+	d := &ParsedDefinition{Object: o, Written: v, def: r.properties(o)}
 	o.Done()
 	return d
 }
 
 // Definition parses the properties of a job and returns its definition.
-func (r *Reading) Definition(properties document.Value) (*Definition, error) {
+func (r *DefinitionDecoder) Definition(properties document.Value) (*Definition, error) {
 	return r.Properties(properties).Definition()
 }
 
@@ -113,7 +113,7 @@ func (r *Reading) Definition(properties document.Value) (*Definition, error) {
 //
 // A patch replaces a list as a whole. Secrets in lists at one of the paths inLists stay nevertheless, where the new
 // list omits them.
-func (r *Reading) Patched(j *Job, patch document.Value, inLists ...string) (d *Draft, kept []string) {
+func (r *DefinitionDecoder) Patched(j *Job, patch document.Value, inLists ...string) (d *ParsedDefinition, kept []string) {
 	base := j.Def.properties
 	if j.State == Disabled {
 		base = document.Merge(base, document.ObjectValue(
@@ -202,7 +202,7 @@ func envelopeOf(v document.Value) string {
 // JobShape returns the shape of a job document for all action types, with the envelope "properties". It is derived from
 // the parser of jobs, which also accepts the fields without the envelope, next to the envelope's fields.
 func JobShape(actions ActionReader) *document.Shape {
-	reading := Reading{Actions: actions}
+	reading := DefinitionDecoder{Actions: actions}
 	return document.ShapeOf(func(o *document.Object) { reading.document(o) })
 }
 
@@ -213,7 +213,7 @@ func CollectionShape(actions ActionReader, job *document.Shape) *document.Shape 
 		new(Collection).read(o)
 		properties, _ := o.Object(envelope)
 		if defaults, ok := properties.Object("defaults"); ok {
-			new(Defaults).read(defaults, &Reading{Actions: actions})
+			new(Defaults).read(defaults, &DefinitionDecoder{Actions: actions})
 		}
 	})
 	action := job.Members.Member(envelope).Members.Member("action")
@@ -222,15 +222,15 @@ func CollectionShape(actions ActionReader, job *document.Shape) *document.Shape 
 }
 
 // words returns the shape of a job without an envelope, for all action types.
-func (r *Reading) words() *document.Shape {
-	describing := Reading{Actions: r.Actions, Key: r.Key, Now: r.Now}
+func (r *DefinitionDecoder) words() *document.Shape {
+	describing := DefinitionDecoder{Actions: r.Actions, Key: r.Key, Now: r.Now}
 	return document.ShapeOf(func(o *document.Object) { describing.properties(o) })
 }
 
 // likelyType returns the probable type of an action whose own type is missing or wrong, so that the action's other
 // problems can be reported at the same time: a type that requires a field of the action, the nearest to the written
 // type. "" if nothing suggests a type.
-func (r *Reading) likelyType(o *document.Object) string {
+func (r *DefinitionDecoder) likelyType(o *document.Object) string {
 	var kinds []string
 	for _, kind := range r.Actions.Types() {
 		words := document.ShapeOf(func(o *document.Object) { r.Actions.ReadAction(kind, o) })

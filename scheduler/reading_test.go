@@ -17,7 +17,7 @@ func TestProblemsKeepTheirCause(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		reading := scheduler.Reading{Actions: noActions{}, Key: key, Now: time.Now()}
+		reading := scheduler.DefinitionDecoder{Actions: noActions{}, Key: key, Now: time.Now()}
 		_, err = reading.Document(v).Definition()
 		return err
 	}

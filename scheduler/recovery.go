@@ -159,9 +159,9 @@ func (j *Job) onwards(p Progress, after, now time.Time) Step {
 	return j.step(p, n, ok, now)
 }
 
-// PlaceSearch searches a history, newest first, for the record that contains the schedule position of a job's own
+// PositionSearch searches a history, newest first, for the record that contains the schedule position of a job's own
 // baton: an attempt, or skipped times.
-type PlaceSearch struct {
+type PositionSearch struct {
 	Found *Record // nil: none
 
 	job     *Job
@@ -171,21 +171,21 @@ type PlaceSearch struct {
 	gaveUp  *Record        // the next run was too expensive to compute; the schedule did not run after this record
 }
 
-// PlaceOutcomes are the outcomes that a [PlaceSearch] must see.
+// PlaceOutcomes are the outcomes that a [PositionSearch] must see.
 var PlaceOutcomes = []Outcome{OutcomeCompleted, OutcomeFailed, OutcomeFaulted, OutcomeSkipped, OutcomePostponed}
 
 // NewPlaceSearch returns a search for the schedule position of j.
-func NewPlaceSearch(j *Job) *PlaceSearch { return &PlaceSearch{job: j} }
+func NewPlaceSearch(j *Job) *PositionSearch { return &PositionSearch{job: j} }
 
 // Faulted reports whether a faulted record exists for the occurrence that was found.
-func (s *PlaceSearch) Faulted() bool {
+func (s *PositionSearch) Faulted() bool {
 	return s.Found != nil && slices.Contains(s.faulted, s.Found.Occurrence)
 }
 
 // Look processes the next record and reports whether to continue. Detached runs end in any order, so the one with the
 // latest nominal time counts. An overtaken edit may append records of an earlier schedule later: records of the current
 // schedule win.
-func (s *PlaceSearch) Look(r *Record) bool {
+func (s *PositionSearch) Look(r *Record) bool {
 	s.seen++
 	j := s.job
 	switch {
@@ -208,10 +208,12 @@ func (s *PlaceSearch) Look(r *Record) bool {
 }
 
 // earlier reports whether the found record belongs to an earlier schedule.
-func (s *PlaceSearch) earlier() bool { return s.Found != nil && s.Found.Schedule < s.job.ScheduleGen }
+func (s *PositionSearch) earlier() bool {
+	return s.Found != nil && s.Found.Schedule < s.job.ScheduleGen
+}
 
 // note processes a record of times that are not occurrences.
-func (s *PlaceSearch) note(r *Record) {
+func (s *PositionSearch) note(r *Record) {
 	switch {
 	case r.Reason == ReasonDST:
 		if s.gaps == nil {
@@ -226,7 +228,7 @@ func (s *PlaceSearch) note(r *Record) {
 // LookAtLast processes only the last record of each of the [PlaceOutcomes], instead of the whole history, and reports
 // whether that was sufficient. Otherwise a full search must follow: an older record of one of these outcomes may be
 // decisive.
-func (s *PlaceSearch) LookAtLast(records []*Record) bool {
+func (s *PositionSearch) LookAtLast(records []*Record) bool {
 	slices.SortFunc(records, func(a, b *Record) int { return cmp.Compare(b.Sequence, a.Sequence) })
 	for i, r := range records {
 		if s.Look(r) {
@@ -241,7 +243,7 @@ func (s *PlaceSearch) LookAtLast(records []*Record) bool {
 }
 
 // Next returns the step after the record that was found, for an enabled job. Its records omit those in the history.
-func (s *PlaceSearch) Next(now time.Time) Step {
+func (s *PositionSearch) Next(now time.Time) Step {
 	if s.gaveUp != nil {
 		return Step{State: Faulted, Progress: s.gaveUp.Progress}
 	}
@@ -253,7 +255,7 @@ func (s *PlaceSearch) Next(now time.Time) Step {
 }
 
 // Restart is [Job.Restart] with the found record: a schedule that has already begun continues from there.
-func (s *PlaceSearch) Restart(old *Job, open bool, b Baton, now time.Time) Decision {
+func (s *PositionSearch) Restart(old *Job, open bool, b Baton, now time.Time) Decision {
 	if last := s.Found; last != nil && last.IsAttempt() && last.Schedule == s.job.ScheduleGen {
 		return Decision{Verdict: Proceed, Step: s.Next(now)}
 	}
@@ -261,7 +263,7 @@ func (s *PlaceSearch) Restart(old *Job, open bool, b Baton, now time.Time) Decis
 }
 
 // unwritten removes the recorded DST gaps from the step.
-func (s *PlaceSearch) unwritten(next Step) Step {
+func (s *PositionSearch) unwritten(next Step) Step {
 	next.Records = slices.DeleteFunc(next.Records, func(r Record) bool { return r.Reason == ReasonDST && s.gaps[r.Nominal.Unix()] })
 	return next
 }

@@ -19,20 +19,20 @@ func (f *Found) Own(j *Job) *Baton {
 	return nil
 }
 
-// Replanning states what happens to a job's baton after an edit.
-type Replanning uint8
+// RescheduleAction states what happens to a job's baton after an edit.
+type RescheduleAction uint8
 
 // The replannings.
 const (
-	LeaveAlone  Replanning = iota // it follows the definition, or will: an occurrence in progress ends under its own definition
-	LookAgain                     // a worker has it, and may have read the definition before the edit
-	ReplaceIt                     // execute the step instead of its baton
-	DeriveAgain                   // it was lost, or an edit was interrupted: derive it from the history
+	LeaveAlone  RescheduleAction = iota // it follows the definition, or will: an occurrence in progress ends under its own definition
+	LookAgain                           // a worker has it, and may have read the definition before the edit
+	ReplaceIt                           // execute the step instead of its baton
+	DeriveAgain                         // it was lost, or an edit was interrupted: derive it from the history
 )
 
 // Replan decides how the baton of an enabled job follows its definition. was is the job's state before the edit. A job
 // that restarts after its end may replace a running baton that its worker has yet to release.
-func (j *Job) Replan(was State, f Found, now time.Time) (Replanning, Step) {
+func (j *Job) Replan(was State, f Found, now time.Time) (RescheduleAction, Step) {
 	switch b := f.Waiting; {
 	case b == nil:
 		return j.replanWithoutWaiting(was, f.Running, now)
@@ -60,7 +60,7 @@ func (j *Job) Replan(was State, f Found, now time.Time) (Replanning, Step) {
 }
 
 // replanWithoutWaiting is Replan for a job without a waiting baton. running is the baton of a worker, nil for none.
-func (j *Job) replanWithoutWaiting(was State, running *Baton, now time.Time) (Replanning, Step) {
+func (j *Job) replanWithoutWaiting(was State, running *Baton, now time.Time) (RescheduleAction, Step) {
 	switch {
 	case was.Final() && (running == nil || running.Schedule != j.ScheduleGen):
 		return ReplaceIt, j.Begin(j.Progress, now) // the worker's baton and the history predate its end
@@ -69,7 +69,7 @@ func (j *Job) replanWithoutWaiting(was State, running *Baton, now time.Time) (Re
 	case running != nil:
 		return LookAgain, Step{}
 	case was == Disabled:
-		return ReplaceIt, j.Rejoin(j.Progress, now)
+		return ReplaceIt, j.ResumeSchedule(j.Progress, now)
 	}
 	return DeriveAgain, Step{}
 }
@@ -84,8 +84,8 @@ func (b *Baton) awaits(j *Job, now time.Time) bool {
 
 // resume continues the schedule of a job that was disabled after the waiting baton b, a manual run or a started
 // occurrence.
-func (j *Job) resume(b Baton, now time.Time) (Replanning, Step) {
-	s := j.Rejoin(b.Progress, now)
+func (j *Job) resume(b Baton, now time.Time) (RescheduleAction, Step) {
+	s := j.ResumeSchedule(b.Progress, now)
 	switch {
 	case b.Kind == Planned && len(s.Records) == 0, s.Next != nil && s.Next.Nominal.Equal(b.Resume):
 		return LeaveAlone, Step{}
@@ -166,7 +166,7 @@ func (j *Job) leave(ran *Job, p Progress, b Baton, s Step) Step {
 
 // Rejoined returns the step s of a job that was disabled and has no occurrence left: the job faulted if its last
 // occurrence did, according to search.
-func (j *Job) Rejoined(s Step, search *PlaceSearch) Step {
+func (j *Job) Rejoined(s Step, search *PositionSearch) Step {
 	if last := search.Found; last != nil && last.Kind == Planned && last.Schedule == j.ScheduleGen && search.Faulted() {
 		s.State = Faulted
 	}

@@ -9,12 +9,12 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-var replannings = map[scheduler.Replanning]string{
+var replannings = map[scheduler.RescheduleAction]string{
 	scheduler.LeaveAlone: "leave alone", scheduler.LookAgain: "look again", scheduler.ReplaceIt: "replace", scheduler.DeriveAgain: "derive again",
 }
 
 // replanned returns a short text of a replanning.
-func replanned(r scheduler.Replanning, s scheduler.Step) string {
+func replanned(r scheduler.RescheduleAction, s scheduler.Step) string {
 	if r == scheduler.ReplaceIt {
 		return replannings[r] + "; " + stepSaid(s)
 	}

@@ -122,14 +122,14 @@ func FinalStatus(status int) bool {
 }
 
 // defaultRetryPolicy returns the policy of a job without one, with at least the shortest allowed interval.
-func (r *Reading) defaultRetryPolicy() RetryPolicy {
+func (r *DefinitionDecoder) defaultRetryPolicy() RetryPolicy {
 	p := DefaultRetryPolicy()
 	p.Interval.Exact = max(p.Interval.Exact, r.minRetryInterval())
 	return p
 }
 
 // retryPolicy reads the retryPolicy field of an action at path at. inherited is the default.
-func (r *Reading) retryPolicy(o *document.Object, inherited RetryPolicy, at string) RetryPolicy {
+func (r *DefinitionDecoder) retryPolicy(o *document.Object, inherited RetryPolicy, at string) RetryPolicy {
 	ro, ok := o.Object("retryPolicy")
 	if !ok {
 		if at == mainPath && !r.retries {
@@ -205,7 +205,7 @@ func (p *RetryPolicy) readBackoff(o *document.Object) {
 }
 
 // raise records that an action uses the default interval, which may have been raised.
-func (r *Reading) raise(at string) {
+func (r *DefinitionDecoder) raise(at string) {
 	if r.minRetryInterval() > DefaultRetryInterval {
 		r.raised = append(r.raised, at)
 	}

@@ -18,7 +18,7 @@ func policyOf(t *testing.T, policy string) (*scheduler.RetryPolicy, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reading := scheduler.Reading{Actions: actions.New(web.New(web.Config{}))}
+	reading := scheduler.DefinitionDecoder{Actions: actions.New(web.New(web.Config{}))}
 	d, err := reading.Definition(v)
 	if err != nil {
 		return nil, err

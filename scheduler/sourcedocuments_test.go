@@ -98,7 +98,7 @@ func (row *sourceRow) plan(t *testing.T, registry scheduler.ActionReader, text s
 	}
 	now := sourceTime(t, row.setting["now"], "2024-01-01T00:00:00Z")
 	key := scheduler.Key{Collection: "default", Job: "hello"}
-	def, err := (&scheduler.Reading{Actions: registry, Key: key, Now: now}).Document(v).Definition()
+	def, err := (&scheduler.DefinitionDecoder{Actions: registry, Key: key, Now: now}).Document(v).Definition()
 	if err != nil {
 		return nil, err
 	}

@@ -52,7 +52,7 @@ func TestStandingOf(t *testing.T) {
 		kind  kinds
 		begun either
 		open  either
-		want  scheduler.Standing
+		want  scheduler.Eligibility
 	}{
 		{"a planned occurrence of an enabled job", itsJob, enabled, planned, no, yes, scheduler.GoesOn},
 		{"a planned occurrence of an enabled job in a closed collection", itsJob, enabled, planned, no, no, scheduler.Closed},

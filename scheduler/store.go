@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Slot is the place of one baton: the job's own baton, or the baton of a detached run.
-type Slot struct {
+// BatonKey is the place of one baton: the job's own baton, or the baton of a detached run.
+type BatonKey struct {
 	Key
 
 	Detached string // [DetachedName]; "" for the job's own baton
@@ -85,20 +85,20 @@ type CheckedBucket interface {
 
 // Batons stores batons by lane and delivers those that are due. Every move is one atomic message.
 type Batons interface { //nolint:interfacebloat // every move of a baton
-	Waiting(ctx context.Context, slot Slot) (Stored, error)
-	Running(ctx context.Context, slot Slot) (Stored, error)
+	Waiting(ctx context.Context, slot BatonKey) (Stored, error)
+	Running(ctx context.Context, slot BatonKey) (Stored, error)
 	FindBatons(ctx context.Context, keys []Key, found func(st Stored, running bool)) error
-	EachBaton(ctx context.Context, lane int, f func(slot Slot, waiting bool) error) error
+	EachBaton(ctx context.Context, lane int, f func(slot BatonKey, waiting bool) error) error
 	EachStoredBaton(ctx context.Context, lane int, f func(st Stored, waiting bool) error) error
 	AnyBaton(ctx context.Context, k Key) (*Stored, error)
-	EachDetached(ctx context.Context, k Key, found func(slot Slot, st Stored, running bool)) error
-	Stranded(ctx context.Context, lane int) ([]Stranded, error)
+	EachDetached(ctx context.Context, k Key, found func(slot BatonKey, st Stored, running bool)) error
+	Stranded(ctx context.Context, lane int) ([]UndeliveredBaton, error)
 
-	Arm(ctx context.Context, slot Slot, body []byte, at time.Time, waiting uint64) error
-	Fire(ctx context.Context, slot Slot, body []byte, waiting uint64) error
-	PassOn(ctx context.Context, slot Slot, body []byte, at time.Time, running uint64) error
-	Cancel(ctx context.Context, slot Slot, waiting uint64) error
-	Discard(ctx context.Context, slot Slot, sequence uint64) error
+	Arm(ctx context.Context, slot BatonKey, body []byte, at time.Time, waiting uint64) error
+	Fire(ctx context.Context, slot BatonKey, body []byte, waiting uint64) error
+	PassOn(ctx context.Context, slot BatonKey, body []byte, at time.Time, running uint64) error
+	Cancel(ctx context.Context, slot BatonKey, waiting uint64) error
+	Discard(ctx context.Context, slot BatonKey, sequence uint64) error
 	Clear(ctx context.Context, k Key, of func(*Baton) bool) error
 
 	Lanes() int
@@ -132,7 +132,7 @@ type HistorySpan struct {
 
 // Delivery is a running baton held by this process.
 type Delivery struct {
-	Slot       Slot
+	Key        BatonKey
 	Body       []byte
 	Sequence   uint64    // of the message; passing on expects it to be the job's last
 	Deliveries int       // 1 at the first delivery

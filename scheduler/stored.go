@@ -95,9 +95,9 @@ func ReadJob(k Key, revision uint64, data []byte, actions ActionReader, secrets 
 	if err := checkForm(data); err != nil {
 		return nil, damagedJob(k, revision, data, err)
 	}
-	j, err := readJob(k, revision, data, Reading{Actions: actions, Key: k, stored: true, trusted: true}, secrets)
+	j, err := readJob(k, revision, data, DefinitionDecoder{Actions: actions, Key: k, stored: true, trusted: true}, secrets)
 	if err != nil { // full validation, for the exact error
-		j, err = readJob(k, revision, data, Reading{Actions: actions, Key: k, stored: true}, secrets)
+		j, err = readJob(k, revision, data, DefinitionDecoder{Actions: actions, Key: k, stored: true}, secrets)
 	}
 	if err != nil {
 		return nil, damagedJob(k, revision, data, err)
@@ -105,7 +105,7 @@ func ReadJob(k Key, revision uint64, data []byte, actions ActionReader, secrets 
 	return j, nil
 }
 
-func readJob(k Key, revision uint64, data []byte, reading Reading, secrets Sealer) (*Job, error) {
+func readJob(k Key, revision uint64, data []byte, reading DefinitionDecoder, secrets Sealer) (*Job, error) {
 	s, err := decodeStored(k, data, secrets)
 	if err != nil {
 		return nil, err

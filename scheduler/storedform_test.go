@@ -51,7 +51,7 @@ func storedCorpus(tb testing.TB, actions scheduler.ActionReader) map[string][]by
 	corpus := map[string][]byte{}
 	add := func(name string, v document.Value) {
 		now := time.Date(2024, 1, 1, 0, 0, 0, 123456789, time.UTC)
-		reading := scheduler.Reading{
+		reading := scheduler.DefinitionDecoder{
 			Limits: scheduler.Limits{MinRetryInterval: time.Second}, Actions: actions, Key: key, UID: uid, Now: now,
 		}
 		def, err := reading.Document(v).Definition()

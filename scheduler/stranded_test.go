@@ -23,7 +23,7 @@ func TestRescue(t *testing.T) {
 		{"it is gone", 0, 0, scheduler.Discard},
 		{"it is gone, and the next one waits", 8, 0, scheduler.Discard},
 	} {
-		s := scheduler.Stranded{Sequence: 7}
+		s := scheduler.UndeliveredBaton{Sequence: 7}
 		if got := s.Rescue(test.waiting, test.running); got != test.want {
 			t.Errorf("%s: %d, want %d", test.name, got, test.want)
 		}
@@ -34,13 +34,13 @@ func TestRescue(t *testing.T) {
 // cannot be decoded stays as it is.
 func TestStrandedAgain(t *testing.T) {
 	b := scheduler.Baton{UID: "u", Revision: 3, Nominal: time.Unix(100, 0).UTC(), Due: time.Unix(101, 0).UTC(), Attempt: 2}
-	again := (&scheduler.Stranded{Body: b.Encode()}).Again()
+	again := (&scheduler.UndeliveredBaton{Body: b.Encode()}).Again()
 	b.Suspect = true
 	if got, err := scheduler.DecodeBaton(again); err != nil || !reflect.DeepEqual(got, b) {
 		t.Errorf("%+v, %v, want %+v", got, err, b)
 	}
 	damaged := []byte(`{"uid`)
-	if again := (&scheduler.Stranded{Body: damaged}).Again(); !bytes.Equal(again, damaged) {
+	if again := (&scheduler.UndeliveredBaton{Body: damaged}).Again(); !bytes.Equal(again, damaged) {
 		t.Errorf("%s", again)
 	}
 }

@@ -12,20 +12,20 @@ func TestStrayFate(t *testing.T) {
 	b := &scheduler.Baton{Revision: 7}
 	for _, row := range []struct {
 		name  string
-		stray scheduler.Stray
-		want  scheduler.Fate
+		stray scheduler.OrphanBaton
+		want  scheduler.OrphanCause
 	}{
-		{"deleted after the baton was armed", scheduler.Stray{Baton: b, Marker: 8, Next: 21}, scheduler.Deleted},
-		{"deleted before: what was put since is lost", scheduler.Stray{Baton: b, Marker: 6, Next: 21}, scheduler.Lost},
-		{"armed with a revision that the store never had", scheduler.Stray{Baton: b, Next: 7}, scheduler.Lost},
-		{"armed with the last revision of all", scheduler.Stray{Baton: b, Next: 8}, scheduler.Missing},
-		{"the store has no job, nor had one", scheduler.Stray{Baton: b, Next: 1}, scheduler.Lost},
-		{"the marker is gone, or was never there", scheduler.Stray{Baton: b, Next: 21}, scheduler.Missing},
-		{"what the store has had is not known", scheduler.Stray{Baton: b}, scheduler.Missing},
-		{"deleted, and the baton cannot be read", scheduler.Stray{Marker: 8, Next: 21}, scheduler.Deleted},
-		{"not known to be deleted, and the baton cannot be read", scheduler.Stray{Next: 21}, scheduler.Missing},
+		{"deleted after the baton was armed", scheduler.OrphanBaton{Baton: b, Marker: 8, Next: 21}, scheduler.Deleted},
+		{"deleted before: what was put since is lost", scheduler.OrphanBaton{Baton: b, Marker: 6, Next: 21}, scheduler.Lost},
+		{"armed with a revision that the store never had", scheduler.OrphanBaton{Baton: b, Next: 7}, scheduler.Lost},
+		{"armed with the last revision of all", scheduler.OrphanBaton{Baton: b, Next: 8}, scheduler.Missing},
+		{"the store has no job, nor had one", scheduler.OrphanBaton{Baton: b, Next: 1}, scheduler.Lost},
+		{"the marker is gone, or was never there", scheduler.OrphanBaton{Baton: b, Next: 21}, scheduler.Missing},
+		{"what the store has had is not known", scheduler.OrphanBaton{Baton: b}, scheduler.Missing},
+		{"deleted, and the baton cannot be read", scheduler.OrphanBaton{Marker: 8, Next: 21}, scheduler.Deleted},
+		{"not known to be deleted, and the baton cannot be read", scheduler.OrphanBaton{Next: 21}, scheduler.Missing},
 	} {
-		if got := row.stray.Fate(); got != row.want {
+		if got := row.stray.Cause(); got != row.want {
 			t.Errorf("%s: fate %d, want %d", row.name, got, row.want)
 		}
 	}
@@ -37,7 +37,7 @@ func TestStrayAwaits(t *testing.T) {
 	for now, want := range map[string]time.Duration{
 		"09:00:00": time.Second, "09:00:20": 20 * time.Second, "09:05:00": 5 * time.Minute, "19:00:00": 10 * time.Minute,
 	} {
-		next, until := b.Await(at(now))
+		next, until := b.Requeue(at(now))
 		if got := until.Sub(at(now)); got != want || !next.Suspect || !next.Due.Equal(b.Due) {
 			t.Errorf("at %s it waits %s, want %s; %+v", now, got, want, next)
 		}
@@ -65,7 +65,7 @@ func TestAdopt(t *testing.T) {
 			j.UID = "abcdefghijklmnop"
 			b := row.baton(job(t, row.put))
 			b.Revision, b.Progress = 99, scheduler.Progress{Number: 5, Runs: 5, Last: at("09:04:00")}
-			got, err := j.Adopt(b)
+			got, err := j.Reattach(b)
 			if err != nil {
 				t.Fatal(err)
 			}

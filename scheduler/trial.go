@@ -9,10 +9,10 @@ import (
 // MaxTrial is the maximum duration of a test run.
 const MaxTrial = time.Minute
 
-// Trial parses a job document for a test run. Secrets that it omits are taken from j, the stored job of the name (nil
+// TestRun parses a job document for a test run. Secrets that it omits are taken from j, the stored job of the name (nil
 // for none), because no API returns them. kept holds the paths of these secrets; [CheckKept] decides whether the
 // document may use them.
-func (r *Reading) Trial(j *Job, v document.Value) (d *Draft, kept []string) {
+func (r *DefinitionDecoder) TestRun(j *Job, v document.Value) (d *ParsedDefinition, kept []string) {
 	d = r.Document(v)
 	if j == nil {
 		return d, nil
@@ -72,9 +72,9 @@ func StatusHint(status int) string {
 	return ""
 }
 
-// TrialOf returns the attempt of a test run. mark makes its idempotency key unique, so that it is not the key of an
+// TestRunOf returns the attempt of a test run. mark makes its idempotency key unique, so that it is not the key of an
 // occurrence.
-func TrialOf(k Key, def *Definition, mark string, now time.Time) Attempt {
+func TestRunOf(k Key, def *Definition, mark string, now time.Time) Attempt {
 	id := OccurrenceID(k, now)
 	return Attempt{
 		Job: k, Occurrence: id, ID: id + "#1", Key: id + "/trial-" + mark, Nominal: now, Due: now, Try: 1,

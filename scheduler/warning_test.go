@@ -51,7 +51,7 @@ func read(t *testing.T, text string) *scheduler.Definition {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reading := scheduler.Reading{Actions: noActions{}, Key: key, UID: uid, Now: at("08:00:00")}
+	reading := scheduler.DefinitionDecoder{Actions: noActions{}, Key: key, UID: uid, Now: at("08:00:00")}
 	def, err := reading.Document(v).Definition()
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)

@@ -15,7 +15,7 @@ type moves struct {
 	*world
 
 	ctx  context.Context //nolint:containedctx // of the test
-	slot scheduler.Slot
+	slot scheduler.BatonKey
 }
 
 // waiting returns the sequence of the waiting baton, or 0.
@@ -202,7 +202,7 @@ func TestMoves(t *testing.T) {
 			return m.store.Cancel(m.ctx, m.slot, 0)
 		}, nil, "", ""},
 	}
-	for _, slot := range []scheduler.Slot{own, beside("x1")} {
+	for _, slot := range []scheduler.BatonKey{own, beside("x1")} {
 		for _, test := range tests {
 			t.Run(test.name+" "+slot.Detached, func(t *testing.T) {
 				inBubble(t, func(t *testing.T, w *world) {
@@ -261,9 +261,9 @@ func TestTimerIsExact(t *testing.T) {
 func TestClear(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		ctx, later := t.Context(), time.Now().Add(time.Hour)
-		slots := []scheduler.Slot{own, beside("x1"), beside("x2")}
+		slots := []scheduler.BatonKey{own, beside("x1"), beside("x2")}
 		for _, k := range alike {
-			slots = append(slots, scheduler.Slot{Key: k}, scheduler.Slot{Key: k, Detached: "x1"})
+			slots = append(slots, scheduler.BatonKey{Key: k}, scheduler.BatonKey{Key: k, Detached: "x1"})
 		}
 		for _, slot := range slots {
 			w.must(w.store.Arm(ctx, slot, []byte("t"), later, 0))
@@ -289,25 +289,25 @@ func TestClear(t *testing.T) {
 func TestClearLeavesOthersWithTheirWorkers(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		ctx := t.Context()
-		for _, slot := range []scheduler.Slot{{Key: alike[0]}, own, {Key: alike[1]}, beside("x1"), {Key: alike[2]}, beside("x2")} {
+		for _, slot := range []scheduler.BatonKey{{Key: alike[0]}, own, {Key: alike[1]}, beside("x1"), {Key: alike[2]}, beside("x2")} {
 			w.must(w.store.Fire(ctx, slot, []byte(slot.String()), 0))
 		}
 		h := w.deliver(w.store, wide, nil)
 		held := map[scheduler.Key]*scheduler.Delivery{}
 		for range 6 {
 			d := h.take()
-			held[d.Slot.Key] = d
+			held[d.Key.Key] = d
 		}
 		w.must(w.store.Clear(ctx, job, nil))
 		w.must(held[alike[2]].Lease.Ack())
-		w.must(w.store.Fire(ctx, scheduler.Slot{Key: scheduler.Key{Collection: "c", Job: "later"}}, []byte("later"), 0))
+		w.must(w.store.Fire(ctx, scheduler.BatonKey{Key: scheduler.Key{Collection: "c", Job: "later"}}, []byte("later"), 0))
 		w.must(h.take().Lease.Ack())
 		for _, k := range alike[:2] {
 			held[k].Lease.Yield() // not renewed
 		}
 		for range 2 {
 			d := h.take()
-			if (d.Slot.Key != alike[0] && d.Slot.Key != alike[1]) || d.Deliveries < 2 {
+			if (d.Key.Key != alike[0] && d.Key.Key != alike[1]) || d.Deliveries < 2 {
 				t.Errorf("%s is delivered, for the %d. time", d.Body, d.Deliveries)
 			}
 			w.must(d.Lease.Ack())
@@ -324,9 +324,9 @@ func TestFindBatons(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		ctx, later := t.Context(), time.Now().Add(time.Hour)
 		w.must(w.store.Arm(ctx, own, []byte("t"), later, 0))
-		w.must(w.store.Fire(ctx, scheduler.Slot{Key: alike[0]}, []byte("f"), 0))
-		w.must(w.store.Fire(ctx, scheduler.Slot{Key: alike[1], Detached: "x1"}, []byte("f"), 0))
-		both := scheduler.Slot{Key: alike[2]}
+		w.must(w.store.Fire(ctx, scheduler.BatonKey{Key: alike[0]}, []byte("f"), 0))
+		w.must(w.store.Fire(ctx, scheduler.BatonKey{Key: alike[1], Detached: "x1"}, []byte("f"), 0))
+		both := scheduler.BatonKey{Key: alike[2]}
 		w.must(w.store.Arm(ctx, both, []byte("t"), later, 0))
 		w.must(w.store.Fire(ctx, both, []byte("f"), 0))
 		for name, test := range map[string]struct{ among, want []scheduler.Key }{
@@ -359,7 +359,7 @@ func TestEachBaton(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		ctx, later := t.Context(), time.Now().Add(time.Hour)
 		list := func() (all []string) {
-			w.must(w.store.EachBaton(ctx, 0, func(slot scheduler.Slot, waiting bool) error {
+			w.must(w.store.EachBaton(ctx, 0, func(slot scheduler.BatonKey, waiting bool) error {
 				kind := "runs"
 				if waiting {
 					kind = "waits"
@@ -376,13 +376,13 @@ func TestEachBaton(t *testing.T) {
 		w.must(w.store.Arm(ctx, own, []byte("t"), later, 0))
 		w.must(w.store.Fire(ctx, own, []byte("f"), 0))
 		w.must(w.store.Fire(ctx, beside("x1"), []byte("f"), 0))
-		w.must(w.store.Arm(ctx, scheduler.Slot{Key: alike[2]}, []byte("t"), later, 0))
+		w.must(w.store.Arm(ctx, scheduler.BatonKey{Key: alike[2]}, []byte("t"), later, 0))
 		want := []string{"runs c/job ", "runs c/job x1", "waits c/job ", "waits c2/job "}
 		if got := list(); !slices.Equal(got, want) {
 			t.Errorf("listed %q, want %q", got, want)
 		}
 		enough, n := errors.New("enough"), 0
-		err := w.store.EachBaton(ctx, 0, func(scheduler.Slot, bool) error { n++; return enough })
+		err := w.store.EachBaton(ctx, 0, func(scheduler.BatonKey, bool) error { n++; return enough })
 		if !errors.Is(err, enough) || n != 1 {
 			t.Errorf("went on %d times after an error: %v", n, err)
 		}
@@ -406,7 +406,7 @@ func TestUnavailable(t *testing.T) {
 			"FindBatons":  s.FindBatons(ctx, []scheduler.Key{job}, func(scheduler.Stored, bool) {}),
 			"LastRecords": s.LastRecords(ctx, []scheduler.Key{job}, scheduler.Outcomes, func(*scheduler.Record) {}),
 			"EndJobs":     s.EndJobs(ctx, []scheduler.JobEnd{{Key: job}})[0],
-			"EachBaton":   s.EachBaton(ctx, 0, func(scheduler.Slot, bool) error { return nil }),
+			"EachBaton":   s.EachBaton(ctx, 0, func(scheduler.BatonKey, bool) error { return nil }),
 			"Deliver": s.Deliver(ctx, 0, nil, func() int { return 1 }, func(*scheduler.Delivery) {
 			}),
 			"LoadJob":     second(s.LoadJob(ctx, job)),

@@ -57,7 +57,7 @@ func TestFindDetached(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		ctx := t.Context()
 		find := func() (names []string, running int) {
-			w.must(w.store.FindDetached(ctx, append([]scheduler.Key{job}, alike...), func(slot scheduler.Slot, st scheduler.Stored, runs bool) {
+			w.must(w.store.FindDetached(ctx, append([]scheduler.Key{job}, alike...), func(slot scheduler.BatonKey, st scheduler.Stored, runs bool) {
 				if slot.Key != job || string(st.Data) != "d" || st.Revision == 0 {
 					t.Errorf("found %v: %s", slot, st.Data)
 				}

@@ -90,8 +90,8 @@ func running(function string) bool {
 var (
 	job   = scheduler.Key{Collection: "c", Job: "job"}
 	alike = []scheduler.Key{{Collection: "c", Job: "job2"}, {Collection: "c", Job: "jo"}, {Collection: "c2", Job: "job"}}
-	own   = scheduler.Slot{Key: job}
+	own   = scheduler.BatonKey{Key: job}
 )
 
 // beside returns the slot of a detached run of the job.
-func beside(name string) scheduler.Slot { return scheduler.Slot{Key: job, Detached: name} }
+func beside(name string) scheduler.BatonKey { return scheduler.BatonKey{Key: job, Detached: name} }

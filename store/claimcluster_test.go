@@ -126,7 +126,7 @@ func TestClaimInCluster(t *testing.T) {
 		}
 		for _, d := range slices.Concat(again, kept) {
 			if !d.Lease.Stands() {
-				t.Errorf("%s leads: %s is in doubt", leader.Name(), d.Slot.Detached)
+				t.Errorf("%s leads: %s is in doubt", leader.Name(), d.Key.Detached)
 			}
 			w.must(d.Lease.Ack())
 		}
@@ -145,7 +145,7 @@ func (h *holder) mustBeEmpty() {
 	tick := time.Tick(20 * time.Millisecond)
 	for end := time.Now().Add(patience); ; <-tick {
 		n := 0
-		err := h.store.EachBaton(h.t.Context(), 0, func(scheduler.Slot, bool) error { n++; return nil })
+		err := h.store.EachBaton(h.t.Context(), 0, func(scheduler.BatonKey, bool) error { n++; return nil })
 		switch {
 		case err == nil && n == 0:
 			return

@@ -28,10 +28,10 @@ func TestListingBeyondAPage(t *testing.T) {
 				_, err := w.store.SaveJob(ctx, k, []byte("y"), rev, false)
 				w.must(err)
 			}
-			w.must(w.store.Arm(ctx, scheduler.Slot{Key: k}, []byte("t"), later, 0))
+			w.must(w.store.Arm(ctx, scheduler.BatonKey{Key: k}, []byte("t"), later, 0))
 			if i%3 == 0 {
-				w.must(w.store.Fire(ctx, scheduler.Slot{Key: k}, []byte("f"), 0))
-				w.must(w.store.Fire(ctx, scheduler.Slot{Key: k, Detached: "x1"}, []byte("f"), 0))
+				w.must(w.store.Fire(ctx, scheduler.BatonKey{Key: k}, []byte("f"), 0))
+				w.must(w.store.Fire(ctx, scheduler.BatonKey{Key: k, Detached: "x1"}, []byte("f"), 0))
 			}
 		}
 		list := func() map[string][]string {
@@ -39,7 +39,7 @@ func TestListingBeyondAPage(t *testing.T) {
 			for _, c := range []string{"", "c0", "c1", "c2"} {
 				w.must(w.store.EachJob(ctx, c, func(k scheduler.Key) error { all[c] = append(all[c], k.String()); return nil }))
 			}
-			w.must(w.store.EachBaton(ctx, 0, func(s scheduler.Slot, waiting bool) error {
+			w.must(w.store.EachBaton(ctx, 0, func(s scheduler.BatonKey, waiting bool) error {
 				all["batons"] = append(all["batons"], fmt.Sprintln(s, s.Detached, waiting))
 				return nil
 			}))
@@ -63,7 +63,7 @@ func TestListingBeyondAPage(t *testing.T) {
 		if !errors.Is(err, enough) || n != 1 {
 			t.Errorf("went on %d times after an error: %v", n, err)
 		}
-		err = w.store.EachBaton(ctx, 0, func(scheduler.Slot, bool) error { n++; return enough })
+		err = w.store.EachBaton(ctx, 0, func(scheduler.BatonKey, bool) error { n++; return enough })
 		if !errors.Is(err, enough) || n != 2 {
 			t.Errorf("went on %d times after an error: %v", n-1, err)
 		}
@@ -83,7 +83,7 @@ func TestListingWhileWritten(t *testing.T) {
 			rev, err := w.store.SaveJob(ctx, key(i), []byte("x"), 0, false)
 			w.must(err)
 			revisions[i] = rev
-			w.must(w.store.Arm(ctx, scheduler.Slot{Key: key(i)}, []byte("t"), later, 0))
+			w.must(w.store.Arm(ctx, scheduler.BatonKey{Key: key(i)}, []byte("t"), later, 0))
 		}
 		told := map[string]int{}
 		write := func(i int) {
@@ -106,11 +106,11 @@ func TestListingWhileWritten(t *testing.T) {
 			}
 		}
 		clear(told)
-		w.must(w.store.EachBaton(ctx, 0, func(s scheduler.Slot, _ bool) error {
+		w.must(w.store.EachBaton(ctx, 0, func(s scheduler.BatonKey, _ bool) error {
 			told[s.String()]++
 			if len(told) == 1 {
 				w.must(w.store.Clear(ctx, key(0), nil))
-				w.must(w.store.Arm(ctx, scheduler.Slot{Key: key(0)}, []byte("t"), later, 0))
+				w.must(w.store.Arm(ctx, scheduler.BatonKey{Key: key(0)}, []byte("t"), later, 0))
 			}
 			return nil
 		}))
@@ -162,7 +162,7 @@ func TestListingAsksTheIndexOnce(t *testing.T) {
 			k := scheduler.Key{Collection: fmt.Sprintf("c%d", i%2), Job: fmt.Sprintf("j%d", i)}
 			_, err := w.store.SaveJob(ctx, k, []byte("x"), 0, false)
 			w.must(err)
-			w.must(w.store.Arm(ctx, scheduler.Slot{Key: k}, []byte("t"), later, 0))
+			w.must(w.store.Arm(ctx, scheduler.BatonKey{Key: k}, []byte("t"), later, 0))
 		}
 		listener := storetest.Connect(t, w.server)
 		index, err := listener.SubscribeSync("$JS.API.STREAM.INFO.>")
@@ -179,7 +179,7 @@ func TestListingAsksTheIndexOnce(t *testing.T) {
 				}
 			}
 		}
-		batons := func() error { return w.store.EachBaton(ctx, 0, func(scheduler.Slot, bool) error { return nil }) }
+		batons := func() error { return w.store.EachBaton(ctx, 0, func(scheduler.BatonKey, bool) error { return nil }) }
 		collection := func() error { return w.store.EachJob(ctx, "c1", func(scheduler.Key) error { return nil }) }
 		for _, test := range []struct {
 			what string
@@ -223,8 +223,8 @@ func TestListingManyBatons(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		told := make(map[scheduler.Slot]bool, batons)
-		w.must(w.store.EachBaton(ctx, 0, func(s scheduler.Slot, waiting bool) error {
+		told := make(map[scheduler.BatonKey]bool, batons)
+		w.must(w.store.EachBaton(ctx, 0, func(s scheduler.BatonKey, waiting bool) error {
 			if waiting || told[s] {
 				t.Fatalf("%s: waits %t, told before %t", s, waiting, told[s])
 			}

@@ -68,7 +68,7 @@ func (h *hands) none(d time.Duration) {
 
 // TestDelivery checks the delivery of a fired timer.
 func TestDelivery(t *testing.T) {
-	for _, slot := range []scheduler.Slot{own, beside("x1")} {
+	for _, slot := range []scheduler.BatonKey{own, beside("x1")} {
 		t.Run(slot.Detached, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, w *world) {
 				h := w.deliver(w.store, wide, nil)
@@ -78,7 +78,7 @@ func TestDelivery(t *testing.T) {
 				d := h.take()
 				st, err := w.store.Running(t.Context(), slot)
 				w.must(err)
-				if d.Slot != slot || string(d.Body) != "body" || d.Deliveries != 1 || d.Sequence != st.Revision {
+				if d.Key != slot || string(d.Body) != "body" || d.Deliveries != 1 || d.Sequence != st.Revision {
 					t.Errorf("delivered %+v, want sequence %d", d, st.Revision)
 				}
 				if late := d.Fired.Sub(due); late < 0 || late > 300*time.Millisecond {

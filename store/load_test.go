@@ -17,7 +17,7 @@ func TestLoad(t *testing.T) {
 		ctx := t.Context()
 		wantLoad(t, w, "nothing", scheduler.LaneLoad{}, 0)
 		for i := range 3 {
-			slot := scheduler.Slot{Key: scheduler.Key{Collection: "c", Job: fmt.Sprintf("j%d", i)}}
+			slot := scheduler.BatonKey{Key: scheduler.Key{Collection: "c", Job: fmt.Sprintf("j%d", i)}}
 			w.must(w.store.Arm(ctx, slot, []byte("b"), time.Now().Add(time.Hour), 0))
 		}
 		w.must(w.store.Fire(ctx, own, []byte("b"), 0))

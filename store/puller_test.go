@@ -187,7 +187,7 @@ func TestForeignMessage(t *testing.T) {
 		w.must(err)
 		h := w.deliver(w.store, wide, nil)
 		w.must(w.store.Fire(t.Context(), own, []byte("b"), 0))
-		if d := h.take(); d.Slot != own {
+		if d := h.take(); d.Key != own {
 			t.Errorf("delivered %+v", d)
 		}
 		time.Sleep(time.Second)
@@ -204,7 +204,7 @@ func TestLanesShareRoom(t *testing.T) {
 		s, err := open(t, storetest.Connect(t, w.server), store.Config{Prefix: "many", Lanes: lanes})
 		w.must(err)
 		for i := range 20 * room {
-			slot := scheduler.Slot{Key: scheduler.Key{Collection: "c", Job: "job" + strconv.Itoa(i)}}
+			slot := scheduler.BatonKey{Key: scheduler.Key{Collection: "c", Job: "job" + strconv.Itoa(i)}}
 			w.must(s.Fire(t.Context(), slot, []byte("x"), 0))
 		}
 		var held atomic.Int64

@@ -116,7 +116,7 @@ func TestCheckFindsShutStream(t *testing.T) {
 	}
 	large := make([]byte, 900<<10)
 	for i := 0; i < 100 && err == nil; i++ { // more than one file of the stream, so that it needs another
-		slot := scheduler.Slot{Key: scheduler.Key{Collection: "c", Job: "job" + strconv.Itoa(i)}}
+		slot := scheduler.BatonKey{Key: scheduler.Key{Collection: "c", Job: "job" + strconv.Itoa(i)}}
 		if st.Lane(slot.Key) == 1 {
 			err = st.Arm(t.Context(), slot, large, time.Now().Add(time.Hour), 0)
 		}

@@ -151,7 +151,7 @@ func (s *Store) Load(ctx context.Context) (load scheduler.Load, err error) {
 
 // checkSubjects checks the required publish permissions at the start, rather than when a job is due.
 func (s *Store) checkSubjects(ctx context.Context) error {
-	slot := scheduler.Slot{Key: scheduler.Key{Collection: "probe", Job: "probe"}}
+	slot := scheduler.BatonKey{Key: scheduler.Key{Collection: "probe", Job: "probe"}}
 	quiet := []string{s.TimerSubject(slot), s.FireSubject(slot), s.JobSubject(slot.Key)}
 	if may, ok := s.conn.Permissions(ctx); ok {
 		loud := []string{

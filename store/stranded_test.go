@@ -36,7 +36,7 @@ func (w *world) strand() {
 func TestStranded(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		ctx, s := t.Context(), w.store
-		stranded := func() []scheduler.Stranded {
+		stranded := func() []scheduler.UndeliveredBaton {
 			t.Helper()
 			found, err := s.Stranded(ctx, 0)
 			w.must(err)
@@ -55,22 +55,22 @@ func TestStranded(t *testing.T) {
 		h := w.holder(10)
 		h.none(time.Minute)
 		got := stranded()
-		want := []scheduler.Stranded{{Slot: own, Body: []byte("own"), Sequence: 1}, {Slot: beside("x"), Body: []byte("beside"), Sequence: 2}}
-		same := func(a, b scheduler.Stranded) bool {
-			return a.Slot == b.Slot && bytes.Equal(a.Body, b.Body) && a.Sequence == b.Sequence
+		want := []scheduler.UndeliveredBaton{{Key: own, Body: []byte("own"), Sequence: 1}, {Key: beside("x"), Body: []byte("beside"), Sequence: 2}}
+		same := func(a, b scheduler.UndeliveredBaton) bool {
+			return a.Key == b.Key && bytes.Equal(a.Body, b.Body) && a.Sequence == b.Sequence
 		}
 		if !slices.EqualFunc(got, want, same) {
 			t.Errorf("found %v, want %v", got, want)
 		}
 
-		w.must(s.Fire(ctx, scheduler.Slot{Key: alike[0]}, []byte("held"), 0)) // delivered, not acknowledged
+		w.must(s.Fire(ctx, scheduler.BatonKey{Key: alike[0]}, []byte("held"), 0)) // delivered, not acknowledged
 		held := h.take()
 		time.Sleep(time.Minute)
 		w.must(s.PassOn(ctx, own, []byte("again"), time.Time{}, 1))
 		w.must(s.Discard(ctx, own, 1))
 		again := h.take()
-		if again.Slot != own || string(again.Body) != "again" {
-			t.Errorf("delivered %s %s", again.Slot, again.Body)
+		if again.Key != own || string(again.Body) != "again" {
+			t.Errorf("delivered %s %s", again.Key, again.Body)
 		}
 		w.must(again.Lease.Ack())
 		time.Sleep(time.Second)

@@ -90,7 +90,7 @@ func problems(t *testing.T, text string) string {
 	}
 	registry := builtin.New(builtin.Config{})
 	t.Cleanup(registry.Close)
-	r := scheduler.Reading{Actions: registry, Key: scheduler.Key{Collection: "default", Job: "a"}, Now: time.Unix(0, 0)}
+	r := scheduler.DefinitionDecoder{Actions: registry, Key: scheduler.Key{Collection: "default", Job: "a"}, Now: time.Unix(0, 0)}
 	_, err = r.Document(v).Definition()
 	var lines []string
 	for _, p := range scheduler.ProblemsIn(err) {

@@ -56,7 +56,7 @@ func (a *action) Invoke(ctx context.Context, at scheduler.Attempt) scheduler.Res
 func (a *action) attempt(ctx context.Context, at scheduler.Attempt) scheduler.Result {
 	start := time.Now()
 	fail := func(err error) scheduler.Result {
-		f := judge(err)
+		f := classify(err)
 		if ended := context.Cause(ctx); ended != nil && errors.Is(err, ended) {
 			stage, waited := waiting(err)
 			f = &actions.Failure{Reason: netreason.Ended(ctx, stage, at.Timeout, time.Since(start)), Blameless: waited}

@@ -21,7 +21,7 @@ import (
 )
 
 // judge classifies an error.
-func judge(err error) *actions.Failure {
+func classify(err error) *actions.Failure {
 	if known, ok := errors.AsType[*actions.Failure](err); ok {
 		f := *known // attempts share an error of a connection
 		return &f

@@ -54,7 +54,7 @@ func TestJudge(t *testing.T) {
 		},
 		{actions.Unready(errors.New("shared secret \"a\": not found")), actions.Failure{Reason: "shared secret \"a\": not found", Blameless: true}},
 	} {
-		if got := *judge(test.err); got != test.want {
+		if got := *classify(test.err); got != test.want {
 			t.Errorf("%v:\ngot  %+v\nwant %+v", test.err, got, test.want)
 		}
 	}

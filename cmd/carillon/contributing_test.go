@@ -33,7 +33,7 @@ func TestContributingListsAllFiles(t *testing.T) {
 		},
 		{
 			list: "Add a record field", pattern: `"summary[",]|\.Summary\b`, folders: "scheduler/*.go scheduler/engine scheduler/explain store",
-			want: "scheduler/action.go scheduler/batonstored.go scheduler/ending.go scheduler/engine/attempted.go " +
+			want: "scheduler/action.go scheduler/batonstored.go scheduler/completion.go scheduler/engine/attempted.go " +
 				"scheduler/record.go scheduler/recordform.go scheduler/recordstored.go scheduler/step.go",
 		},
 		{

@@ -29,7 +29,7 @@ func (reader) ReadAction(_ string, o *document.Object) scheduler.Action {
 func job(t *testing.T, k scheduler.Key, properties document.Value) *scheduler.Job {
 	t.Helper()
 	now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
-	r := scheduler.Reading{Actions: reader{}, Key: k, UID: "uid", Now: now}
+	r := scheduler.DefinitionDecoder{Actions: reader{}, Key: k, UID: "uid", Now: now}
 	d, err := r.Definition(properties.Clone())
 	if err != nil {
 		t.Fatalf("%s: %v", properties, err)

@@ -45,7 +45,7 @@ func (d *dying) do(write func() error) error {
 	return errKilled
 }
 
-func (d *dying) Arm(ctx context.Context, slot scheduler.Slot, body []byte, at time.Time, waiting uint64) error {
+func (d *dying) Arm(ctx context.Context, slot scheduler.BatonKey, body []byte, at time.Time, waiting uint64) error {
 	return d.do(func() error { return d.Store.Arm(ctx, slot, body, at, waiting) })
 }
 

@@ -101,7 +101,7 @@ func (e *Entry) check() error {
 	seen := map[string]bool{}
 	for i := range e.Batons {
 		b := &e.Batons[i]
-		slot := scheduler.Slot{Key: e.Key(), Detached: b.Detached}
+		slot := scheduler.BatonKey{Key: e.Key(), Detached: b.Detached}
 		if err := b.Check(slot); err != nil {
 			return fmt.Errorf("job %s: %w", e.Name, err)
 		}

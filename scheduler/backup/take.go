@@ -200,7 +200,7 @@ func (t *taker) batonsOf(ctx context.Context, jobs []scheduler.Stored) (map[sche
 	for _, st := range jobs {
 		batons[st.Key], of[st.Key] = &found{}, st
 	}
-	take := func(slot scheduler.Slot, st scheduler.Stored, running bool) {
+	take := func(slot scheduler.BatonKey, st scheduler.Stored, running bool) {
 		b, ok := t.read(slot, of[slot.Key], st, running)
 		f := batons[slot.Key]
 		switch {
@@ -212,7 +212,7 @@ func (t *taker) batonsOf(ctx context.Context, jobs []scheduler.Stored) (map[sche
 		}
 	}
 	keys := keysOf(jobs)
-	err := t.Store.FindBatons(ctx, keys, func(st scheduler.Stored, running bool) { take(scheduler.Slot{Key: st.Key}, st, running) })
+	err := t.Store.FindBatons(ctx, keys, func(st scheduler.Stored, running bool) { take(scheduler.BatonKey{Key: st.Key}, st, running) })
 	if err == nil {
 		err = t.Store.FindDetached(ctx, keys, take)
 	}
@@ -221,7 +221,7 @@ func (t *taker) batonsOf(ctx context.Context, jobs []scheduler.Stored) (map[sche
 
 // read decodes a baton. It returns false for a damaged baton, which it records as omitted, and for a baton of an
 // earlier job with the same name, which no worker would run.
-func (t *taker) read(slot scheduler.Slot, job, st scheduler.Stored, running bool) (Baton, bool) {
+func (t *taker) read(slot scheduler.BatonKey, job, st scheduler.Stored, running bool) (Baton, bool) {
 	b, err := scheduler.DecodeBaton(st.Data)
 	if err == nil {
 		err = b.Check(slot)

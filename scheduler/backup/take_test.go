@@ -27,7 +27,7 @@ func (s slow) FindBatons(ctx context.Context, keys []scheduler.Key, found func(s
 }
 
 func (s slow) FindDetached(
-	ctx context.Context, keys []scheduler.Key, found func(scheduler.Slot, scheduler.Stored, bool),
+	ctx context.Context, keys []scheduler.Key, found func(scheduler.BatonKey, scheduler.Stored, bool),
 ) error {
 	defer time.Sleep(400 * time.Millisecond)
 	return s.Store.FindDetached(ctx, keys, found)
@@ -177,7 +177,7 @@ func TestBackupFailsOnDamage(t *testing.T) {
 		from := newSystem(t, s, newKey(t), store.Config{Prefix: "from"})
 		from.put("later", `{"startTime": "2000-01-01T00:30:00Z", `+to("", fine)+`}`)
 		from.must(from.store.Clear(t.Context(), key("later"), nil))
-		from.must(from.store.Arm(t.Context(), scheduler.Slot{Key: key("later")}, []byte("garbage"), time.Now().Add(time.Hour), 0))
+		from.must(from.store.Arm(t.Context(), scheduler.BatonKey{Key: key("later")}, []byte("garbage"), time.Now().Add(time.Hour), 0))
 		_, err := from.store.Tokens().Save(t.Context(), "NOT-AN-ID", []byte(`{}`), 0)
 		from.must(err)
 		take := func(partial bool) ([]byte, error) {

@@ -13,7 +13,7 @@ import (
 // admissions creates jobs in collections with a quota, one after the other. Replicas do not wait for each other: a
 // collection may exceed its quota by the jobs that they create within countTrusted.
 type admissions struct {
-	lines  lines
+	lines  keyedMutex
 	counts sync.Map // count by collection; owned by the holder of the collection's turn
 }
 

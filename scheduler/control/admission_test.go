@@ -240,7 +240,7 @@ func TestNoUpdateIsLostOfOneJob(t *testing.T) {
 	}
 	batons := 0
 	for lane := range r.stores[0].Lanes() {
-		if err := r.stores[0].EachBaton(t.Context(), lane, func(scheduler.Slot, bool) error { batons++; return nil }); err != nil {
+		if err := r.stores[0].EachBaton(t.Context(), lane, func(scheduler.BatonKey, bool) error { batons++; return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}

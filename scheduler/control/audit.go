@@ -31,7 +31,7 @@ type AuditReport struct {
 	v1.AuditReport
 
 	sample      []scheduler.Key // of the jobs
-	endings     []scheduler.Ending
+	endings     []scheduler.Completion
 	collections map[string]bool // collections with jobs
 }
 
@@ -42,7 +42,7 @@ type Finding = v1.Finding
 type finding struct {
 	Finding
 
-	ending *scheduler.Ending
+	ending *scheduler.Completion
 	never  bool
 }
 
@@ -232,10 +232,10 @@ func (a Auditor) bare(
 		switch {
 		case err != nil:
 			return nil, fmt.Errorf("job %s: %w", st.Key, err)
-		case own.Course == scheduler.AtEnd:
-			found <- finding{ending: &own.Ending}
+		case own.Lifecycle == scheduler.AtEnd:
+			found <- finding{ending: &own.Completion}
 			ended = true
-		case own.Course == scheduler.BatonLost:
+		case own.Lifecycle == scheduler.BatonLost:
 			lost = append(lost, j)
 		}
 	}
@@ -289,13 +289,13 @@ func (a Auditor) auditStranded(ctx context.Context, rep *AuditReport, fix bool) 
 			return fmt.Errorf("audit of lane %d: %w", lane, err)
 		}
 		for _, s := range now {
-			if !slices.ContainsFunc(before, func(b scheduler.Stranded) bool { return b.Sequence == s.Sequence }) {
+			if !slices.ContainsFunc(before, func(b scheduler.UndeliveredBaton) bool { return b.Sequence == s.Sequence }) {
 				continue
 			}
-			f := Finding{Job: s.Slot.Key, Problem: "its running baton was given to nobody: the server counts it as acknowledged"}
+			f := Finding{Job: s.Key.Key, Problem: "its running baton was given to nobody: the server counts it as acknowledged"}
 			if fix {
 				if err := a.rescue(ctx, &s); err != nil {
-					return fmt.Errorf("job %s: %w", s.Slot.Key, err)
+					return fmt.Errorf("job %s: %w", s.Key.Key, err)
 				}
 				f.Fixed = true
 			}
@@ -306,22 +306,24 @@ func (a Auditor) auditStranded(ctx context.Context, rep *AuditReport, fix bool) 
 }
 
 // rescue fires a stranded baton again, unless it was passed on, and removes it.
-func (a Auditor) rescue(ctx context.Context, s *scheduler.Stranded) error {
+func (a Auditor) rescue(ctx context.Context, s *scheduler.UndeliveredBaton) error {
 	var at [2]uint64
-	for i, look := range []func(context.Context, scheduler.Slot) (scheduler.Stored, error){a.shared.Store.Waiting, a.shared.Store.Running} {
-		st, err := look(ctx, s.Slot)
+	for i, look := range []func(context.Context, scheduler.BatonKey) (scheduler.Stored, error){
+		a.shared.Store.Waiting, a.shared.Store.Running,
+	} {
+		st, err := look(ctx, s.Key)
 		if err != nil && !errors.Is(err, scheduler.ErrNotFound) {
 			return err
 		}
 		at[i] = st.Revision
 	}
 	if s.Rescue(at[0], at[1]) == scheduler.FireAgain {
-		err := a.shared.Store.PassOn(ctx, s.Slot, s.Again(), time.Time{}, s.Sequence)
+		err := a.shared.Store.PassOn(ctx, s.Key, s.Again(), time.Time{}, s.Sequence)
 		if err != nil && !errors.Is(err, scheduler.ErrConflict) { // another process was faster
 			return err
 		}
 	}
-	return a.shared.Store.Discard(ctx, s.Slot, s.Sequence)
+	return a.shared.Store.Discard(ctx, s.Key, s.Sequence)
 }
 
 // auditStray examines a job with batons, but without a definition in the index. last is the last revision of any job.
@@ -333,7 +335,7 @@ func (a Auditor) auditStray(ctx context.Context, k scheduler.Key, last uint64, f
 	stray.Next = last + 1
 	told := finding{Finding: Finding{Job: k, Problem: strayProblem(stray, f)}}
 	switch {
-	case stray.Fate() != scheduler.Deleted:
+	case stray.Cause() != scheduler.Deleted:
 		told.Lost = true
 	case fix:
 		if err := a.shared.Store.Clear(ctx, k, scheduler.Left("", stray.Marker)); err != nil {
@@ -375,7 +377,7 @@ func (a Auditor) auditCollections(ctx context.Context, rep *AuditReport) error {
 
 // stray looks for batons of a job without a definition, and returns nil if it finds none. err explains why a baton is
 // unreadable.
-func (h *shared) stray(ctx context.Context, k scheduler.Key) (stray *scheduler.Stray, unreadable, err error) {
+func (h *shared) stray(ctx context.Context, k scheduler.Key) (stray *scheduler.OrphanBaton, unreadable, err error) {
 	marker, err := h.Store.LoadJob(ctx, k)
 	if err == nil {
 		return nil, nil, nil // the definition has appeared
@@ -387,7 +389,7 @@ func (h *shared) stray(ctx context.Context, k scheduler.Key) (stray *scheduler.S
 	if st == nil || err != nil {
 		return nil, nil, err
 	}
-	stray = &scheduler.Stray{Marker: marker.Revision}
+	stray = &scheduler.OrphanBaton{Marker: marker.Revision}
 	b, unreadable := scheduler.DecodeBaton(st.Data)
 	if unreadable == nil {
 		stray.Baton = &b
@@ -396,9 +398,9 @@ func (h *shared) stray(ctx context.Context, k scheduler.Key) (stray *scheduler.S
 }
 
 // strayProblem describes the problem of a job with batons, but without a definition.
-func strayProblem(s *scheduler.Stray, unreadable error) string {
+func strayProblem(s *scheduler.OrphanBaton, unreadable error) string {
 	const ways = "; its baton waits until it is put again, and goes on then, or until it is deleted"
-	switch s.Fate() {
+	switch s.Cause() {
 	case scheduler.Deleted:
 		return "has a baton, but no definition: a delete was cut short"
 	case scheduler.Lost:

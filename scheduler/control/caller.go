@@ -42,7 +42,7 @@ func takeTurn(ctx context.Context, q *fairqueue.Queue) (release func(), err erro
 
 // lines serializes requests for the same thing in a process, so that they do not overtake each other. It is only an
 // optimization: the store's compare-and-set guarantees correctness.
-type lines struct {
+type keyedMutex struct {
 	mu sync.Mutex
 	of map[string]*line
 }
@@ -54,7 +54,7 @@ type line struct {
 }
 
 // take waits for the caller's turn, and returns the function that ends it.
-func (l *lines) take(ctx context.Context, thing string) (release func(), err error) {
+func (l *keyedMutex) take(ctx context.Context, thing string) (release func(), err error) {
 	own := l.join(thing)
 	select {
 	case own.turn <- struct{}{}:
@@ -65,7 +65,7 @@ func (l *lines) take(ctx context.Context, thing string) (release func(), err err
 	}
 }
 
-func (l *lines) join(thing string) *line {
+func (l *keyedMutex) join(thing string) *line {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	own := l.of[thing]
@@ -80,7 +80,7 @@ func (l *lines) join(thing string) *line {
 	return own
 }
 
-func (l *lines) leave(thing string) {
+func (l *keyedMutex) leave(thing string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	own := l.of[thing]

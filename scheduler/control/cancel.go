@@ -93,7 +93,7 @@ func (e Editor) active(ctx context.Context, collection string) (map[scheduler.Ke
 		if err != nil {
 			return nil, err
 		}
-		err = e.shared.Store.EachBaton(ctx, lane, func(slot scheduler.Slot, _ bool) error {
+		err = e.shared.Store.EachBaton(ctx, lane, func(slot scheduler.BatonKey, _ bool) error {
 			if slot.Detached != "" && slot.Collection == collection {
 				keys[slot.Key] = true
 			}
@@ -120,7 +120,7 @@ func readCancel(ctx context.Context, body []byte) (*v1.CancelRequest, error) {
 
 // begun is an occurrence that can be canceled.
 type begun struct {
-	slot    scheduler.Slot
+	slot    scheduler.BatonKey
 	baton   scheduler.Baton
 	waiting uint64 // sequence of its waiting baton; 0: a worker has the baton
 }
@@ -170,7 +170,7 @@ func (e Editor) cancel(ctx context.Context, k scheduler.Key, req *v1.CancelReque
 // begun returns the cancelable occurrences of a job: all, or only the occurrence at nominal.
 func (e Editor) begun(ctx context.Context, j *scheduler.Job, nominal time.Time) (all []begun, err error) {
 	now := e.shared.Store.Now()
-	add := func(slot scheduler.Slot, b *scheduler.Baton, waiting uint64) {
+	add := func(slot scheduler.BatonKey, b *scheduler.Baton, waiting uint64) {
 		if b.BelongsTo(j) && b.Cancelable(waiting == 0, now) && (nominal.IsZero() || b.Nominal.Equal(nominal)) {
 			all = append(all, begun{slot, *b, waiting})
 		}
@@ -180,9 +180,9 @@ func (e Editor) begun(ctx context.Context, j *scheduler.Job, nominal time.Time) 
 		return nil, err
 	}
 	if b := cmp.Or(found.Waiting, found.Running); b != nil {
-		add(from.Slot, b, from.Waiting)
+		add(from.Key, b, from.Waiting)
 	}
-	err = e.shared.Store.EachDetached(ctx, j.Key, func(slot scheduler.Slot, st scheduler.Stored, running bool) {
+	err = e.shared.Store.EachDetached(ctx, j.Key, func(slot scheduler.BatonKey, st scheduler.Stored, running bool) {
 		b, err := scheduler.DecodeBaton(st.Data)
 		if err != nil || b.Check(slot) != nil {
 			return // its worker cancels it

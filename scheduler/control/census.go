@@ -70,7 +70,7 @@ func (c *census) define(k scheduler.Key) (own bool) {
 // census lists the batons.
 func (a Auditor) census(ctx context.Context, rep *AuditReport) (*census, error) {
 	c := newCensus()
-	err := a.eachBaton(ctx, func(slot scheduler.Slot, waiting bool) {
+	err := a.eachBaton(ctx, func(slot scheduler.BatonKey, waiting bool) {
 		if waiting {
 			rep.Waiting++
 		} else {
@@ -88,7 +88,7 @@ func (a Auditor) strays(ctx context.Context, c *census) ([]scheduler.Key, error)
 		return nil, nil
 	}
 	var keys []scheduler.Key
-	err := a.eachBaton(ctx, func(slot scheduler.Slot, _ bool) {
+	err := a.eachBaton(ctx, func(slot scheduler.BatonKey, _ bool) {
 		if at, ok := c.find(slot.Key); ok && !c.defined[at] {
 			keys = append(keys, slot.Key)
 			c.defined[at] = true // report each job once
@@ -97,9 +97,9 @@ func (a Auditor) strays(ctx context.Context, c *census) ([]scheduler.Key, error)
 	return keys, err
 }
 
-func (a Auditor) eachBaton(ctx context.Context, f func(slot scheduler.Slot, waiting bool)) error {
+func (a Auditor) eachBaton(ctx context.Context, f func(slot scheduler.BatonKey, waiting bool)) error {
 	for lane := range a.shared.Store.Lanes() {
-		err := a.shared.Store.EachBaton(ctx, lane, func(slot scheduler.Slot, waiting bool) error {
+		err := a.shared.Store.EachBaton(ctx, lane, func(slot scheduler.BatonKey, waiting bool) error {
 			f(slot, waiting)
 			return nil
 		})

@@ -12,7 +12,9 @@ import (
 )
 
 // create stores a new job and arms its first baton.
-func (e Editor) create(ctx context.Context, rev uint64, edit Edit, r *scheduler.Reading, def *scheduler.Definition) (*v1.Job, error) {
+func (e Editor) create(
+	ctx context.Context, rev uint64, edit Edit, r *scheduler.DefinitionDecoder, def *scheduler.Definition,
+) (*v1.Job, error) {
 	if edit.DryRun {
 		if _, err := e.checkJobCount(ctx, edit.Key.Collection); err != nil {
 			return nil, err
@@ -90,7 +92,7 @@ var errAdopted = errors.New("adopted")
 
 // adopt stores the new job j as the owner of the orphaned baton old, and makes that baton follow it.
 func (e Editor) adopt(ctx context.Context, j *scheduler.Job, old *scheduler.Baton) error {
-	next, err := j.Adopt(*old)
+	next, err := j.Reattach(*old)
 	if err != nil {
 		return err
 	}

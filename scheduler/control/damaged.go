@@ -17,7 +17,7 @@ import (
 
 // mend replaces a damaged job with a definition.
 func (e Editor) mend(
-	ctx context.Context, damaged *scheduler.DamagedError, edit Edit, r *scheduler.Reading, def *scheduler.Definition,
+	ctx context.Context, damaged *scheduler.DamagedError, edit Edit, r *scheduler.DefinitionDecoder, def *scheduler.Definition,
 ) (*v1.Job, error) {
 	if edit.SpecSequence > 0 && damaged.SpecSequence() > edit.SpecSequence {
 		return nil, fmt.Errorf("job %s: %w: a later spec put it", edit.Key, scheduler.ErrConflict)

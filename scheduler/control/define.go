@@ -13,7 +13,7 @@ import (
 )
 
 // define parses and validates the definition of an edit. at is the path of its properties in the document.
-func (e Editor) define(ctx context.Context, edit Edit) (r *scheduler.Reading, d *scheduler.Definition, at string, err error) {
+func (e Editor) define(ctx context.Context, edit Edit) (r *scheduler.DefinitionDecoder, d *scheduler.Definition, at string, err error) {
 	release, err := takeTurn(ctx, e.shared.computing)
 	if err != nil {
 		return nil, nil, "", err
@@ -55,8 +55,8 @@ func (e Editor) open(ctx context.Context, edit Edit) (*scheduler.Collection, doc
 }
 
 // reading returns the parser of a document for a job of the collection.
-func (e Editor) reading(c *scheduler.Collection, k scheduler.Key) *scheduler.Reading {
-	return &scheduler.Reading{
+func (e Editor) reading(c *scheduler.Collection, k scheduler.Key) *scheduler.DefinitionDecoder {
+	return &scheduler.DefinitionDecoder{
 		Limits: c.Limits(e.shared.Limits), Actions: e.shared.Actions, Key: k, UID: newUID(), Now: e.shared.Store.Now().UTC(),
 	}
 }
@@ -64,7 +64,7 @@ func (e Editor) reading(c *scheduler.Collection, k scheduler.Key) *scheduler.Rea
 // patched returns cur's definition merged with a patch. It rejects a patch that sends secrets elsewhere without
 // providing them.
 func (e Editor) patched(
-	ctx context.Context, edit Edit, r *scheduler.Reading, cur *scheduler.Job, patch document.Value,
+	ctx context.Context, edit Edit, r *scheduler.DefinitionDecoder, cur *scheduler.Job, patch document.Value,
 ) (*scheduler.Definition, error) {
 	release, err := takeTurn(ctx, e.shared.computing)
 	if err != nil {

@@ -38,12 +38,12 @@ func (c *counting) SaveJob(ctx context.Context, k scheduler.Key, data []byte, re
 	return c.Store.SaveJob(ctx, k, data, replaces, final)
 }
 
-func (c *counting) Waiting(ctx context.Context, slot scheduler.Slot) (scheduler.Stored, error) {
+func (c *counting) Waiting(ctx context.Context, slot scheduler.BatonKey) (scheduler.Stored, error) {
 	c.add("waiting")
 	return c.Store.Waiting(ctx, slot)
 }
 
-func (c *counting) Running(ctx context.Context, slot scheduler.Slot) (scheduler.Stored, error) {
+func (c *counting) Running(ctx context.Context, slot scheduler.BatonKey) (scheduler.Stored, error) {
 	c.add("running")
 	return c.Store.Running(ctx, slot)
 }
@@ -53,12 +53,12 @@ func (c *counting) FindBatons(ctx context.Context, keys []scheduler.Key, found f
 	return c.Store.FindBatons(ctx, keys, found)
 }
 
-func (c *counting) Arm(ctx context.Context, slot scheduler.Slot, body []byte, at time.Time, waiting uint64) error {
+func (c *counting) Arm(ctx context.Context, slot scheduler.BatonKey, body []byte, at time.Time, waiting uint64) error {
 	c.add("arm")
 	return c.Store.Arm(ctx, slot, body, at, waiting)
 }
 
-func (c *counting) Cancel(ctx context.Context, slot scheduler.Slot, waiting uint64) error {
+func (c *counting) Cancel(ctx context.Context, slot scheduler.BatonKey, waiting uint64) error {
 	c.add("cancel")
 	return c.Store.Cancel(ctx, slot, waiting)
 }
@@ -139,7 +139,7 @@ type rearming struct {
 }
 
 func (r *rearming) rearm(ctx context.Context, k scheduler.Key) error {
-	slot := scheduler.Slot{Key: k}
+	slot := scheduler.BatonKey{Key: k}
 	st, err := r.Waiting(ctx, slot)
 	if err != nil || r.times == 0 {
 		return err
@@ -157,7 +157,7 @@ func (r *rearming) SaveJob(ctx context.Context, k scheduler.Key, data []byte, re
 	return r.Store.SaveJob(ctx, k, data, replaces, final)
 }
 
-func (r *rearming) Cancel(ctx context.Context, slot scheduler.Slot, waiting uint64) error {
+func (r *rearming) Cancel(ctx context.Context, slot scheduler.BatonKey, waiting uint64) error {
 	if err := r.rearm(ctx, slot.Key); err != nil {
 		return err
 	}
@@ -187,7 +187,7 @@ func TestEditRemovesMovedBaton(t *testing.T) {
 		if v, err := s.Patch(t.Context(), control.Edit{Key: k, Body: []byte(patch)}); err != nil || v.Job.State != want {
 			t.Fatalf("%s: %+v %v", patch, v, err)
 		}
-		if w, err := st.Waiting(t.Context(), scheduler.Slot{Key: k}); !errors.Is(err, scheduler.ErrNotFound) || moving.times > 0 {
+		if w, err := st.Waiting(t.Context(), scheduler.BatonKey{Key: k}); !errors.Is(err, scheduler.ErrNotFound) || moving.times > 0 {
 			t.Errorf("%s: a baton waits: %s %v (%d)", patch, w.Data, err, moving.times)
 		}
 	}
@@ -204,7 +204,7 @@ func TestReadsKeepDamagedBaton(t *testing.T) {
 		t.Fatal(err)
 	}
 	k := scheduler.Key{Collection: "default", Job: "job"}
-	slot, hourly := scheduler.Slot{Key: k}, `{"recurrence": {"frequency": "hour"}, `+callLater+`}`
+	slot, hourly := scheduler.BatonKey{Key: k}, `{"recurrence": {"frequency": "hour"}, `+callLater+`}`
 	put := func(body string, dry bool) error {
 		_, _, err := s.Put(t.Context(), control.Edit{Key: k, Body: []byte(body), DryRun: dry})
 		return err

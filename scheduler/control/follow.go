@@ -163,7 +163,7 @@ func (t *follower) take(ctx context.Context, r *scheduler.Record) {
 
 // roster knows which jobs exist, for all live tails: it looks up each job once, and shares one watch on changes.
 // Without followers, it has neither. It is safe for concurrent use.
-type roster struct {
+type jobWatcher struct {
 	store scheduler.Store
 
 	mu  sync.Mutex
@@ -202,7 +202,7 @@ var errUnwatched = errors.Join(scheduler.ErrUnavailable, errors.New("the watch o
 
 // enter returns the shared register, and starts its watch for the first follower, with the values of that follower's
 // context. The caller must call release.
-func (s *roster) enter(ctx context.Context) *register {
+func (s *jobWatcher) enter(ctx context.Context) *register {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.now == nil {
@@ -214,7 +214,7 @@ func (s *roster) enter(ctx context.Context) *register {
 }
 
 // watch runs a register until its watch is lost. The next follower starts another one.
-func (s *roster) watch(r *register) {
+func (s *jobWatcher) watch(r *register) {
 	defer close(r.ended)
 	r.Run(r.watching, func(err error) {
 		s.mu.Lock()
@@ -227,7 +227,7 @@ func (s *roster) watch(r *register) {
 }
 
 // release ends the watch after its last follower, and waits for its end.
-func (s *roster) release(r *register) {
+func (s *jobWatcher) release(r *register) {
 	s.mu.Lock()
 	r.users--
 	last := r.users == 0

@@ -313,7 +313,7 @@ func (r *planReader) batons(ctx context.Context, keys []scheduler.Key) (map[sche
 	found := make(map[scheduler.Key]*scheduler.Baton, len(keys))
 	for chunk := range slices.Chunk(keys, batonsAtOnce) {
 		err := r.shared.Store.FindBatons(ctx, chunk, func(st scheduler.Stored, _ bool) {
-			if b, err := scheduler.DecodeBaton(st.Data); err == nil && b.Check(scheduler.Slot{Key: st.Key}) == nil {
+			if b, err := scheduler.DecodeBaton(st.Data); err == nil && b.Check(scheduler.BatonKey{Key: st.Key}) == nil {
 				found[st.Key] = &b
 			}
 		})

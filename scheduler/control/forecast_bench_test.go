@@ -77,7 +77,7 @@ func newFleet(tb testing.TB, jobs int) *fleet {
 		if err != nil {
 			tb.Fatal(err)
 		}
-		reading := scheduler.Reading{Actions: readers, Key: k, UID: k.Job, Now: put}
+		reading := scheduler.DefinitionDecoder{Actions: readers, Key: k, UID: k.Job, Now: put}
 		def, err := reading.Definition(v)
 		if err != nil {
 			tb.Fatal(err)

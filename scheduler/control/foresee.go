@@ -53,7 +53,7 @@ func (e Editor) foreseen(ctx context.Context, cur, next *scheduler.Job, found sc
 	edited.Revision++ // as after the edit: no baton follows it yet
 	what, s := edited.Replan(cur.State, found, now.UTC())
 	if what == scheduler.DeriveAgain {
-		search, err := e.shared.steps.Place(ctx, &edited)
+		search, err := e.shared.steps.Position(ctx, &edited)
 		if err != nil {
 			return nil, err
 		}

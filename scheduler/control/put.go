@@ -126,7 +126,7 @@ func (e Editor) Patch(ctx context.Context, edit Edit) (*v1.Job, error) {
 
 // apply writes the definition that change derives from the current job, and arms or moves the job's baton.
 func (e Editor) apply(
-	ctx context.Context, edit Edit, r *scheduler.Reading, change func(cur *scheduler.Job) (*scheduler.Definition, error),
+	ctx context.Context, edit Edit, r *scheduler.DefinitionDecoder, change func(cur *scheduler.Job) (*scheduler.Definition, error),
 ) (*v1.Job, error) {
 	var release func() // nil: this edit has no turn
 	defer func() {
@@ -192,7 +192,7 @@ func (e Editor) superseded(ctx context.Context, cur *scheduler.Job) (*v1.Job, er
 
 // write stores a definition over the revision rev and updates the baton.
 func (e Editor) write(
-	ctx context.Context, cur *scheduler.Job, rev uint64, edit Edit, r *scheduler.Reading, def *scheduler.Definition,
+	ctx context.Context, cur *scheduler.Job, rev uint64, edit Edit, r *scheduler.DefinitionDecoder, def *scheduler.Definition,
 ) (*v1.Job, error) {
 	if cur == nil {
 		return e.create(ctx, rev, edit, r, def)

@@ -29,7 +29,9 @@ func (s *taking) LoadJob(context.Context, scheduler.Key) (scheduler.Stored, erro
 	return scheduler.Stored{}, scheduler.ErrNotFound
 }
 
-func (s *taking) Arm(context.Context, scheduler.Slot, []byte, time.Time, uint64) error { return nil }
+func (s *taking) Arm(context.Context, scheduler.BatonKey, []byte, time.Time, uint64) error {
+	return nil
+}
 
 func (*taking) Waits() bool          { return false }
 func (*taking) Now() time.Time       { return time.Now() }

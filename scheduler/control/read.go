@@ -163,9 +163,9 @@ func noCollection(name string) error {
 	return fmt.Errorf("collection %s: %w", name, scheduler.ErrNotFound)
 }
 
-// Beside is a run that is concurrent with a job's schedule: one that overlaps the next occurrence, or a manual run of a
+// DetachedRun is a run that is concurrent with a job's schedule: one that overlaps the next occurrence, or a manual run of a
 // disabled job.
-type Beside struct {
+type DetachedRun struct {
 	Nominal time.Time
 	Due     time.Time // of the current or the next attempt
 	Manual  bool
@@ -173,9 +173,9 @@ type Beside struct {
 	Running bool // a worker has it, and it is due
 }
 
-// Beside returns the job's runs that are concurrent with its schedule, earliest first. Of a large number, it returns
+// DetachedRuns returns the job's runs that are concurrent with its schedule, earliest first. Of a large number, it returns
 // some. A missing or damaged job has none.
-func (r Reader) Beside(ctx context.Context, k scheduler.Key) ([]Beside, error) {
+func (r Reader) DetachedRuns(ctx context.Context, k scheduler.Key) ([]DetachedRun, error) {
 	if err := k.Validate(); err != nil {
 		return nil, err
 	}
@@ -191,11 +191,11 @@ func (r Reader) Beside(ctx context.Context, k scheduler.Key) ([]Beside, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, now := make([]Beside, len(places)), r.shared.Store.Now()
+	all, now := make([]DetachedRun, len(places)), r.shared.Store.Now()
 	for i, p := range places {
 		due := p.Baton.MayRun()
-		all[i] = Beside{p.Baton.Nominal.UTC(), due.UTC(), p.Baton.Kind.IsManual(), p.Baton.Attempt, p.Running && !due.After(now)}
+		all[i] = DetachedRun{p.Baton.Nominal.UTC(), due.UTC(), p.Baton.Kind.IsManual(), p.Baton.Attempt, p.Running && !due.After(now)}
 	}
-	slices.SortFunc(all, func(a, b Beside) int { return a.Nominal.Compare(b.Nominal) })
+	slices.SortFunc(all, func(a, b DetachedRun) int { return a.Nominal.Compare(b.Nominal) })
 	return all, nil
 }

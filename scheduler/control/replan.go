@@ -20,7 +20,7 @@ type planner struct{ shared *shared }
 // belongs to this job, whose definition was lost, and is returned. rev is the revision of the job's delete marker, 0 if
 // there was none.
 func (p *planner) armFirst(ctx context.Context, j *scheduler.Job, rev uint64, first scheduler.Step) (stray *scheduler.Baton, err error) {
-	from := step.From{Slot: scheduler.Slot{Key: j.Key}}
+	from := step.From{Key: scheduler.BatonKey{Key: j.Key}}
 	if j.FiresAtOnce(first.Next.Wake(), p.shared.Store.Now()) { // a direct fire does not conflict with a waiting baton
 		if stray, err = p.straying(ctx, j, rev); stray != nil || err != nil {
 			return stray, err
@@ -30,7 +30,7 @@ func (p *planner) armFirst(ctx context.Context, j *scheduler.Job, rev uint64, fi
 	if !errors.Is(err, scheduler.ErrConflict) {
 		return nil, err
 	}
-	st, err := p.shared.Store.Waiting(ctx, from.Slot)
+	st, err := p.shared.Store.Waiting(ctx, from.Key)
 	if errors.Is(err, scheduler.ErrNotFound) {
 		return nil, nil //nolint:nilnil // running: the worker finds another job and drops it
 	}
@@ -41,7 +41,7 @@ func (p *planner) armFirst(ctx context.Context, j *scheduler.Job, rev uint64, fi
 		switch {
 		case old.UID == j.Incarnation():
 			return nil, nil //nolint:nilnil // no orphaned baton
-		case (&scheduler.Stray{Baton: &old, Marker: rev}).Fate() != scheduler.Deleted:
+		case (&scheduler.OrphanBaton{Baton: &old, Marker: rev}).Cause() != scheduler.Deleted:
 			return &old, nil
 		}
 	}
@@ -56,7 +56,7 @@ func (p *planner) armFirst(ctx context.Context, j *scheduler.Job, rev uint64, fi
 // straying returns the waiting baton of a new job if the job's definition was lost, otherwise nil. rev is as for
 // armFirst.
 func (p *planner) straying(ctx context.Context, j *scheduler.Job, rev uint64) (*scheduler.Baton, error) {
-	st, err := p.shared.Store.Waiting(ctx, scheduler.Slot{Key: j.Key})
+	st, err := p.shared.Store.Waiting(ctx, scheduler.BatonKey{Key: j.Key})
 	if errors.Is(err, scheduler.ErrNotFound) {
 		return nil, nil //nolint:nilnil // absence is a valid result
 	}
@@ -64,8 +64,8 @@ func (p *planner) straying(ctx context.Context, j *scheduler.Job, rev uint64) (*
 		return nil, err
 	}
 	b, err := scheduler.DecodeBaton(st.Data)
-	stray := scheduler.Stray{Baton: &b, Marker: rev}
-	if err != nil || b.UID == j.Incarnation() || stray.Fate() == scheduler.Deleted {
+	stray := scheduler.OrphanBaton{Baton: &b, Marker: rev}
+	if err != nil || b.UID == j.Incarnation() || stray.Cause() == scheduler.Deleted {
 		return nil, nil //nolint:nilnil,nilerr // a consistency check handles unreadable batons
 	}
 	return &b, nil
@@ -166,7 +166,7 @@ func (p *planner) leaveDisabled(ctx context.Context, j, next *scheduler.Job) err
 	if j.State != scheduler.Disabled || next.State != scheduler.Enabled || next.ScheduleGen != j.ScheduleGen {
 		return nil
 	}
-	s := next.Rejoin(j.Progress, p.shared.Store.Now().UTC())
+	s := next.ResumeSchedule(j.Progress, p.shared.Store.Now().UTC())
 	if s.Next == nil || len(s.Records) == 0 {
 		return nil
 	}
@@ -246,7 +246,7 @@ func (p *planner) seen(ctx context.Context, k scheduler.Key, at step.From) (sche
 // and the job is planned as if it were lost. It returns an unreadable running baton with the error: that baton follows no
 // definition, and its worker handles it.
 func (p *planner) locate(ctx context.Context, k scheduler.Key) (scheduler.Found, step.From, error) {
-	return p.find(ctx, k, func(slot scheduler.Slot, waiting uint64, why error) error {
+	return p.find(ctx, k, func(slot scheduler.BatonKey, waiting uint64, why error) error {
 		p.shared.Logger.Error("damaged baton removed; the job is planned anew", "job", k.String(), "err", why)
 		err := p.shared.Store.Cancel(ctx, slot, waiting)
 		if errors.Is(err, scheduler.ErrConflict) {
@@ -258,15 +258,15 @@ func (p *planner) locate(ctx context.Context, k scheduler.Key) (scheduler.Found,
 
 // look is locate for reads and dry runs: it writes nothing.
 func (p *planner) look(ctx context.Context, k scheduler.Key) (scheduler.Found, step.From, error) {
-	return p.find(ctx, k, func(scheduler.Slot, uint64, error) error { return nil })
+	return p.find(ctx, k, func(scheduler.BatonKey, uint64, error) error { return nil })
 }
 
 // find calls damaged for an unreadable waiting baton, and omits it.
 func (p *planner) find(
-	ctx context.Context, k scheduler.Key, damaged func(slot scheduler.Slot, waiting uint64, why error) error,
+	ctx context.Context, k scheduler.Key, damaged func(slot scheduler.BatonKey, waiting uint64, why error) error,
 ) (f scheduler.Found, from step.From, err error) {
-	slot := scheduler.Slot{Key: k}
-	from.Slot = slot
+	slot := scheduler.BatonKey{Key: k}
+	from.Key = slot
 	var waiting, running scheduler.Stored
 	err = p.shared.Store.FindBatons(ctx, []scheduler.Key{k}, func(st scheduler.Stored, withWorker bool) {
 		if withWorker {
@@ -298,7 +298,7 @@ func (p *planner) find(
 
 // rederive arms the baton that follows the job's last history record or, without a history, the first baton.
 func (p *planner) rederive(ctx context.Context, j *scheduler.Job) error {
-	search, err := p.shared.steps.Place(ctx, j)
+	search, err := p.shared.steps.Position(ctx, j)
 	if err != nil {
 		return err
 	}
@@ -308,7 +308,7 @@ func (p *planner) rederive(ctx context.Context, j *scheduler.Job) error {
 // rederiveEdited is rederive for an edit. While another process may be about to arm the first baton of a new job, it
 // returns [scheduler.ErrConflict] after runningPause.
 func (p *planner) rederiveEdited(ctx context.Context, j *scheduler.Job) error {
-	search, err := p.shared.steps.Place(ctx, j)
+	search, err := p.shared.steps.Position(ctx, j)
 	if err != nil {
 		return err
 	}
@@ -321,7 +321,7 @@ func (p *planner) rederiveEdited(ctx context.Context, j *scheduler.Job) error {
 }
 
 // follow arms the baton after the record that search found, unless an edit has overtaken j.
-func (p *planner) follow(ctx context.Context, j *scheduler.Job, search *scheduler.PlaceSearch) error {
+func (p *planner) follow(ctx context.Context, j *scheduler.Job, search *scheduler.PositionSearch) error {
 	now, err := p.latest(ctx, j)
 	switch {
 	case now == nil || err != nil:
@@ -329,7 +329,7 @@ func (p *planner) follow(ctx context.Context, j *scheduler.Job, search *schedule
 	case now.Revision != j.Revision:
 		return p.rederive(ctx, now)
 	}
-	from := step.From{Slot: scheduler.Slot{Key: j.Key}, Schedule: j.ScheduleGen, Doubtful: true}
+	from := step.From{Key: scheduler.BatonKey{Key: j.Key}, Schedule: j.ScheduleGen, Doubtful: true}
 	return p.shared.steps.CarryOut(ctx, j, search.Next(p.shared.Store.Now().UTC()), from)
 }
 
@@ -340,7 +340,7 @@ func (p *planner) goOn(ctx context.Context, j *scheduler.Job) error {
 	if err := p.cancelPlanned(ctx, j); err != nil || j.State != scheduler.Enabled {
 		return err
 	}
-	there, err := p.occupant(ctx, scheduler.Slot{Key: j.Key})
+	there, err := p.occupant(ctx, scheduler.BatonKey{Key: j.Key})
 	if there != nil || err != nil {
 		return err
 	}
@@ -353,7 +353,7 @@ func (p *planner) rejoined(ctx context.Context, j *scheduler.Job, was scheduler.
 	if was != scheduler.Disabled || s.Next != nil {
 		return s, nil
 	}
-	search, err := p.shared.steps.Place(ctx, j)
+	search, err := p.shared.steps.Position(ctx, j)
 	if err != nil {
 		return s, err
 	}
@@ -371,7 +371,7 @@ func (p *planner) baton(ctx context.Context, j *scheduler.Job) (b *scheduler.Bat
 }
 
 // occupant returns the waiting or running baton of a slot, or nil. A baton that cannot be decoded is returned empty.
-func (p *planner) occupant(ctx context.Context, slot scheduler.Slot) (*scheduler.Baton, error) {
+func (p *planner) occupant(ctx context.Context, slot scheduler.BatonKey) (*scheduler.Baton, error) {
 	st, err := p.shared.Store.Waiting(ctx, slot)
 	if errors.Is(err, scheduler.ErrNotFound) {
 		st, err = p.shared.Store.Running(ctx, slot)
@@ -400,7 +400,7 @@ func (p *planner) cancelPlanned(ctx context.Context, j *scheduler.Job) error {
 // cancelPlannedOnce returns [scheduler.ErrConflict] if the baton has moved since the lookup: a worker has merged a
 // detached run into it, or it has fired. seen is where the baton waits, zero if unknown.
 func (p *planner) cancelPlannedOnce(ctx context.Context, j *scheduler.Job, seen step.From) error {
-	slot := scheduler.Slot{Key: j.Key}
+	slot := scheduler.BatonKey{Key: j.Key}
 	if seen.Waiting == 0 {
 		st, err := p.shared.Store.Waiting(ctx, slot)
 		if errors.Is(err, scheduler.ErrNotFound) {

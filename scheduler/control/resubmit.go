@@ -209,7 +209,7 @@ func (r Runner) ended(ctx context.Context, j *scheduler.Job, nominal, asked time
 		if own != nil {
 			break
 		}
-		if own, err = r.plans.occupant(ctx, scheduler.Slot{Key: j.Key, Detached: name}); err != nil {
+		if own, err = r.plans.occupant(ctx, scheduler.BatonKey{Key: j.Key, Detached: name}); err != nil {
 			return err
 		}
 	}

@@ -265,7 +265,9 @@ func (s ScheduleKeeper) put(
 }
 
 // define parses the properties of a schedule's job.
-func (s ScheduleKeeper) define(ctx context.Context, r *scheduler.Reading, properties document.Value) (*scheduler.Definition, error) {
+func (s ScheduleKeeper) define(
+	ctx context.Context, r *scheduler.DefinitionDecoder, properties document.Value,
+) (*scheduler.Definition, error) {
 	if err := scheduler.CheckSize(len(properties.JSON())); err != nil {
 		return nil, err
 	}

@@ -93,7 +93,7 @@ type Service struct {
 	Previewer
 	TrailKeeper
 	Forecaster
-	Trier
+	TestRunner
 	OperationKeeper
 
 	shared *shared
@@ -116,10 +116,10 @@ type shared struct {
 	index *index.Index // of jobs, for searches
 
 	histories *historyKeeper
-	roster    *roster // of jobs, for live tails
+	roster    *jobWatcher // of jobs, for live tails
 
 	admissions admissions
-	editing    lines // of edited jobs, for conflicting edits
+	editing    keyedMutex // of edited jobs, for conflicting edits
 
 	computing *fairqueue.Queue // requests that parse a document or compute a schedule
 	searching *fairqueue.Queue // requests that search many jobs or records
@@ -132,7 +132,7 @@ func New(cfg Config) *Service {
 		Config: cfg.withDefaults(), plans: &jobcache.Plans{},
 		computing: newQueue(few()), searching: newQueue(few()), doctoring: newQueue(1),
 	}
-	h.roster = &roster{store: h.Store}
+	h.roster = &jobWatcher{store: h.Store}
 	h.histories = newHistoryKeeper(h.Store, h.HistoryMemory)
 	h.steps = step.New(step.Config{Store: h.Store, Secrets: h.Secrets, Load: h.load, OnRecord: h.OnRecord})
 	h.index = index.New(index.Config{Store: h.Store, Bulk: h.IndexBulk, Now: h.Store.Now, Logger: h.Logger})
@@ -146,7 +146,7 @@ func New(cfg Config) *Service {
 		OperationKeeper: OperationKeeper{h, editor, Runner{shared: h, plans: planner}, reader},
 		Auditor:         Auditor{h, planner, secrets}, SecretKeeper: secrets, TokenKeeper: TokenKeeper{h}, shared: h,
 		ScheduleKeeper: ScheduleKeeper{h, editor, collections}, Previewer: Previewer{h.computing, h.Store.Now}, TrailKeeper: TrailKeeper{h},
-		Forecaster: Forecaster{h}, Trier: Trier{h, editor, newTrials()},
+		Forecaster: Forecaster{h}, TestRunner: TestRunner{h, editor, newTrials()},
 	}
 }
 

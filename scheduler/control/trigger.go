@@ -112,7 +112,7 @@ func (r Runner) start(
 		return id, err
 	}
 	b.Data = data
-	err = r.fire(ctx, j, scheduler.Slot{Key: k}, b.Resubmit(again.of()), asked, from.Waiting)
+	err = r.fire(ctx, j, scheduler.BatonKey{Key: k}, b.Resubmit(again.of()), asked, from.Waiting)
 	r.shared.index.Suspect(k)
 	if errors.Is(err, scheduler.ErrConflict) { // it has fired meanwhile
 		if found, _, err = r.plans.locate(ctx, k); err == nil || found.Running != nil {
@@ -124,7 +124,7 @@ func (r Runner) start(
 
 // fire fires a baton in place of the waiting one, if any, and writes an audit log entry.
 func (r Runner) fire(
-	ctx context.Context, j *scheduler.Job, slot scheduler.Slot, b *scheduler.Baton, asked time.Time, waiting uint64,
+	ctx context.Context, j *scheduler.Job, slot scheduler.BatonKey, b *scheduler.Baton, asked time.Time, waiting uint64,
 ) error {
 	e := &audit.Entry{
 		Kind: audit.Job, Op: origin(asking(ctx, "run")).Op, Collection: j.Key.Collection, Job: j.Key.Job, Result: "started",
@@ -148,7 +148,7 @@ func (r Runner) startDetached(
 		return nil
 	}
 	b.Data = data
-	slot := scheduler.Slot{Key: j.Key, Detached: scheduler.DetachedName(b.Nominal)}
+	slot := scheduler.BatonKey{Key: j.Key, Detached: scheduler.DetachedName(b.Nominal)}
 	if again != nil {
 		slot.Detached = scheduler.ResubmittedName(again.Nominal)
 	}

@@ -19,8 +19,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
-// Trier runs test runs.
-type Trier struct {
+// TestRunner runs test runs.
+type TestRunner struct {
 	shared *shared
 	edits  Editor
 	trials *trials
@@ -30,7 +30,7 @@ type Trier struct {
 type trials struct {
 	mu     sync.Mutex
 	wait   map[string]int // number of test runs by caller, running or waiting
-	own    lines          // per caller
+	own    keyedMutex     // per caller
 	places chan struct{}  // in total
 }
 
@@ -98,7 +98,7 @@ func (t *trials) leave(caller string) {
 // Errors: ErrInvalid with every problem of the document; ErrNotFound without the collection or, without a document, the
 // job; ErrConflict if the collection's plan does not allow the job, or if the target is busy or its circuit breaker is
 // open. A failed attempt is a result, not an error.
-func (t Trier) Try(ctx context.Context, k scheduler.Key, body []byte) (*v1.Trial, error) {
+func (t TestRunner) Try(ctx context.Context, k scheduler.Key, body []byte) (*v1.Trial, error) {
 	if err := k.Validate(); err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func (t Trier) Try(ctx context.Context, k scheduler.Key, body []byte) (*v1.Trial
 }
 
 // read returns the definition to test.
-func (t Trier) read(ctx context.Context, k scheduler.Key, body []byte, v *v1.Trial) (*scheduler.Definition, error) {
+func (t TestRunner) read(ctx context.Context, k scheduler.Key, body []byte, v *v1.Trial) (*scheduler.Definition, error) {
 	cur, _, err := t.shared.findInTurn(ctx, k)
 	if v.Stored {
 		if cur, err = there(cur, k, err); err != nil {
@@ -162,7 +162,7 @@ func (t Trier) read(ctx context.Context, k scheduler.Key, body []byte, v *v1.Tri
 		return nil, err
 	}
 	r := t.edits.reading(c, k)
-	draft, kept := r.Trial(cur, doc)
+	draft, kept := r.TestRun(cur, doc)
 	if err := t.shared.Secrets.Check(ctx, draft.Object, draft.Written); err != nil {
 		return nil, err
 	}
@@ -195,10 +195,10 @@ func aboutActions(warnings []spec.Warning) (about []spec.Warning) {
 }
 
 // attempt makes the attempt and stores its result in v.
-func (t Trier) attempt(ctx context.Context, k scheduler.Key, def *scheduler.Definition, data json.RawMessage, v *v1.Trial) error {
+func (t TestRunner) attempt(ctx context.Context, k scheduler.Key, def *scheduler.Definition, data json.RawMessage, v *v1.Trial) error {
 	now := t.shared.Store.Now().UTC()
 	redactor := &secrets.Redactor{}
-	a := scheduler.TrialOf(k, def, strings.ToLower(rand.Text()[:trialMark]), now)
+	a := scheduler.TestRunOf(k, def, strings.ToLower(rand.Text()[:trialMark]), now)
 	a.Data, a.Redact, a.Veiled = data, redactor.Add, redactor.Veiled
 	a.Shared = func(name string) (string, error) { return t.shared.Secrets.Shared(ctx, name) }
 	a.Heard = func(name, value string) {

@@ -110,7 +110,7 @@ func (r Reader) asked(ctx context.Context, q *explain.Question) error {
 
 // detached returns the positions of a job's detached runs. It omits unreadable batons.
 func (r Reader) detached(ctx context.Context, j *scheduler.Job) (all []explain.Place, err error) {
-	err = r.shared.Store.EachDetached(ctx, j.Key, func(slot scheduler.Slot, st scheduler.Stored, running bool) {
+	err = r.shared.Store.EachDetached(ctx, j.Key, func(slot scheduler.BatonKey, st scheduler.Stored, running bool) {
 		if b, err := scheduler.DecodeBaton(st.Data); err == nil && b.Check(slot) == nil && b.BelongsTo(j) {
 			all = append(all, explain.Place{Baton: &b, Running: running})
 		}

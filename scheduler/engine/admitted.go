@@ -105,7 +105,7 @@ func (w *Worker) detach(r *run, j *scheduler.Job, d scheduler.Decision) stage {
 	}
 	detached := d.Baton.Detached()
 	detached.Suspect = r.suspect // it may have been fired before, and its first attempt may have ended
-	slot := scheduler.Slot{Key: j.Key, Detached: scheduler.DetachedName(detached.Nominal)}
+	slot := scheduler.BatonKey{Key: j.Key, Detached: scheduler.DetachedName(detached.Nominal)}
 	err := w.persist(w.settles, j.Key, func(ctx context.Context) error {
 		err := w.cfg.Store.Fire(ctx, slot, detached.Encode(), 0)
 		detached.Suspect = true // the response may be lost, and the first attempt may end before this is repeated
@@ -123,7 +123,7 @@ const patience = time.Second
 
 // standing checks again whether a run is eligible after a long wait for its slot. Otherwise the decision at its due
 // time holds: as for a running attempt, an edit applies to the next occurrence.
-func (w *Worker) standing(r *run) scheduler.Standing {
+func (w *Worker) standing(r *run) scheduler.Eligibility {
 	open := w.cfg.Collections.Open(r.key().Collection)
 	if w.cfg.Collections.IsDeleting(r.key().Collection) {
 		return scheduler.Closed

@@ -262,8 +262,8 @@ func TestDamagedBatonsAreSetAside(t *testing.T) {
 				w.startWorker(func(c *engine.Config) { c.OnTakeover = func() { takeovers <- struct{}{} } })
 				start := time.Now().Add(10 * time.Minute).UTC().Truncate(time.Second)
 				w.put("job", `{`+action+`, "startTime": "`+start.Format(time.RFC3339)+`", "recurrence": {"frequency": "Minute", "interval": 10}}`)
-				w.must(w.store.Cancel(t.Context(), scheduler.Slot{Key: key("job")}, 0))
-				w.must(w.store.Fire(t.Context(), scheduler.Slot{Key: key("job")}, []byte(body), 0))
+				w.must(w.store.Cancel(t.Context(), scheduler.BatonKey{Key: key("job")}, 0))
+				w.must(w.store.Fire(t.Context(), scheduler.BatonKey{Key: key("job")}, []byte(body), 0))
 				time.Sleep(20 * time.Second)
 				if len(takeovers) != 1 {
 					t.Errorf("an audit was called for %d times, want once", len(takeovers))
@@ -284,7 +284,7 @@ func TestEditMendsDamagedBaton(t *testing.T) {
 		start := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
 		doc := `{` + action + `, "startTime": "` + start.Format(time.RFC3339) + `", "recurrence": {"frequency": "Hour"}`
 		w.put("job", doc+`}`)
-		slot := scheduler.Slot{Key: key("job")}
+		slot := scheduler.BatonKey{Key: key("job")}
 		w.must(w.store.Cancel(t.Context(), slot, 0))
 		w.must(w.store.Arm(t.Context(), slot, []byte(`{"rev":`), start, 0))
 		w.put("job", doc+`, "description": "edited"}`)

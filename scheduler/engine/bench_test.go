@@ -68,7 +68,7 @@ func storedJob(members string, actions scheduler.ActionReader, sealer scheduler.
 		return nil, err
 	}
 	now := time.Date(2026, 1, 1, 0, 0, 0, 123456789, time.UTC)
-	def, err := (&scheduler.Reading{Actions: actions, Key: key("job"), UID: "ABCDEFGHIJKLMNOPQRSTUVWXYZ", Now: now}).Definition(v)
+	def, err := (&scheduler.DefinitionDecoder{Actions: actions, Key: key("job"), UID: "ABCDEFGHIJKLMNOPQRSTUVWXYZ", Now: now}).Definition(v)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func BenchmarkEncodeJob(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			reading := scheduler.Reading{Actions: reader, Key: key("job"), UID: "UVXYZ234"}
+			reading := scheduler.DefinitionDecoder{Actions: reader, Key: key("job"), UID: "UVXYZ234"}
 			def, err := reading.Definition(properties)
 			if err != nil {
 				b.Fatal(err)

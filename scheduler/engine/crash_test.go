@@ -399,7 +399,7 @@ func TestDoubtEnds(t *testing.T) {
 	afterUnrecordedCall(t, func(t *testing.T, w *world) {
 		w.startWorker()
 		time.Sleep(5 * time.Minute)
-		st, err := w.store.Waiting(t.Context(), scheduler.Slot{Key: key("job")})
+		st, err := w.store.Waiting(t.Context(), scheduler.BatonKey{Key: key("job")})
 		w.must(err)
 		if b, err := scheduler.DecodeBaton(st.Data); err != nil || b.Suspect || b.Runs < 4 {
 			t.Errorf("the baton is %+v, %v", b, err)

@@ -4,7 +4,7 @@ import "sync"
 
 // crew is a pool of goroutines for runs outside the queues. It reuses goroutines because their stacks have grown to the
 // size of a call: growing a new stack for each attempt takes longer than all other work of the worker for it.
-type crew struct {
+type workerPool struct {
 	most int // maximum number of idle goroutines
 	live func(stage)
 
@@ -16,14 +16,14 @@ type crew struct {
 }
 
 // newCrew returns an empty crew.
-func newCrew(most int, live func(stage)) *crew {
-	c := &crew{most: most, live: live}
+func newCrew(most int, live func(stage)) *workerPool {
+	c := &workerPool{most: most, live: live}
 	c.calm = sync.NewCond(&c.mu)
 	return c
 }
 
 // take runs a stage in a goroutine. It does not block.
-func (c *crew) take(s stage) {
+func (c *workerPool) take(s stage) {
 	c.mu.Lock()
 	c.under++
 	last := len(c.idle) - 1
@@ -39,7 +39,7 @@ func (c *crew) take(s stage) {
 }
 
 // work runs stages until the goroutine is no longer needed.
-func (c *crew) work(s stage) {
+func (c *workerPool) work(s stage) {
 	next := make(chan stage, 1)
 	for {
 		c.live(s)
@@ -54,7 +54,7 @@ func (c *crew) work(s stage) {
 }
 
 // rest returns a goroutine, which reads from next, to the pool. It returns false if the pool is full.
-func (c *crew) rest(next chan stage) bool {
+func (c *workerPool) rest(next chan stage) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.under--
@@ -69,7 +69,7 @@ func (c *crew) rest(next chan stage) bool {
 }
 
 // wait waits until no run is in progress.
-func (c *crew) wait() {
+func (c *workerPool) wait() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for c.under > 0 {
@@ -78,7 +78,7 @@ func (c *crew) wait() {
 }
 
 // end stops the idle goroutines. The crew still completes stages that it receives afterwards.
-func (c *crew) end() {
+func (c *workerPool) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.ended = true

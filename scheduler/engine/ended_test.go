@@ -283,7 +283,7 @@ func TestLostIsNotEnded(t *testing.T) {
 		w.put("ended", `{`+action+`}`)
 		w.put("lost", `{`+action+`, "recurrence": {"frequency": "Hour"}}`)
 		time.Sleep(time.Minute)
-		w.must(w.store.Cancel(t.Context(), scheduler.Slot{Key: key("lost")}, 0))
+		w.must(w.store.Cancel(t.Context(), scheduler.BatonKey{Key: key("lost")}, 0))
 		if s := w.get("lost").Job.State; s != scheduler.Enabled {
 			t.Errorf("it shows as %s", s)
 		}

@@ -13,12 +13,12 @@ import (
 )
 
 // finalizer writes the final forms of ended jobs in the background. No client waits for them, because readers derive
-// the end from the history ([scheduler.Job.Course]). The final form starts the period after which the job expires.
+// the end from the history ([scheduler.Job.Lifecycle]). The final form starts the period after which the job expires.
 //
 // If the process stops first, or the buffer is full, the next consistency check finds the job: it is enabled, has no
 // baton, and its last record ended it.
 type finalizer struct {
-	write func(ctx context.Context, endings []scheduler.Ending, again bool) error // again: the last batch failed
+	write func(ctx context.Context, endings []scheduler.Completion, again bool) error // again: the last batch failed
 	busy  func() bool
 
 	mu    sync.Mutex
@@ -29,7 +29,7 @@ type finalizer struct {
 
 // ending is an ending that waits to be written.
 type ending struct {
-	scheduler.Ending
+	scheduler.Completion
 
 	since time.Time
 }
@@ -48,12 +48,12 @@ const (
 	finalMoment = 500 * time.Millisecond // time for the remaining endings during shutdown
 )
 
-func newFinalizer(write func(context.Context, []scheduler.Ending, bool) error, busy func() bool) *finalizer {
+func newFinalizer(write func(context.Context, []scheduler.Completion, bool) error, busy func() bool) *finalizer {
 	return &finalizer{write: write, busy: busy, wake: make(chan struct{}, 1)}
 }
 
 // add buffers an ending. It does not block.
-func (f *finalizer) add(x scheduler.Ending) {
+func (f *finalizer) add(x scheduler.Completion) {
 	f.mu.Lock()
 	if len(f.queue) < finalKept {
 		f.queue = append(f.queue, ending{x, time.Now()})
@@ -153,10 +153,10 @@ func (f *finalizer) back(batch []ending) {
 }
 
 // plain returns the endings of a batch.
-func plain(batch []ending) []scheduler.Ending {
-	endings := make([]scheduler.Ending, len(batch))
+func plain(batch []ending) []scheduler.Completion {
+	endings := make([]scheduler.Completion, len(batch))
 	for i, x := range batch {
-		endings[i] = x.Ending
+		endings[i] = x.Completion
 	}
 	return endings
 }
@@ -171,7 +171,7 @@ func (f *finalizer) rested() bool {
 }
 
 // finalize writes final forms. It logs an unavailable store once, and leaves other failures to the consistency check.
-func (w *Worker) finalize(ctx context.Context, endings []scheduler.Ending, again bool) error {
+func (w *Worker) finalize(ctx context.Context, endings []scheduler.Completion, again bool) error {
 	bounded, cancel := context.WithTimeout(ctx, finalPatience)
 	defer cancel()
 	overtaken, err := w.steps.EndAll(bounded, endings)

@@ -39,7 +39,7 @@ func (w *writing) setAway(away bool) {
 func newWriting(t *testing.T, took time.Duration) *writing {
 	t.Helper()
 	w := &writing{}
-	w.finalizer = newFinalizer(func(_ context.Context, batch []scheduler.Ending, again bool) error {
+	w.finalizer = newFinalizer(func(_ context.Context, batch []scheduler.Completion, again bool) error {
 		time.Sleep(took)
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -65,7 +65,7 @@ func (w *writing) end() { w.stop(); w.ended.Wait() }
 
 func (w *writing) addAll(n int) {
 	for i := range n {
-		w.add(scheduler.Ending{Key: scheduler.Key{Collection: "c", Job: fmt.Sprint("j", i)}})
+		w.add(scheduler.Completion{Key: scheduler.Key{Collection: "c", Job: fmt.Sprint("j", i)}})
 	}
 }
 

@@ -29,7 +29,7 @@ func (w *Worker) hold(r *run) stage {
 		r.weighs(scheduler.HeldBytes(r.known, false))
 	} else {
 		r.weighs(r.packed.HeldBytes())
-		r.course = nil
+		r.runState = nil
 	}
 	w.room.Resize(r.place(), int(r.weight))
 	k, since, looked := r.key(), r.since, r.packed != nil || r.known != nil
@@ -66,7 +66,7 @@ func (w *Worker) know(r *run) bool {
 // letWait makes r wait outside the process until it is almost due.
 func (w *Worker) letWait(r *run) stage {
 	at := r.baton.ComesAgain(w.putOff.join(r.baton.Wake(), w.cfg.Store.Now()))
-	err := w.cfg.Store.PassOn(w.settles, r.delivery.Slot, r.delivery.Body, at, r.delivery.Sequence)
+	err := w.cfg.Store.PassOn(w.settles, r.delivery.Key, r.delivery.Body, at, r.delivery.Sequence)
 	if err == nil || errors.Is(err, scheduler.ErrConflict) { // or it has already moved
 		return w.ack(r)
 	}
@@ -81,7 +81,7 @@ func (w *Worker) held() scheduler.Held {
 // herds counts deferred batons by due time.
 type herds struct {
 	mu    sync.Mutex
-	herds scheduler.Herds
+	herds scheduler.BurstCounter
 }
 
 // join counts a baton, and returns how many share its due time.
@@ -116,7 +116,7 @@ func (h *timers) add(r *run) bool {
 	}
 	heap.Push(&h.queue, r)
 	h.weight += int(r.weight)
-	if r.delivery.Slot.Detached == "" {
+	if r.delivery.Key.Detached == "" {
 		h.keys[r.key()] = r
 	}
 	first := h.queue[0] == r
@@ -275,7 +275,7 @@ func (w *Worker) unpack(r *run) (*scheduler.Job, error) {
 // unpackBaton decodes r's baton. Its definition is read on demand.
 func (r *run) unpackBaton() {
 	b, _ := scheduler.DecodeBaton(r.delivery.Body) // as it was delivered
-	r.packed, r.course = nil, &course{baton: b}
+	r.packed, r.runState = nil, &runState{baton: b}
 }
 
 // dueAndPacked is called when an encoded run is due. If its job has not changed, the worker decides about it when it

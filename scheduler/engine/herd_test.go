@@ -100,7 +100,7 @@ func TestHerdOfAStoreThatWaits(t *testing.T) {
 func (w *world) ahead(due time.Time, by time.Duration, names ...string) {
 	w.t.Helper()
 	for _, name := range names {
-		slot := scheduler.Slot{Key: key(name)}
+		slot := scheduler.BatonKey{Key: key(name)}
 		st, err := w.store.Waiting(w.t.Context(), slot)
 		w.must(err)
 		w.must(w.store.Arm(w.t.Context(), slot, st.Data, due.Add(-by), st.Revision))

@@ -26,7 +26,7 @@ type hooked struct {
 // op is an operation of a store.
 type op struct {
 	name   string // of the method
-	slot   scheduler.Slot
+	slot   scheduler.BatonKey
 	at     uint64 // revision or sequence that it replaces or goes up to
 	record *scheduler.Record
 }
@@ -99,7 +99,7 @@ func doubtful(st scheduler.Store, reason scheduler.Reason) *hooked {
 }
 
 func (h *hooked) LoadJob(ctx context.Context, k scheduler.Key) (st scheduler.Stored, err error) {
-	err = h.hook(op{name: "LoadJob", slot: scheduler.Slot{Key: k}}, func() error { st, err = h.Store.LoadJob(ctx, k); return err })
+	err = h.hook(op{name: "LoadJob", slot: scheduler.BatonKey{Key: k}}, func() error { st, err = h.Store.LoadJob(ctx, k); return err })
 	return st, err
 }
 
@@ -108,7 +108,7 @@ func (h *hooked) LoadJobs(ctx context.Context, keys []scheduler.Key, each func(s
 }
 
 func (h *hooked) SaveJob(ctx context.Context, k scheduler.Key, data []byte, replaces uint64, final bool) (rev uint64, err error) {
-	err = h.hook(op{name: "SaveJob", slot: scheduler.Slot{Key: k}, at: replaces}, func() error {
+	err = h.hook(op{name: "SaveJob", slot: scheduler.BatonKey{Key: k}, at: replaces}, func() error {
 		rev, err = h.Store.SaveJob(ctx, k, data, replaces, final)
 		return err
 	})
@@ -123,44 +123,44 @@ func (h *hooked) EndJobs(ctx context.Context, jobs []scheduler.JobEnd) (errs []e
 }
 
 func (h *hooked) RemoveJob(ctx context.Context, k scheduler.Key, revision, spec uint64) error {
-	return h.hook(op{name: "RemoveJob", slot: scheduler.Slot{Key: k}, at: revision}, func() error { return h.Store.RemoveJob(ctx, k, revision, spec) })
+	return h.hook(op{name: "RemoveJob", slot: scheduler.BatonKey{Key: k}, at: revision}, func() error { return h.Store.RemoveJob(ctx, k, revision, spec) })
 }
 
-func (h *hooked) Waiting(ctx context.Context, slot scheduler.Slot) (st scheduler.Stored, err error) {
+func (h *hooked) Waiting(ctx context.Context, slot scheduler.BatonKey) (st scheduler.Stored, err error) {
 	err = h.hook(op{name: "Waiting", slot: slot}, func() error { st, err = h.Store.Waiting(ctx, slot); return err })
 	return st, err
 }
 
-func (h *hooked) Arm(ctx context.Context, slot scheduler.Slot, body []byte, at time.Time, waiting uint64) error {
+func (h *hooked) Arm(ctx context.Context, slot scheduler.BatonKey, body []byte, at time.Time, waiting uint64) error {
 	return h.hook(op{name: "Arm", slot: slot, at: waiting}, func() error { return h.Store.Arm(ctx, slot, body, at, waiting) })
 }
 
-func (h *hooked) Fire(ctx context.Context, slot scheduler.Slot, body []byte, waiting uint64) error {
+func (h *hooked) Fire(ctx context.Context, slot scheduler.BatonKey, body []byte, waiting uint64) error {
 	return h.hook(op{name: "Fire", slot: slot, at: waiting}, func() error { return h.Store.Fire(ctx, slot, body, waiting) })
 }
 
-func (h *hooked) PassOn(ctx context.Context, slot scheduler.Slot, body []byte, at time.Time, running uint64) error {
+func (h *hooked) PassOn(ctx context.Context, slot scheduler.BatonKey, body []byte, at time.Time, running uint64) error {
 	return h.hook(op{name: "PassOn", slot: slot, at: running}, func() error { return h.Store.PassOn(ctx, slot, body, at, running) })
 }
 
-func (h *hooked) Cancel(ctx context.Context, slot scheduler.Slot, waiting uint64) error {
+func (h *hooked) Cancel(ctx context.Context, slot scheduler.BatonKey, waiting uint64) error {
 	return h.hook(op{name: "Cancel", slot: slot, at: waiting}, func() error { return h.Store.Cancel(ctx, slot, waiting) })
 }
 
 func (h *hooked) Clear(ctx context.Context, k scheduler.Key, of func(*scheduler.Baton) bool) error {
-	return h.hook(op{name: "Clear", slot: scheduler.Slot{Key: k}}, func() error { return h.Store.Clear(ctx, k, of) })
+	return h.hook(op{name: "Clear", slot: scheduler.BatonKey{Key: k}}, func() error { return h.Store.Clear(ctx, k, of) })
 }
 
 func (h *hooked) Append(ctx context.Context, r *scheduler.Record) error {
-	return h.hook(op{name: "Append", slot: scheduler.Slot{Key: r.Job}, record: r}, func() error { return h.Store.Append(ctx, r) })
+	return h.hook(op{name: "Append", slot: scheduler.BatonKey{Key: r.Job}, record: r}, func() error { return h.Store.Append(ctx, r) })
 }
 
 func (h *hooked) Forget(ctx context.Context, k scheduler.Key, through uint64) error {
-	return h.hook(op{name: "Forget", slot: scheduler.Slot{Key: k}, at: through}, func() error { return h.Store.Forget(ctx, k, through) })
+	return h.hook(op{name: "Forget", slot: scheduler.BatonKey{Key: k}, at: through}, func() error { return h.Store.Forget(ctx, k, through) })
 }
 
 func (h *hooked) Recent(ctx context.Context, k scheduler.Key, before uint64, outcomes []scheduler.Outcome, f func(*scheduler.Record) bool) error {
-	return h.hook(op{name: "Recent", slot: scheduler.Slot{Key: k}, at: before}, func() error { return h.Store.Recent(ctx, k, before, outcomes, f) })
+	return h.hook(op{name: "Recent", slot: scheduler.BatonKey{Key: k}, at: before}, func() error { return h.Store.Recent(ctx, k, before, outcomes, f) })
 }
 
 // mortal is a store as a process sees it that dies at one point: from then on

@@ -99,7 +99,7 @@ func (w *Worker) carry(r *run, j *scheduler.Job, d scheduler.Decision) stage {
 // restart decides about r, whose baton was armed for another schedule than j's current one. The current schedule may
 // already have run: an overtaken edit may have armed the baton later.
 func (w *Worker) restart(r *run, j *scheduler.Job) (d scheduler.Decision, err error) {
-	search, err := w.steps.Place(w.settles, j)
+	search, err := w.steps.Position(w.settles, j)
 	if err != nil {
 		return d, err
 	}
@@ -116,7 +116,7 @@ func (w *Worker) restart(r *run, j *scheduler.Job) (d scheduler.Decision, err er
 // course has the data of the few runs that are being processed.
 type run struct {
 	limits.Call
-	*course // nil while the run is encoded
+	*runState // nil while the run is encoded
 
 	delivery *scheduler.Delivery
 	wake     time.Time         // due time, while held
@@ -131,7 +131,7 @@ type run struct {
 }
 
 // course is the data of a run in progress.
-type course struct {
+type runState struct {
 	baton   scheduler.Baton
 	known   *scheduler.Job        // its job, while held and unchanged
 	latest  *scheduler.Job        // its job at the start of the wait for a slot
@@ -157,12 +157,12 @@ type place struct {
 
 func (r *run) place() place { return place{int(r.lane), r.delivery.Sequence} }
 
-func (r *run) key() scheduler.Key { return r.delivery.Slot.Key }
+func (r *run) key() scheduler.Key { return r.delivery.Key.Key }
 
 // named returns the log attributes of r: more, its job, and its trace if any.
 func (r *run) named(more ...any) []any {
 	of := []any{"job", r.key().String()}
-	if r.course != nil && r.baton.Trace != nil {
+	if r.runState != nil && r.baton.Trace != nil {
 		of = append(of, "trace", r.baton.Trace.ID())
 	}
 	return append(of, more...)

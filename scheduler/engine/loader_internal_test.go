@@ -70,8 +70,8 @@ func TestPlainJobsDoNotWaitForCostlyOnes(t *testing.T) {
 		})
 		var batch []*run
 		for i := range 6 {
-			slot := scheduler.Slot{Key: scheduler.Key{Collection: "default", Job: strconv.Itoa(i)}}
-			batch = append(batch, &run{delivery: &scheduler.Delivery{Slot: slot}})
+			slot := scheduler.BatonKey{Key: scheduler.Key{Collection: "default", Job: strconv.Itoa(i)}}
+			batch = append(batch, &run{delivery: &scheduler.Delivery{Key: slot}})
 		}
 		l.load(ctx, batch)
 		if got, want := strings.Join(done, ", "), "1 compiled, 3 compiled, 5 compiled"; got != want {
@@ -101,8 +101,8 @@ func TestLoaderEndsEmpty(t *testing.T) {
 		done := make(chan *run, 1000)
 		l := newLoader(jobs, notPacked, func(r *run) { done <- r })
 		for i := range cap(done) {
-			slot := scheduler.Slot{Key: scheduler.Key{Collection: "default", Job: strconv.Itoa(i)}}
-			l.add(&run{delivery: &scheduler.Delivery{Slot: slot}})
+			slot := scheduler.BatonKey{Key: scheduler.Key{Collection: "default", Job: strconv.Itoa(i)}}
+			l.add(&run{delivery: &scheduler.Delivery{Key: slot}})
 		}
 		cancel()
 		l.work(ctx)
@@ -140,8 +140,8 @@ func TestJobsDoNotWaitForSlowRead(t *testing.T) {
 			close(ended)
 		}()
 		for i := range 3 {
-			slot := scheduler.Slot{Key: scheduler.Key{Collection: "default", Job: strconv.Itoa(i)}}
-			l.add(&run{delivery: &scheduler.Delivery{Slot: slot}})
+			slot := scheduler.BatonKey{Key: scheduler.Key{Collection: "default", Job: strconv.Itoa(i)}}
+			l.add(&run{delivery: &scheduler.Delivery{Key: slot}})
 			synctest.Wait()
 		}
 		if got := []string{<-done, <-done}; !slices.Equal(got, []string{"1", "2"}) {

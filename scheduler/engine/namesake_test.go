@@ -242,7 +242,7 @@ func TestDeleteCutShortBesideOneOff(t *testing.T) {
 		due := time.Now().Add(20 * time.Second).UTC().Truncate(time.Second).Format(time.RFC3339)
 		w.put("job", `{"overlap": "allow", "startTime": "`+due+`", "recurrence": {"frequency": "Day"}, `+at("old")+`}`)
 		time.Sleep(10 * time.Second)
-		slot := scheduler.Slot{Key: key("job")}
+		slot := scheduler.BatonKey{Key: key("job")}
 		st, err := w.store.Waiting(t.Context(), slot)
 		w.must(err)
 		time.Sleep(15 * time.Second)

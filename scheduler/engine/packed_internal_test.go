@@ -47,7 +47,7 @@ func (s *herdStore) Deliver(ctx context.Context, _ int, wake <-chan struct{}, ro
 			baton := j.Begin(scheduler.Progress{}, time.Now()).Next.Encode()
 			m := append(make([]byte, 130, 130+len(baton)), baton...)
 			take(&scheduler.Delivery{
-				Slot: scheduler.Slot{Key: k}, Body: m[130:], Sequence: uint64(i + 1), Deliveries: 1, Fired: time.Now().Add(time.Hour), Lease: &nobody{},
+				Key: scheduler.BatonKey{Key: k}, Body: m[130:], Sequence: uint64(i + 1), Deliveries: 1, Fired: time.Now().Add(time.Hour), Lease: &nobody{},
 			})
 			if i%100 == 0 {
 				time.Sleep(10 * time.Millisecond)
@@ -71,7 +71,7 @@ func (s *herdStore) job(k scheduler.Key) *scheduler.Job {
 	if err != nil {
 		panic(err)
 	}
-	r := &scheduler.Reading{Actions: s.reader, Key: k}
+	r := &scheduler.DefinitionDecoder{Actions: s.reader, Key: k}
 	def, err := r.Document(doc).Definition()
 	if err != nil {
 		panic(err)
@@ -110,7 +110,7 @@ func (empty) Watch(ctx context.Context, ready func(), _ func(string, uint64, []b
 	return nil
 }
 
-func (s *herdStore) PassOn(context.Context, scheduler.Slot, []byte, time.Time, uint64) error {
+func (s *herdStore) PassOn(context.Context, scheduler.BatonKey, []byte, time.Time, uint64) error {
 	s.putOff.Add(1)
 	return nil
 }

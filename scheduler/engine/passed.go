@@ -17,7 +17,7 @@ import (
 func (w *Worker) pass(r *run) stage {
 	s := r.step
 	from := step.From{
-		Slot: r.delivery.Slot, Running: r.delivery.Sequence, Baton: &r.baton, Schedule: r.baton.Schedule, Doubtful: r.doubtful,
+		Key: r.delivery.Key, Running: r.delivery.Sequence, Baton: &r.baton, Schedule: r.baton.Schedule, Doubtful: r.doubtful,
 	}
 	r.skipped = append(r.skipped, s.Records...)
 	if err := w.steps.Record(w.settles, r.current, r.skipped, r.suspect); err != nil {
@@ -25,7 +25,7 @@ func (w *Worker) pass(r *run) stage {
 	}
 	ends := s.Next == nil && !s.Merge
 	if ends && s.State.Final() {
-		if x := w.steps.EndingOf(r.current, s, from); r.current.Told(x, r.attempt, r.skipped) {
+		if x := w.steps.EndingOf(r.current, s, from); r.current.IsRecorded(x, r.attempt, r.skipped) {
 			w.jobs.Forget(r.key())
 			w.finalizer.add(x)
 			return w.ack(r)
@@ -49,7 +49,7 @@ func (w *Worker) pass(r *run) stage {
 // dropOrphan ends a baton of an earlier job with the same name. Its deletion was interrupted, and the message occupies
 // the place of the current job's baton: a consistency check is needed.
 func (w *Worker) dropOrphan(r *run) stage {
-	now, err := w.look(r, r.delivery.Slot)
+	now, err := w.look(r, r.delivery.Key)
 	w.ack(r)
 	if err != nil || !now.passedOn(r) {
 		w.cfg.OnTakeover()
@@ -122,9 +122,9 @@ func (w *Worker) astray(r *run) stage {
 			"job", r.key().String(), "occurrence", scheduler.OccurrenceID(r.key(), b.Nominal), "revision", b.Revision)
 	}
 	w.trouble.lostDefinition.Add(1)
-	next, at := b.Await(w.cfg.Store.Now())
+	next, at := b.Requeue(w.cfg.Store.Now())
 	err = w.persist(w.settles, r.key(), func(ctx context.Context) error {
-		return w.cfg.Store.PassOn(ctx, r.delivery.Slot, next.Encode(), at, r.delivery.Sequence)
+		return w.cfg.Store.PassOn(ctx, r.delivery.Key, next.Encode(), at, r.delivery.Sequence)
 	})
 	if err != nil && !errors.Is(err, scheduler.ErrConflict) {
 		return w.nak(r)
@@ -136,7 +136,7 @@ func (w *Worker) astray(r *run) stage {
 var errThere = errors.New("its definition has just been put")
 
 // fate determines what happened to the definition of r, whose baton is b.
-func (w *Worker) fate(r *run, b *scheduler.Baton) (scheduler.Fate, error) {
+func (w *Worker) fate(r *run, b *scheduler.Baton) (scheduler.OrphanCause, error) {
 	marker, err := w.cfg.Store.LoadJob(w.settles, r.key())
 	if err == nil {
 		return 0, errThere
@@ -144,8 +144,8 @@ func (w *Worker) fate(r *run, b *scheduler.Baton) (scheduler.Fate, error) {
 	if !errors.Is(err, scheduler.ErrNotFound) {
 		return 0, err
 	}
-	stray := scheduler.Stray{Baton: b, Marker: marker.Revision}
-	return stray.Fate(), nil
+	stray := scheduler.OrphanBaton{Baton: b, Marker: marker.Revision}
+	return stray.Cause(), nil
 }
 
 // ranUnder returns the definition for the steps after an attempt of a run whose job has none anymore: the one of the

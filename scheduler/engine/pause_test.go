@@ -58,7 +58,7 @@ func TestPauseWhileHeld(t *testing.T) {
 		w.put("job", `{`+action+`, `+every10s+`}`)
 		hold := func() (began time.Time) {
 			time.Sleep(time.Until(w.get("job").Status.Next.Add(-200 * time.Millisecond)))
-			w.must(w.store.Running(t.Context(), scheduler.Slot{Key: key("job")}))
+			w.must(w.store.Running(t.Context(), scheduler.BatonKey{Key: key("job")}))
 			return time.Now()
 		}
 		mustBeQuick := func(began time.Time) {

@@ -357,7 +357,7 @@ func TestRestartBeginsNothingTwice(t *testing.T) {
 				w.stopWorker()
 				w.startWorker(func(c *engine.Config) { c.Store, c.Logger = refusing(w.store, "EndJobs"), nil })
 				w.put("job", `{`+action+`, "startTime": "2000-01-01T01:00:00Z"}`)
-				slot := scheduler.Slot{Key: key("job")}
+				slot := scheduler.BatonKey{Key: key("job")}
 				stale, err := w.store.Waiting(t.Context(), slot)
 				w.must(err)
 				w.put("job", test.present)

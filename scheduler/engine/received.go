@@ -12,10 +12,10 @@ import (
 func (w *Worker) take(ctx context.Context, lane int, d *scheduler.Delivery) {
 	b, err := scheduler.DecodeBaton(d.Body)
 	if err == nil {
-		err = b.Check(d.Slot)
+		err = b.Check(d.Key)
 	}
 	r := &run{
-		delivery: d, course: &course{baton: b}, lane: int32(lane),
+		delivery: d, runState: &runState{baton: b}, lane: int32(lane),
 		suspect: d.Deliveries > 1 || b.Suspect || d.Fired.UnixNano() < w.suspect.Load(),
 	}
 	r.weighs(scheduler.HeldBytes(nil, r.suspect))
@@ -29,7 +29,7 @@ func (w *Worker) take(ctx context.Context, lane int, d *scheduler.Delivery) {
 	switch {
 	case err != nil:
 		w.trouble.damagedBaton.Add(1)
-		w.log.Error("damaged baton removed; the audit plans the job anew", "job", r.key().String(), "detached", d.Slot.Detached != "",
+		w.log.Error("damaged baton removed; the audit plans the job anew", "job", r.key().String(), "detached", d.Key.Detached != "",
 			"err", err, "body", cutBody(d.Body))
 		w.ack(r)
 		w.cfg.OnTakeover()
@@ -66,7 +66,7 @@ func (w *Worker) receive(r *run) stage {
 // its occurrence runs detached: recover must not revert later changes of the job's baton. found is false if r has yet
 // to be decided.
 func (w *Worker) recover(r *run) (next stage, found bool) {
-	now, err := w.look(r, r.delivery.Slot) // before the history, which then has a record of each baton that followed r and ended
+	now, err := w.look(r, r.delivery.Key) // before the history, which then has a record of each baton that followed r and ended
 	if err != nil {
 		return w.retryLater(r, err), true
 	}
@@ -106,7 +106,7 @@ func (w *Worker) recoverDetached(r *run) (next stage, found bool) {
 	if ran := w.definition(&r.baton, j); ran == nil || ran.Def.Overlap != scheduler.OverlapAllow {
 		return nil, false
 	}
-	now, err := w.look(r, scheduler.Slot{Key: r.key(), Detached: scheduler.DetachedName(r.baton.Nominal)})
+	now, err := w.look(r, scheduler.BatonKey{Key: r.key(), Detached: scheduler.DetachedName(r.baton.Nominal)})
 	found = now != occupancy{}
 	if err == nil && !found && j.State == scheduler.Disabled {
 		looked := 0
@@ -131,9 +131,9 @@ type occupancy struct{ waiting, running uint64 }
 
 // look returns the occupancy of a slot of r's job. It asks for the waiting baton first, because that one may be fired
 // in between.
-func (w *Worker) look(r *run, slot scheduler.Slot) (now occupancy, err error) {
+func (w *Worker) look(r *run, slot scheduler.BatonKey) (now occupancy, err error) {
 	for _, one := range []struct {
-		ask func(context.Context, scheduler.Slot) (scheduler.Stored, error)
+		ask func(context.Context, scheduler.BatonKey) (scheduler.Stored, error)
 		is  *uint64
 	}{{w.cfg.Store.Waiting, &now.waiting}, {w.cfg.Store.Running, &now.running}} {
 		st, err := one.ask(w.settles, slot)

@@ -290,7 +290,7 @@ func (w *world) mustWait(name, start string) {
 	if at := v.Status.Next.Format(time.RFC3339); v.Status.Running || at[:13] < start[:13] || v.Job.State != scheduler.Enabled {
 		w.t.Errorf("%s: state %s, status %+v, want it to wait for %s", name, v.Job.State, v.Status, start)
 	}
-	if _, err := w.store.Waiting(w.t.Context(), scheduler.Slot{Key: key(name)}); err != nil {
+	if _, err := w.store.Waiting(w.t.Context(), scheduler.BatonKey{Key: key(name)}); err != nil {
 		w.t.Errorf("%s: %v", name, err)
 	}
 }
@@ -299,10 +299,10 @@ func (w *world) mustWait(name, start string) {
 // they wait again, and nothing else happens.
 func TestFarAwayIsArmedAgain(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
-		slot := scheduler.Slot{Key: key("job")}
+		slot := scheduler.BatonKey{Key: key("job")}
 		w.put("job", `{`+action+`, "startTime": "2263-01-01T00:00:00Z"}`)
 		w.put("soon", `{`+action+`, "startTime": "`+time.Now().Add(2*time.Hour).UTC().Format(time.RFC3339Nano)+`"}`)
-		for _, slot := range []scheduler.Slot{slot, {Key: key("soon")}} {
+		for _, slot := range []scheduler.BatonKey{slot, {Key: key("soon")}} {
 			before, err := w.store.Waiting(t.Context(), slot)
 			w.must(err)
 			w.must(w.store.Fire(t.Context(), slot, before.Data, before.Revision))
@@ -343,7 +343,7 @@ func (a ahead) Deliver(ctx context.Context, lane int, wake <-chan struct{}, room
 func TestLateClockHolds(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		w.stopWorker()
-		slot, due := scheduler.Slot{Key: key("job")}, time.Now().Add(30*time.Minute)
+		slot, due := scheduler.BatonKey{Key: key("job")}, time.Now().Add(30*time.Minute)
 		w.put("job", `{`+action+`, "startTime": "`+due.UTC().Format(time.RFC3339Nano)+`"}`)
 		w.startWorker(func(c *engine.Config) { c.Store = ahead{c.Store, due.Add(-time.Second)} })
 		before, err := w.store.Waiting(t.Context(), slot)
@@ -376,11 +376,11 @@ func (s skewed) here(at time.Time) time.Time {
 	return at.Add(s.ahead)
 }
 
-func (s skewed) Arm(ctx context.Context, slot scheduler.Slot, body []byte, at time.Time, waiting uint64) error {
+func (s skewed) Arm(ctx context.Context, slot scheduler.BatonKey, body []byte, at time.Time, waiting uint64) error {
 	return s.Store.Arm(ctx, slot, body, s.here(at), waiting)
 }
 
-func (s skewed) PassOn(ctx context.Context, slot scheduler.Slot, body []byte, at time.Time, running uint64) error {
+func (s skewed) PassOn(ctx context.Context, slot scheduler.BatonKey, body []byte, at time.Time, running uint64) error {
 	return s.Store.PassOn(ctx, slot, body, s.here(at), running)
 }
 

@@ -102,12 +102,12 @@ type Worker struct {
 	cfg       Config
 	log       *slog.Logger
 	jobs      *jobcache.Jobs
-	room      *intake.Room[place]
+	room      *intake.Buffer[place]
 	loader    *loader
 	timers    *timers
 	limiter   *limits.Limiter[*run]
 	steps     *step.Executor
-	writes    *intake.Persister
+	writes    *intake.RetryWriter
 	finalizer *finalizer
 	underway  underway
 
@@ -115,12 +115,12 @@ type Worker struct {
 
 	told    damages
 	trouble troubles
-	away    intake.Seldom // limits log lines about batons that are returned because the store is unavailable
+	away    intake.RateLimitedLog // limits log lines about batons that are returned because the store is unavailable
 	putOff  herds
 	pace    pace
 	suspect atomic.Int64 // batons fired before this Unix nanosecond may have run
 
-	crew     *crew           // runs outside the queues
+	crew     *workerPool     // runs outside the queues
 	attempts context.Context //nolint:containedctx // cancels all attempts of this worker
 	cancel   context.CancelCauseFunc
 	settles  context.Context //nolint:containedctx // cancels the writes after the attempts
@@ -146,7 +146,7 @@ func New(cfg Config) *Worker {
 }
 
 // newRoom returns a Room for batons in a number of bytes of memory.
-func newRoom(memory, lanes int) *intake.Room[place] {
+func newRoom(memory, lanes int) *intake.Buffer[place] {
 	usual := max(1, memory/scheduler.UsualHeldBytes)
 	return intake.NewRoom[place](max(1, memory/scheduler.LeastHeldBytes), min(256, max(1, usual/8)), lanes).
 		Bound(memory, scheduler.UsualHeldBytes)

@@ -354,7 +354,7 @@ func (w *world) loseTimers() {
 // withWorker reports whether a worker has a job's baton.
 func (w *world) withWorker(name string) bool {
 	w.t.Helper()
-	_, err := w.store.Running(w.t.Context(), scheduler.Slot{Key: key(name)})
+	_, err := w.store.Running(w.t.Context(), scheduler.BatonKey{Key: key(name)})
 	if err != nil && !errors.Is(err, scheduler.ErrNotFound) {
 		w.t.Fatal(err)
 	}

@@ -134,7 +134,7 @@ func (q *Question) stopped(a *Answer) bool {
 	case j.State == scheduler.Disabled && q.isSince(q.disabledSince()):
 		q.disabled(a)
 	case j.State.Final() && (q.isDue(j) || !q.end().Before(q.Now)):
-		a.say(Ended, "the job was over: "+j.Over(), "")
+		a.say(Ended, "the job was over: "+j.TerminalReason(), "")
 		if !j.Progress.Last.IsZero() {
 			a.Notes = append(a.Notes, "its last attempt began at "+q.say(j.Progress.Last))
 		}

@@ -36,7 +36,7 @@ func named(tb testing.TB, name string, put time.Time, to, members string) *sched
 		tb.Fatalf("%s: %v", members, err)
 	}
 	uid := "uid-of-" + name
-	reading := scheduler.Reading{Actions: targets{}, Key: k, UID: uid, Now: put}
+	reading := scheduler.DefinitionDecoder{Actions: targets{}, Key: k, UID: uid, Now: put}
 	def, err := reading.Definition(v)
 	if err != nil {
 		tb.Fatalf("%s: %v", members, err)

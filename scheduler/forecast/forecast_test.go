@@ -256,7 +256,7 @@ func patched(t *testing.T, j *scheduler.Job, patch json.RawMessage) *scheduler.J
 		t.Fatal(err)
 	}
 	properties, _ := v.Member("properties")
-	reading := scheduler.Reading{Actions: targets{}, Key: j.Key, UID: j.UID, Now: january}
+	reading := scheduler.DefinitionDecoder{Actions: targets{}, Key: j.Key, UID: j.UID, Now: january}
 	def, err := reading.Definition(document.Merge(j.Def.Document(), properties))
 	if err != nil {
 		t.Fatalf("%s: %v", patch, err)

@@ -189,7 +189,7 @@ func TestManyWritesThatWaitAreToldTogether(t *testing.T) {
 // TestSeldom shows at which level a matter is told, and that what was left out is counted.
 func TestSeldom(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
-		var s Seldom
+		var s RateLimitedLog
 		for i, want := range []struct {
 			after  time.Duration
 			level  slog.Level

@@ -23,10 +23,10 @@ func pauseAfter(tried time.Duration) time.Duration {
 	return min(max(firstPause, tried/pausePart), lastPause)
 }
 
-// Persister repeats failed writes. It logs them in aggregate: thousands may wait while a server restarts during a herd.
-type Persister struct {
+// RetryWriter repeats failed writes. It logs them in aggregate: thousands may wait while a server restarts during a herd.
+type RetryWriter struct {
 	log    *slog.Logger
-	seldom Seldom
+	seldom RateLimitedLog
 
 	mu      sync.Mutex
 	waiting int  // writes that currently fail
@@ -35,12 +35,12 @@ type Persister struct {
 }
 
 // NewPersister returns a Persister that logs to log.
-func NewPersister(log *slog.Logger) *Persister { return &Persister{log: log} }
+func NewPersister(log *slog.Logger) *RetryWriter { return &RetryWriter{log: log} }
 
 // Persist repeats a write until the store accepts or rejects it. ctx cancels the write in progress, stop the
 // repetition. Every ten seconds, it logs one job and the number of waiting writes at warn; it logs each failed write at
 // debug.
-func (p *Persister) Persist(ctx, stop context.Context, job string, write func(context.Context) error) error {
+func (p *RetryWriter) Persist(ctx, stop context.Context, job string, write func(context.Context) error) error {
 	began := time.Now()
 	err := write(ctx)
 	if !errors.Is(err, scheduler.ErrUnavailable) {
@@ -59,7 +59,7 @@ func (p *Persister) Persist(ctx, stop context.Context, job string, write func(co
 	return err
 }
 
-func (p *Persister) begin() {
+func (p *RetryWriter) begin() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.waiting++
@@ -67,7 +67,7 @@ func (p *Persister) begin() {
 }
 
 // end logs when no write waits anymore.
-func (p *Persister) end() {
+func (p *RetryWriter) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.waiting--
@@ -80,7 +80,7 @@ func (p *Persister) end() {
 	p.waited, p.named = 0, false
 }
 
-func (p *Persister) tell(ctx context.Context, job string, wait time.Duration, err error) {
+func (p *RetryWriter) tell(ctx context.Context, job string, wait time.Duration, err error) {
 	level, _ := p.seldom.Level()
 	p.mu.Lock()
 	waiting := p.waiting
@@ -104,9 +104,9 @@ func Pause(ctx context.Context, d time.Duration) bool {
 // lineEvery is the minimum interval between two lines at warn.
 const lineEvery = 10 * time.Second
 
-// Seldom limits the log lines about a condition that affects thousands of jobs at the same time, such as an unavailable
+// RateLimitedLog limits the log lines about a condition that affects thousands of jobs at the same time, such as an unavailable
 // store. The zero value is ready for use.
-type Seldom struct {
+type RateLimitedLog struct {
 	mu      sync.Mutex
 	logged  time.Time
 	omitted int
@@ -114,7 +114,7 @@ type Seldom struct {
 
 // Level returns the level of the next line: warn, or debug if a line was logged at warn in the last ten seconds.
 // omitted is the number of lines at debug before a line at warn.
-func (s *Seldom) Level() (level slog.Level, omitted int) {
+func (s *RateLimitedLog) Level() (level slog.Level, omitted int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if time.Since(s.logged) < lineEvery {
@@ -126,7 +126,7 @@ func (s *Seldom) Level() (level slog.Level, omitted int) {
 
 // Rest returns the number of lines at debug that no line at warn has reported yet. It returns false within ten seconds
 // of the last line at warn.
-func (s *Seldom) Rest() (omitted int, ok bool) {
+func (s *RateLimitedLog) Rest() (omitted int, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if time.Since(s.logged) < lineEvery {
@@ -139,7 +139,7 @@ func (s *Seldom) Rest() (omitted int, ok bool) {
 }
 
 // take starts another ten seconds. The caller holds the lock.
-func (s *Seldom) take() (omitted int) {
+func (s *RateLimitedLog) take() (omitted int) {
 	omitted, s.logged, s.omitted = s.omitted, time.Now(), 0
 	return omitted
 }

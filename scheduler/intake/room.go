@@ -2,8 +2,8 @@ package intake
 
 import "sync"
 
-// Room tracks the messages that a process holds, and notifies its sources of free capacity.
-type Room[K comparable] struct {
+// Buffer tracks the messages that a process holds, and notifies its sources of free capacity.
+type Buffer[K comparable] struct {
 	limit int // maximum number of messages
 	bytes int // size at which to stop requesting messages; 0: no limit
 	each  int // assumed size of a message that has not arrived
@@ -17,8 +17,8 @@ type Room[K comparable] struct {
 }
 
 // NewRoom returns a Room for limit messages from several sources. batch is the minimum number of messages to request.
-func NewRoom[K comparable](limit, batch, sources int) *Room[K] {
-	r := &Room[K]{limit: limit, batch: batch, held: map[K]int{}, busy: make(chan struct{}, 1)}
+func NewRoom[K comparable](limit, batch, sources int) *Buffer[K] {
+	r := &Buffer[K]{limit: limit, batch: batch, held: map[K]int{}, busy: make(chan struct{}, 1)}
 	for range sources {
 		r.wake = append(r.wake, make(chan struct{}, 1))
 	}
@@ -27,17 +27,17 @@ func NewRoom[K comparable](limit, batch, sources int) *Room[K] {
 
 // Bound also limits the size of the held messages, in bytes. A message that has not arrived counts as each bytes. Call
 // Bound before the first Keep.
-func (r *Room[K]) Bound(bytes, each int) *Room[K] {
+func (r *Buffer[K]) Bound(bytes, each int) *Buffer[K] {
 	r.bytes, r.each = bytes, max(1, each)
 	return r
 }
 
 // Keep adds a message. It returns false if the message is already held: the server redelivers a message if it receives
 // no progress signal, for example while the connection is lost.
-func (r *Room[K]) Keep(message K) bool { return r.KeepSized(message, 0) }
+func (r *Buffer[K]) Keep(message K) bool { return r.KeepSized(message, 0) }
 
 // KeepSized is Keep for a message of a size in bytes.
-func (r *Room[K]) KeepSized(message K, bytes int) bool {
+func (r *Buffer[K]) KeepSized(message K, bytes int) bool {
 	r.mu.Lock()
 	if _, held := r.held[message]; held {
 		r.mu.Unlock()
@@ -54,7 +54,7 @@ func (r *Room[K]) KeepSized(message K, bytes int) bool {
 }
 
 // Resize changes the size of a held message. Like Release, it notifies the sources of free capacity.
-func (r *Room[K]) Resize(message K, bytes int) {
+func (r *Buffer[K]) Resize(message K, bytes int) {
 	r.change(func() {
 		if before, held := r.held[message]; held {
 			r.size += bytes - before
@@ -64,7 +64,7 @@ func (r *Room[K]) Resize(message K, bytes int) {
 }
 
 // Release removes a message. It notifies the sources if there is now capacity for a batch.
-func (r *Room[K]) Release(message K) {
+func (r *Buffer[K]) Release(message K) {
 	r.change(func() {
 		r.size -= r.held[message]
 		delete(r.held, message)
@@ -72,7 +72,7 @@ func (r *Room[K]) Release(message K) {
 }
 
 // change applies f and notifies the sources if it frees capacity for a batch.
-func (r *Room[K]) change(f func()) {
+func (r *Buffer[K]) change(f func()) {
 	r.mu.Lock()
 	before := r.ask()
 	f()
@@ -87,30 +87,30 @@ func (r *Room[K]) change(f func()) {
 }
 
 // Free returns how many more messages fit.
-func (r *Room[K]) Free() int {
+func (r *Buffer[K]) Free() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.limit - len(r.held)
 }
 
 // Size returns the total size of the held messages in bytes.
-func (r *Room[K]) Size() int {
+func (r *Buffer[K]) Size() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.size
 }
 
 // Empty reports whether no message is held.
-func (r *Room[K]) Empty() bool { return r.Free() == r.limit }
+func (r *Buffer[K]) Empty() bool { return r.Free() == r.limit }
 
 // Ask returns how many messages to request: 0 if less than a batch fits, or if the size limit is reached.
-func (r *Room[K]) Ask() int {
+func (r *Buffer[K]) Ask() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.ask()
 }
 
-func (r *Room[K]) ask() int {
+func (r *Buffer[K]) ask() int {
 	n := r.limit - len(r.held)
 	if r.bytes > 0 {
 		n = min(n, (r.bytes-r.size)/r.each)
@@ -122,10 +122,10 @@ func (r *Room[K]) ask() int {
 }
 
 // Wake returns a channel that signals a source when capacity is free again.
-func (r *Room[K]) Wake(source int) <-chan struct{} { return r.wake[source] }
+func (r *Buffer[K]) Wake(source int) <-chan struct{} { return r.wake[source] }
 
 // Busy returns a channel that signals when the first message arrives after none was held.
-func (r *Room[K]) Busy() <-chan struct{} { return r.busy }
+func (r *Buffer[K]) Busy() <-chan struct{} { return r.busy }
 
 func signal(c chan struct{}) {
 	select {

@@ -17,7 +17,7 @@ func storedAs(t *testing.T, name, body string) []byte {
 		t.Fatal(err)
 	}
 	k := scheduler.Key{Collection: "default", Job: name}
-	def, err := (&scheduler.Reading{Actions: noActions{}, Key: k}).Document(v).Definition()
+	def, err := (&scheduler.DefinitionDecoder{Actions: noActions{}, Key: k}).Document(v).Definition()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -109,7 +109,7 @@ type API struct {
 	log      *slog.Logger
 	queue    *fairqueue.Queue
 	counters map[string]*counters
-	crew     *crew
+	crew     *workerPool
 	tails    *throttle.Places
 
 	work    context.Context //nolint:containedctx // of requests; outlives a stop by the grace

@@ -3,7 +3,7 @@ package natsapi
 import "sync/atomic"
 
 // crew runs tasks concurrently and reuses their goroutines: a grown stack saves a put a tenth of its time.
-type crew struct {
+type workerPool struct {
 	tasks chan func()   // for an idle goroutine
 	over  chan struct{} // closed by dismiss
 	idle  atomic.Int64  // idle goroutines, or about to be
@@ -12,10 +12,10 @@ type crew struct {
 // crewIdle limits the idle goroutines, which have about 16 KB of stack each.
 const crewIdle = 64
 
-func newCrew() *crew { return &crew{tasks: make(chan func()), over: make(chan struct{})} }
+func newCrew() *workerPool { return &workerPool{tasks: make(chan func()), over: make(chan struct{})} }
 
 // do runs a task immediately.
-func (c *crew) do(task func()) {
+func (c *workerPool) do(task func()) {
 	select {
 	case c.tasks <- task:
 	default: // no goroutine is idle
@@ -23,7 +23,7 @@ func (c *crew) do(task func()) {
 	}
 }
 
-func (c *crew) work(task func()) {
+func (c *workerPool) work(task func()) {
 	for {
 		task()
 		if c.idle.Add(1) > crewIdle {
@@ -40,4 +40,4 @@ func (c *crew) work(task func()) {
 }
 
 // dismiss ends idle goroutines, and the others after their tasks.
-func (c *crew) dismiss() { close(c.over) }
+func (c *workerPool) dismiss() { close(c.over) }

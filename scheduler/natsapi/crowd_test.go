@@ -114,7 +114,7 @@ func (c *crowd) mustHaveOneBaton(jobs int) {
 	c.t.Helper()
 	batons := map[scheduler.Key]int{}
 	for lane := range c.store.Lanes() {
-		err := c.store.EachBaton(c.ctx, lane, func(slot scheduler.Slot, _ bool) error {
+		err := c.store.EachBaton(c.ctx, lane, func(slot scheduler.BatonKey, _ bool) error {
 			batons[slot.Key]++
 			return nil
 		})

@@ -94,14 +94,14 @@ type IngestConfig struct {
 type Ingest struct {
 	cfg    IngestConfig
 	log    *slog.Logger
-	room   *intake.Room[*item]
+	room   *intake.Buffer[*item]
 	queues []queue
 	seed   maphash.Seed
 	slots  *semaphore.Weighted // for specs in progress
 	eraser *eraser
-	writes *intake.Persister
+	writes *intake.RetryWriter
 
-	stretch stretch // specs that were delivered to this process only
+	stretch ownedRange // specs that were delivered to this process only
 
 	workers  sync.WaitGroup     // one goroutine for each queue that has specs
 	work     context.Context    //nolint:containedctx // of what a spec does; outlives a stop by the grace

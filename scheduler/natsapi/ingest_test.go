@@ -457,7 +457,7 @@ func TestResubmit(t *testing.T) {
 	}
 	for _, state := range []scheduler.State{scheduler.Enabled, scheduler.Disabled} {
 		for _, ended := range []bool{false, true} {
-			if _, err := w.service.Turn(w.ctx, k, state, 0); err != nil {
+			if _, err := w.service.SetEnabled(w.ctx, k, state, 0); err != nil {
 				t.Fatal(err)
 			}
 			w.publish("resubmit.default.job", `{"occurrence": "`+failed+`"}`)

@@ -8,7 +8,7 @@ import (
 // stretch is the latest run of consecutive sequences that were all delivered to this process first. If no earlier spec
 // is left in the stream, neither the server nor another process has an earlier spec of any name. The specs of the
 // stretch are then in order, and the stream need not be queried. The zero value is empty.
-type stretch struct {
+type ownedRange struct {
 	mu       sync.Mutex
 	from, to uint64    // sequences
 	earliest bool      // no earlier spec is left
@@ -20,7 +20,7 @@ type stretch struct {
 const lookPause = 100 * time.Millisecond
 
 // came adds a delivered spec, in the order of delivery. It ignores redeliveries.
-func (s *stretch) came(sequence uint64, deliveries int) {
+func (s *ownedRange) came(sequence uint64, deliveries int) {
 	if deliveries > 1 {
 		return
 	}
@@ -33,7 +33,7 @@ func (s *stretch) came(sequence uint64, deliveries int) {
 }
 
 // gaveBack resets the stretch after the release of a spec, which may now go to another process.
-func (s *stretch) gaveBack() {
+func (s *ownedRange) gaveBack() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.from, s.earliest = s.to+1, false
@@ -41,7 +41,7 @@ func (s *stretch) gaveBack() {
 
 // has reports whether a spec belongs to a stretch without predecessors. ask: query the stream, call learn and try
 // again.
-func (s *stretch) has(sequence uint64, now time.Time) (known, ask bool) {
+func (s *ownedRange) has(sequence uint64, now time.Time) (known, ask bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -57,7 +57,7 @@ func (s *stretch) has(sequence uint64, now time.Time) (known, ask bool) {
 }
 
 // learn processes the sequence of the first spec of the stream.
-func (s *stretch) learn(first uint64) {
+func (s *ownedRange) learn(first uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.earliest = s.earliest || first >= s.from

@@ -51,9 +51,9 @@ func carryOut(ctx context.Context, s *control.Service, verb string, e control.Ed
 	case "pause":
 		d.view, err = s.PauseBy(ctx, e.Key, e.Body, asked)
 	case "enable":
-		d.view, err = s.Turn(ctx, e.Key, scheduler.Enabled, e.SpecSequence)
+		d.view, err = s.SetEnabled(ctx, e.Key, scheduler.Enabled, e.SpecSequence)
 	case "disable":
-		d.view, err = s.Turn(ctx, e.Key, scheduler.Disabled, e.SpecSequence)
+		d.view, err = s.SetEnabled(ctx, e.Key, scheduler.Disabled, e.SpecSequence)
 	default:
 		err = fmt.Errorf("the verb %q of published specs is not implemented", verb)
 	}

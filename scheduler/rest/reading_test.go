@@ -21,7 +21,7 @@ type gated struct {
 	entered chan struct{}
 }
 
-func (s *gated) EachBaton(ctx context.Context, lane int, f func(scheduler.Slot, bool) error) error {
+func (s *gated) EachBaton(ctx context.Context, lane int, f func(scheduler.BatonKey, bool) error) error {
 	s.entered <- struct{}{}
 	<-s.gate
 	return s.Store.EachBaton(ctx, lane, f)

@@ -66,7 +66,7 @@ func readable(actions scheduler.ActionReader, v document.Value) error {
 	if c, ok := v.Member("collection"); ok && c.Text() != "" {
 		k.Collection = c.Text()
 	}
-	r := scheduler.Reading{Limits: scheduler.Limits{MinRetryInterval: time.Second}, Actions: actions, Key: k, Now: time.Now()}
+	r := scheduler.DefinitionDecoder{Limits: scheduler.Limits{MinRetryInterval: time.Second}, Actions: actions, Key: k, Now: time.Now()}
 	_, err := r.Document(v).Definition()
 	return err
 }

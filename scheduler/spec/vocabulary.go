@@ -16,7 +16,7 @@ type (
 	// Rule is the text of a schedule language, parsed.
 	Rule = language.Rule
 	// Setting holds the context of a rule.
-	Setting = language.Setting
+	Setting = language.Context
 	// SyntaxError is one thing that is wrong with the text of a schedule.
 	SyntaxError = language.SyntaxError
 	// Schedule is a compiled schedule: a set of instants, in UTC.

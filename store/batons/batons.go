@@ -19,16 +19,16 @@ import (
 )
 
 // Waiting returns the waiting baton of a slot. scheduler.ErrNotFound if none waits.
-func (s *Batons) Waiting(ctx context.Context, slot scheduler.Slot) (scheduler.Stored, error) {
+func (s *Batons) Waiting(ctx context.Context, slot scheduler.BatonKey) (scheduler.Stored, error) {
 	return s.lastBaton(ctx, slot, s.TimerSubject(slot))
 }
 
 // Running returns the latest running baton of a slot. scheduler.ErrNotFound if none runs.
-func (s *Batons) Running(ctx context.Context, slot scheduler.Slot) (scheduler.Stored, error) {
+func (s *Batons) Running(ctx context.Context, slot scheduler.BatonKey) (scheduler.Stored, error) {
 	return s.lastBaton(ctx, slot, s.FireSubject(slot))
 }
 
-func (s *Batons) lastBaton(ctx context.Context, slot scheduler.Slot, subject string) (scheduler.Stored, error) {
+func (s *Batons) lastBaton(ctx context.Context, slot scheduler.BatonKey, subject string) (scheduler.Stored, error) {
 	m, err := s.timers[s.Lane(slot.Key)].GetLastMsgForSubject(ctx, subject)
 	if err != nil {
 		return scheduler.Stored{}, conn.Translate(err)
@@ -42,7 +42,7 @@ func (s *Batons) lastBaton(ctx context.Context, slot scheduler.Slot, subject str
 func (s *Batons) FindBatons(ctx context.Context, keys []scheduler.Key, found func(st scheduler.Stored, running bool)) error {
 	subjects := make([][]string, s.lanes)
 	for _, k := range keys {
-		lane, slot := s.Lane(k), scheduler.Slot{Key: k}
+		lane, slot := s.Lane(k), scheduler.BatonKey{Key: k}
 		subjects[lane] = append(subjects[lane], s.TimerSubject(slot), s.FireSubject(slot))
 	}
 	for lane, of := range subjects {
@@ -63,7 +63,7 @@ func (s *Batons) FindBatons(ctx context.Context, keys []scheduler.Key, found fun
 
 // AnyBaton returns any baton of a job, waiting or running, own or detached, or nil.
 func (s *Batons) AnyBaton(ctx context.Context, k scheduler.Key) (*scheduler.Stored, error) {
-	slot, filters := scheduler.Slot{Key: k}, []string{}
+	slot, filters := scheduler.BatonKey{Key: k}, []string{}
 	for _, subject := range []string{s.TimerSubject(slot), s.FireSubject(slot)} {
 		filters = append(filters, subject, subject+".*")
 	}
@@ -79,9 +79,9 @@ func (s *Batons) AnyBaton(ctx context.Context, k scheduler.Key) (*scheduler.Stor
 // EachDetached calls found for the batons of a job's detached runs, waiting or running, in no particular order. It
 // returns at most runningAtOnce batons.
 func (s *Batons) EachDetached(
-	ctx context.Context, k scheduler.Key, found func(slot scheduler.Slot, st scheduler.Stored, running bool),
+	ctx context.Context, k scheduler.Key, found func(slot scheduler.BatonKey, st scheduler.Stored, running bool),
 ) error {
-	own := scheduler.Slot{Key: k}
+	own := scheduler.BatonKey{Key: k}
 	get := conn.DirectRequest{Subjects: []string{s.TimerSubject(own) + ".*", s.FireSubject(own) + ".*"}, Batch: runningAtOnce}
 	return s.conn.DirectGet(ctx, s.stream(s.Lane(k)), get, get.Batch, func(m *jetstream.RawStreamMsg) bool {
 		if slot, ok := s.slotOf(m.Subject); ok {
@@ -95,7 +95,7 @@ func (s *Batons) EachDetached(
 // takes one request per lane for up to 512 keys, or a few per job if the result is too large. A baton that is being
 // passed on may be found twice.
 func (s *Batons) FindDetached(
-	ctx context.Context, keys []scheduler.Key, found func(slot scheduler.Slot, st scheduler.Stored, running bool),
+	ctx context.Context, keys []scheduler.Key, found func(slot scheduler.BatonKey, st scheduler.Stored, running bool),
 ) error {
 	of := make([][]scheduler.Key, s.lanes)
 	for _, k := range keys {
@@ -104,7 +104,7 @@ func (s *Batons) FindDetached(
 	for lane, keys := range of {
 		var filters []string
 		for _, k := range keys {
-			own := scheduler.Slot{Key: k}
+			own := scheduler.BatonKey{Key: k}
 			filters = append(filters, s.TimerSubject(own)+".*", s.FireSubject(own)+".*")
 		}
 		err := s.conn.LastMatching(ctx, s.stream(lane), filters, 0, conn.MultiMost, func(m *jetstream.RawStreamMsg) {
@@ -128,9 +128,9 @@ func (s *Batons) FindDetached(
 // walkDetached is FindDetached for a job that may have very many detached runs. It reads the running batons before and
 // after the waiting ones, because a baton may move between the two.
 func (s *Batons) walkDetached(
-	ctx context.Context, k scheduler.Key, found func(slot scheduler.Slot, st scheduler.Stored, running bool),
+	ctx context.Context, k scheduler.Key, found func(slot scheduler.BatonKey, st scheduler.Stored, running bool),
 ) error {
-	own, stream := scheduler.Slot{Key: k}, s.stream(s.Lane(k))
+	own, stream := scheduler.BatonKey{Key: k}, s.stream(s.Lane(k))
 	for _, subject := range []string{s.FireSubject(own), s.TimerSubject(own), s.FireSubject(own)} {
 		for from, all := uint64(1), false; !all; {
 			messages, last, err := s.conn.Forward(ctx, stream, subject+".*", from, math.MaxUint64, conn.MultiMost)
@@ -151,7 +151,7 @@ func (s *Batons) walkDetached(
 
 // Arm stores a baton that waits until at. waiting is the sequence of the waiting baton to replace, 0 for none.
 // scheduler.ErrConflict if it does not match.
-func (s *Batons) Arm(ctx context.Context, slot scheduler.Slot, body []byte, at time.Time, waiting uint64) error {
+func (s *Batons) Arm(ctx context.Context, slot scheduler.BatonKey, body []byte, at time.Time, waiting uint64) error {
 	m := s.timer(slot, s.FireSubject(slot), body, at)
 	conn.SetHeader(m, jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(waiting, 10))
 	_, err := s.conn.Publish(ctx, m)
@@ -161,7 +161,7 @@ func (s *Batons) Arm(ctx context.Context, slot scheduler.Slot, body []byte, at t
 // Fire delivers a baton to the workers immediately. waiting is the sequence of the waiting baton that it replaces; the
 // server cancels that one in the same step. If waiting is 0, no baton may be running. scheduler.ErrConflict if the
 // condition does not hold.
-func (s *Batons) Fire(ctx context.Context, slot scheduler.Slot, body []byte, waiting uint64) error {
+func (s *Batons) Fire(ctx context.Context, slot scheduler.BatonKey, body []byte, waiting uint64) error {
 	m := s.conn.Message(s.FireSubject(slot), body)
 	conn.SetHeader(m, jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(waiting, 10))
 	if waiting != 0 {
@@ -176,7 +176,7 @@ func (s *Batons) Fire(ctx context.Context, slot scheduler.Slot, body []byte, wai
 // PassOn publishes the successor of the running baton with the given sequence. The successor waits until at, or runs
 // immediately if at is zero. PassOn takes effect only while the running baton is the job's last one, so a worker that
 // was overtaken by a redelivery changes nothing and gets scheduler.ErrConflict.
-func (s *Batons) PassOn(ctx context.Context, slot scheduler.Slot, body []byte, at time.Time, running uint64) error {
+func (s *Batons) PassOn(ctx context.Context, slot scheduler.BatonKey, body []byte, at time.Time, running uint64) error {
 	var m *nats.Msg
 	fire := s.FireSubject(slot)
 	if at.IsZero() {
@@ -191,7 +191,7 @@ func (s *Batons) PassOn(ctx context.Context, slot scheduler.Slot, body []byte, a
 }
 
 // timer returns the message of a baton that waits until at and then moves to the subject fire.
-func (s *Batons) timer(slot scheduler.Slot, fire string, body []byte, at time.Time) *nats.Msg {
+func (s *Batons) timer(slot scheduler.BatonKey, fire string, body []byte, at time.Time) *nats.Msg {
 	m := s.conn.Message(s.TimerSubject(slot), body)
 	// The client library's option has a resolution of seconds.
 	var due [48]byte
@@ -202,7 +202,7 @@ func (s *Batons) timer(slot scheduler.Slot, fire string, body []byte, at time.Ti
 
 // Cancel removes the waiting baton with the given sequence: scheduler.ErrConflict if it no longer waits. If waiting is 0,
 // Cancel removes any waiting baton and ignores a missing one.
-func (s *Batons) Cancel(ctx context.Context, slot scheduler.Slot, waiting uint64) error {
+func (s *Batons) Cancel(ctx context.Context, slot scheduler.BatonKey, waiting uint64) error {
 	removed, err := s.purge(ctx, s.Lane(slot.Key), s.TimerSubject(slot), waiting)
 	if err == nil && removed == 0 && waiting != 0 {
 		return fmt.Errorf("%w: the waiting baton has moved", scheduler.ErrConflict)
@@ -243,7 +243,7 @@ func (s *Batons) purge(ctx context.Context, lane int, subject string, through ui
 // Clear removes the job's batons that match of, waiting or running, detached runs included, and unreadable
 // ones. If of is nil, it removes all.
 func (s *Batons) Clear(ctx context.Context, k scheduler.Key, of func(*scheduler.Baton) bool) error {
-	slot := scheduler.Slot{Key: k}
+	slot := scheduler.BatonKey{Key: k}
 	fire, timer := s.FireSubject(slot), s.TimerSubject(slot)
 	// Remove running batons first: without one, a worker cannot pass on. A timer may fire in between, so remove running
 	// batons again.
@@ -260,7 +260,7 @@ func (s *Batons) Clear(ctx context.Context, k scheduler.Key, of func(*scheduler.
 // died, they would never be redelivered. Batons of a later job with the same name stay.
 func (s *Batons) clear(ctx context.Context, k scheduler.Key, subject string, of func(*scheduler.Baton) bool) error {
 	get := conn.DirectRequest{Subjects: []string{subject, subject + ".*"}, Batch: runningAtOnce}
-	running := subject == s.FireSubject(scheduler.Slot{Key: k})
+	running := subject == s.FireSubject(scheduler.BatonKey{Key: k})
 	for {
 		var found []*jetstream.RawStreamMsg
 		err := s.conn.DirectGet(ctx, s.stream(s.Lane(k)), get, get.Batch, func(m *jetstream.RawStreamMsg) bool {
@@ -297,7 +297,7 @@ const runningAtOnce = 256
 
 // EachBaton calls f for every slot of a lane that has a waiting or running baton. It calls f twice for a slot that has
 // both, and possibly for one whose baton moves.
-func (s *Batons) EachBaton(ctx context.Context, lane int, f func(slot scheduler.Slot, waiting bool) error) error {
+func (s *Batons) EachBaton(ctx context.Context, lane int, f func(slot scheduler.BatonKey, waiting bool) error) error {
 	timer, fire := s.conn.Config.Prefix+".timer."+strconv.Itoa(lane)+".", s.conn.Config.Prefix+".fire."+strconv.Itoa(lane)+"."
 	l := conn.Listing{Stream: s.timers[lane], Filter: ">", Whole: true}
 	l.Matches = func(subject string) bool {
@@ -318,7 +318,7 @@ const strandedMost = 256
 // Stranded returns the running batons of a lane that the server counts as acknowledged but has not removed. They are
 // below the consumer's ack floor, so the server never redelivers them. The result may include batons that are just
 // being removed, but none that this process holds.
-func (s *Batons) Stranded(ctx context.Context, lane int) ([]scheduler.Stranded, error) {
+func (s *Batons) Stranded(ctx context.Context, lane int) ([]scheduler.UndeliveredBaton, error) {
 	st := s.timers[lane]
 	c, err := st.Consumer(ctx, conn.Workers)
 	if err != nil {
@@ -333,17 +333,17 @@ func (s *Batons) Stranded(ctx context.Context, lane int) ([]scheduler.Stranded, 
 	if err != nil {
 		return nil, err
 	}
-	var found []scheduler.Stranded
+	var found []scheduler.UndeliveredBaton
 	for _, m := range messages {
 		if slot, ok := s.slotOf(m.Subject); ok && !s.conn.Failover.Holds(st.CachedInfo().Config.Name, m.Sequence) {
-			found = append(found, scheduler.Stranded{Slot: slot, Body: m.Data, Sequence: m.Sequence})
+			found = append(found, scheduler.UndeliveredBaton{Key: slot, Body: m.Data, Sequence: m.Sequence})
 		}
 	}
 	return found, nil
 }
 
 // Discard removes a running baton by its sequence. It ignores a missing one.
-func (s *Batons) Discard(ctx context.Context, slot scheduler.Slot, sequence uint64) error {
+func (s *Batons) Discard(ctx context.Context, slot scheduler.BatonKey, sequence uint64) error {
 	err := s.timers[s.Lane(slot.Key)].DeleteMsg(ctx, sequence)
 	if errors.Is(err, jetstream.ErrMsgDeleteUnsuccessful) {
 		if _, missing := s.timers[s.Lane(slot.Key)].GetMsg(ctx, sequence); errors.Is(missing, jetstream.ErrMsgNotFound) {

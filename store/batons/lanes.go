@@ -73,12 +73,12 @@ func crcOf(parts ...string) uint32 {
 }
 
 // TimerSubject returns the subject of a slot's waiting baton: carillon.timer.<lane>.<collection>.<job>.
-func (s *Batons) TimerSubject(slot scheduler.Slot) string { return s.batonSubject("timer", slot) }
+func (s *Batons) TimerSubject(slot scheduler.BatonKey) string { return s.batonSubject("timer", slot) }
 
 // FireSubject returns the subject of a slot's running baton: carillon.fire.<lane>.<collection>.<job>.
-func (s *Batons) FireSubject(slot scheduler.Slot) string { return s.batonSubject("fire", slot) }
+func (s *Batons) FireSubject(slot scheduler.BatonKey) string { return s.batonSubject("fire", slot) }
 
-func (s *Batons) batonSubject(kind string, slot scheduler.Slot) string {
+func (s *Batons) batonSubject(kind string, slot scheduler.BatonKey) string {
 	b := make([]byte, 0, 128)
 	b = append(b, s.conn.Config.Prefix...)
 	b = append(b, '.')
@@ -97,14 +97,14 @@ func (s *Batons) batonSubject(kind string, slot scheduler.Slot) string {
 }
 
 // slotOf parses a timer or fire subject.
-func (s *Batons) slotOf(subject string) (scheduler.Slot, bool) {
+func (s *Batons) slotOf(subject string) (scheduler.BatonKey, bool) {
 	rest, ok := strings.CutPrefix(subject, s.conn.Config.Prefix)
 	if n := strings.Count(rest, "."); !ok || n != 4 && n != 5 || rest[0] != '.' {
-		return scheduler.Slot{}, false
+		return scheduler.BatonKey{}, false
 	}
 	_, rest, _ = strings.Cut(rest[1:], ".") // kind
 	_, rest, _ = strings.Cut(rest, ".")     // lane
-	var slot scheduler.Slot
+	var slot scheduler.BatonKey
 	slot.Collection, rest, _ = strings.Cut(rest, ".")
 	slot.Job, slot.Detached, _ = strings.Cut(rest, ".")
 	return slot, true

@@ -12,7 +12,7 @@ import (
 // TestSlotOf parses baton subjects and rejects others.
 func TestSlotOf(t *testing.T) {
 	s := &Batons{conn: &conn.Conn{Config: conn.Config{Prefix: "a.b"}}, lanes: 3}
-	for _, slot := range []scheduler.Slot{own, {Key: own.Key, Detached: "d"}} {
+	for _, slot := range []scheduler.BatonKey{own, {Key: own.Key, Detached: "d"}} {
 		for _, subject := range []string{s.TimerSubject(slot), s.FireSubject(slot)} {
 			if got, ok := s.slotOf(subject); !ok || got != slot {
 				t.Errorf("%s: got %+v, %t", subject, got, ok)
@@ -55,4 +55,4 @@ func TestCheapMessages(t *testing.T) {
 	}
 }
 
-var own = scheduler.Slot{Key: scheduler.Key{Collection: "collection", Job: "a-job-with-a-name"}}
+var own = scheduler.BatonKey{Key: scheduler.Key{Collection: "collection", Job: "a-job-with-a-name"}}

@@ -81,7 +81,7 @@ func (c *Checker) Job(k scheduler.Key, body []byte, strict bool) (*v1.Job, error
 		in = known.(*scheduler.Collection) //nolint:forcetypeassert // nothing else is stored
 		limits = in.Limits(limits)
 	}
-	r := &scheduler.Reading{Limits: limits, Actions: c.actions, Key: k, UID: k.String(), Now: now}
+	r := &scheduler.DefinitionDecoder{Limits: limits, Actions: c.actions, Key: k, UID: k.String(), Now: now}
 	def, err := r.Document(doc).Definition()
 	if err == nil {
 		err = in.Admits(def, r)

@@ -200,7 +200,7 @@ func (w *webServer) shutdown(ctx context.Context) {
 // complaints writes what net/http complains of into a log, a line each.
 type complaints struct {
 	log        *slog.Logger
-	handshakes intake.Seldom // TLS failures, which any client can cause at any rate
+	handshakes intake.RateLimitedLog // TLS failures, which any client can cause at any rate
 }
 
 // failedHandshake is the prefix of net/http's message.

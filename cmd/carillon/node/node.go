@@ -37,7 +37,7 @@ type Node struct {
 	health  *health
 	disk    *disk
 	tokens  *tokens.Keeper
-	finder  *identity.Finder
+	finder  *identity.Authenticator
 	metrics *metrics.Metrics
 	pulses  *pulses
 

@@ -66,7 +66,7 @@ func (p *Printer) line(at, job, outcome, late, detail string) {
 type recordLog struct {
 	log      *slog.Logger
 	watched  bool // by a person
-	failures map[cause]*intake.Seldom
+	failures map[cause]*intake.RateLimitedLog
 }
 
 // cause groups the failures that share a log line.
@@ -86,7 +86,7 @@ func (l recordLog) limit(r *scheduler.Record) (slog.Level, int) {
 		c = cause{outcome: r.Outcome}
 	}
 	if l.failures[c] == nil {
-		l.failures[c] = &intake.Seldom{}
+		l.failures[c] = &intake.RateLimitedLog{}
 	}
 	return l.failures[c].Level()
 }

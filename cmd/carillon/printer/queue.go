@@ -57,7 +57,7 @@ func NewQueue(t *terminal.Terminal) *Queue {
 // NewLog returns a queue that logs until it is ended: failures at warn, one line for each target and cause in ten seconds, and
 // everything else at info while a person watches, at debug otherwise.
 func NewLog(log *slog.Logger, watched bool) *Queue {
-	l := recordLog{log, watched, map[cause]*intake.Seldom{}}
+	l := recordLog{log, watched, map[cause]*intake.RateLimitedLog{}}
 	q := &Queue{
 		Widen:  func(string) {}, // logs have no columns
 		wanted: l.wants, print: l.print, rest: l.rest,

@@ -184,7 +184,7 @@ func settingHint(e *store.SettingError) string {
 // harmless returns text that is safe for a terminal. Jobs and targets control their texts, and a terminal obeys
 // control characters, so harmless escapes these and changes of the writing direction. It keeps line breaks, tabs
 // and, with painted, the colors of [Terminal.Paint].
-func harmless(text string, painted bool) string {
+func sanitize(text string, painted bool) string {
 	if strings.IndexFunc(text, isHarmful) < 0 && utf8.ValidString(text) {
 		return text
 	}
@@ -227,7 +227,7 @@ func colourLength(text string) int {
 
 // Errorf prints to Err.
 func (t *Terminal) Errorf(format string, args ...any) {
-	_, _ = io.WriteString(t.Err, harmless(fmt.Sprintf(format, args...), t.Colour))
+	_, _ = io.WriteString(t.Err, sanitize(fmt.Sprintf(format, args...), t.Colour))
 }
 
 // printJSON prints a value on one line. It also escapes the control characters that JSON permits.

@@ -73,7 +73,7 @@ func (t *Terminal) Paint(colour, text string) string {
 
 // Printf prints to Out.
 func (t *Terminal) Printf(format string, args ...any) {
-	_, _ = io.WriteString(t.Out, harmless(fmt.Sprintf(format, args...), t.Colour)) // a reader that has gone learns nothing more
+	_, _ = io.WriteString(t.Out, sanitize(fmt.Sprintf(format, args...), t.Colour)) // a reader that has gone learns nothing more
 }
 
 // PrintJSON prints a value on one line.
@@ -100,7 +100,7 @@ func (t *Terminal) Table(heading []string, rows [][]string) error {
 	for _, row := range append([][]string{heading}, rows...) {
 		cells := make([]string, len(row))
 		for i, cell := range row {
-			cells[i] = harmless(strings.NewReplacer("\n", " ", "\t", " ").Replace(cell), t.Colour)
+			cells[i] = sanitize(strings.NewReplacer("\n", " ", "\t", " ").Replace(cell), t.Colour)
 		}
 		fmt.Fprintln(w, strings.TrimRight(strings.Join(cells, "\t"), "\t"))
 	}

@@ -136,7 +136,7 @@ func sameLines(b browse.Body, given []byte) bool {
 func lines(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
 
 // readDraft reads a form. wrong says what is, by the names of fields.
-func readDraft(c *frame.Call, form url.Values) (d browse.Draft, wrong map[string]string) {
+func readDraft(c *frame.Request, form url.Values) (d browse.Draft, wrong map[string]string) {
 	wrong = map[string]string{}
 	d = browse.Draft{
 		MessageID: form.Get("messageid"), SessionID: form.Get(fieldSession), CorrelationID: form.Get("correlation"),
@@ -146,19 +146,19 @@ func readDraft(c *frame.Call, form url.Values) (d browse.Draft, wrong map[string
 	if text := strings.TrimSpace(form.Get(fieldScheduled)); text != "" {
 		at, err := localTime(text, c.Zone())
 		if err != nil {
-			wrong[fieldScheduled] = c.Say("queues.wrong.time", text)
+			wrong[fieldScheduled] = c.Text("queues.wrong.time", text)
 		}
 		d.Scheduled = at
 	}
 	if text := strings.TrimSpace(form.Get(fieldTTL)); text != "" {
 		ttl, err := parseSpan(text)
 		if err != nil || ttl <= 0 {
-			wrong[fieldTTL] = c.Say("queues.wrong.ttl", text)
+			wrong[fieldTTL] = c.Text("queues.wrong.ttl", text)
 		}
 		d.TTL = ttl
 	}
 	if d.PartitionKey != "" && d.SessionID != "" && d.PartitionKey != d.SessionID {
-		wrong["partitionkey"] = c.Say("queues.wrong.partition")
+		wrong["partitionkey"] = c.Text("queues.wrong.partition")
 	}
 	d.Properties = rows(c, form, "p", "properties", wrong)
 	var err error
@@ -178,14 +178,14 @@ func readDraft(c *frame.Call, form url.Values) (d browse.Draft, wrong map[string
 }
 
 // notBytes explains why a text is neither base64 nor hex digits.
-func notBytes(c *frame.Call, err error) string {
+func notBytes(c *frame.Request, err error) string {
 	if at, ok := errors.AsType[base64.CorruptInputError](err); ok {
-		return c.Say("queues.wrong.base64", int64(at)+1)
+		return c.Text("queues.wrong.base64", int64(at)+1)
 	}
 	if odd, ok := errors.AsType[hex.InvalidByteError](err); ok {
-		return c.Say("queues.wrong.hex", frame.Visible(string(rune(odd))))
+		return c.Text("queues.wrong.hex", frame.Visible(string(rune(odd))))
 	}
-	return c.Say("queues.wrong.hex.odd")
+	return c.Text("queues.wrong.hex.odd")
 }
 
 // localTime reads a time as an input of the browser gives it, in the browser's zone.
@@ -216,12 +216,12 @@ func (v draftView) refilled(form url.Values) draftView {
 }
 
 // draftAgain shows a form with its problems.
-func (r *room) draftAgain(c *frame.Call, v draftView, form url.Values, wrong map[string]string) error {
+func (r *room) draftAgain(c *frame.Request, v draftView, form url.Values, wrong map[string]string) error {
 	v = v.refilled(form)
 	v.Wrong = wrong
-	title := c.Say("queues.send.title", titled(v.At))
+	title := c.Text("queues.send.title", titled(v.At))
 	if v.Sequence != 0 {
-		title = c.Say("queues.resubmit.title", v.Sequence, titled(v.At))
+		title = c.Text("queues.resubmit.title", v.Sequence, titled(v.At))
 		v.Back = messageAddress(v.At, browse.Part(v.Part), v.Sequence)
 	}
 	return draftPage.show(c, http.StatusUnprocessableEntity, title, v.padded())
@@ -243,7 +243,7 @@ func emptyDraft(e browse.Entity) draftView {
 	}
 }
 
-func (r *room) newDraft(c *frame.Call, e browse.Entity) error {
+func (r *room) newDraft(c *frame.Request, e browse.Entity) error {
 	v := emptyDraft(e)
 	if text := c.Query("n"); text != "" { // copy an existing message
 		n, err := number(c, text)
@@ -257,16 +257,16 @@ func (r *room) newDraft(c *frame.Call, e browse.Entity) error {
 		v = copyOf(e, m)
 		v.Back = messageAddress(c.Query("from"), m.Part, n)
 	}
-	return draftPage.show(c, 0, c.Say("queues.send.title", titled(e.Path)), v.padded())
+	return draftPage.show(c, 0, c.Text("queues.send.title", titled(e.Path)), v.padded())
 }
 
 // sent links to the sent message.
-func (r *room) sent(c *frame.Call, e browse.Entity, d browse.Draft, part browse.Part) string {
+func (r *room) sent(c *frame.Request, e browse.Entity, d browse.Draft, part browse.Part) string {
 	switch {
 	case part == browse.Scheduled:
-		return c.Say("queues.sent.later", e.Path)
+		return c.Text("queues.sent.later", e.Path)
 	case e.Kind != browse.Topic:
-		return c.Say("queues.sent", e.Path)
+		return c.Text("queues.sent", e.Path)
 	}
 	taken := 0
 	for _, s := range r.subscriptions(e) {
@@ -276,13 +276,13 @@ func (r *room) sent(c *frame.Call, e browse.Entity, d browse.Draft, part browse.
 		}
 	}
 	if taken == 0 {
-		return c.Say("queues.sent.nowhere", e.Path)
+		return c.Text("queues.sent.nowhere", e.Path)
 	}
 	return many(c, "queues.sent.topic", taken, e.Path)
 }
 
 // send sends a message.
-func (r *room) send(c *frame.Call, form url.Values, e browse.Entity) error {
+func (r *room) send(c *frame.Request, form url.Values, e browse.Entity) error {
 	d, wrong := readDraft(c, form)
 	if len(wrong) == 0 {
 		err := r.bus().Send(e.Path, d)

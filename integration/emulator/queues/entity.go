@@ -61,25 +61,25 @@ type fact struct {
 }
 
 // entityOf returns the entity that a request is about.
-func (r *room) entityOf(c *frame.Call) (browse.Entity, error) {
+func (r *room) entityOf(c *frame.Request) (browse.Entity, error) {
 	return r.at(c, c.Query("at"))
 }
 
 // at returns the entity of a path.
-func (r *room) at(c *frame.Call, path string) (browse.Entity, error) {
+func (r *room) at(c *frame.Request, path string) (browse.Entity, error) {
 	e, err := r.bus().Entity(path)
 	if missing(err) {
 		return e, frame.Problem{
 			Status: http.StatusNotFound,
-			Text:   c.Say("queues.entity.missing", frame.Visible(path)), Hint: c.Say("queues.entity.missing.hint"),
+			Text:   c.Text("queues.entity.missing", frame.Visible(path)), Hint: c.Text("queues.entity.missing.hint"),
 		}
 	}
 	return e, problem(c, err)
 }
 
 // about passes a handler the entity that the query names.
-func (r *room) about(do func(*frame.Call, browse.Entity) error) func(*frame.Call) error {
-	return func(c *frame.Call) error {
+func (r *room) about(do func(*frame.Request, browse.Entity) error) func(*frame.Request) error {
+	return func(c *frame.Request) error {
 		e, err := r.entityOf(c)
 		if err != nil {
 			return err
@@ -89,8 +89,8 @@ func (r *room) about(do func(*frame.Call, browse.Entity) error) func(*frame.Call
 }
 
 // posted passes a handler the form, and the entity that it names.
-func (r *room) posted(do func(*frame.Call, url.Values, browse.Entity) error) func(*frame.Call) error {
-	return func(c *frame.Call) error {
+func (r *room) posted(do func(*frame.Request, url.Values, browse.Entity) error) func(*frame.Request) error {
+	return func(c *frame.Request) error {
 		form, err := c.Form()
 		if err != nil {
 			return err
@@ -114,7 +114,7 @@ func partOf(name string) browse.Part {
 }
 
 // view looks at an entity, and at a page of its messages.
-func (r *room) view(c *frame.Call) (*entityView, error) {
+func (r *room) view(c *frame.Request) (*entityView, error) {
 	v, err := r.outside(c)
 	if err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func (r *room) view(c *frame.Call) (*entityView, error) {
 }
 
 // outside looks at an entity, and at none of its messages.
-func (r *room) outside(c *frame.Call) (*entityView, error) {
+func (r *room) outside(c *frame.Request) (*entityView, error) {
 	e, err := r.entityOf(c)
 	if err != nil {
 		return nil, err
@@ -154,7 +154,7 @@ func (r *room) outside(c *frame.Call) (*entityView, error) {
 }
 
 // peek looks at the messages that are asked for.
-func (r *room) peek(c *frame.Call, v *entityView) (err error) {
+func (r *room) peek(c *frame.Request, v *entityView) (err error) {
 	q := browse.Query{
 		Path: v.Entity.Path, Part: v.Part, From: v.From, Most: perPage, Text: v.Search, Session: sessionOf(c),
 		Newest: v.Newest,
@@ -200,7 +200,7 @@ func tabs(e browse.Entity, current browse.Part) []tab {
 	return all
 }
 
-func (r *room) entity(c *frame.Call) error {
+func (r *room) entity(c *frame.Request) error {
 	v, err := r.view(c)
 	if err != nil {
 		return err
@@ -209,7 +209,7 @@ func (r *room) entity(c *frame.Call) error {
 }
 
 // followEntity keeps counts and the first messages up to date.
-func (r *room) followEntity(c *frame.Call) error {
+func (r *room) followEntity(c *frame.Request) error {
 	return follow(c, func(l *frame.Live) error {
 		v, err := r.outside(c)
 		if err != nil {
@@ -232,13 +232,13 @@ func (r *room) followEntity(c *frame.Call) error {
 }
 
 // facts are the properties of an entity, in plain words.
-func facts(c *frame.Call, e browse.Entity) []fact {
+func facts(c *frame.Request, e browse.Entity) []fact {
 	var all []fact
 	add := func(key string, args ...any) {
-		all = append(all, fact{Name: c.Say("queues.fact." + key), Text: c.Say("queues.fact."+key+".text", args...)})
+		all = append(all, fact{Name: c.Text("queues.fact." + key), Text: c.Text("queues.fact."+key+".text", args...)})
 	}
 	link := func(key, to string) {
-		all = append(all, fact{Name: c.Say("queues.fact." + key), Text: to, Link: address("/entity", "at", to)})
+		all = append(all, fact{Name: c.Text("queues.fact." + key), Text: to, Link: address("/entity", "at", to)})
 	}
 	choose := func(key string, yes bool) {
 		if yes {
@@ -287,7 +287,7 @@ func facts(c *frame.Call, e browse.Entity) []fact {
 		add("quota", megabytes(e.MaxSize))
 	}
 	if e.UserMetadata != "" {
-		all = append(all, fact{Name: c.Say("queues.fact.metadata"), Text: frame.Visible(e.UserMetadata)})
+		all = append(all, fact{Name: c.Text("queues.fact.metadata"), Text: frame.Visible(e.UserMetadata)})
 	}
 	return all
 }
@@ -353,7 +353,7 @@ func noID(id string) string {
 }
 
 // sessionOf is the session whose messages a request is about, nil for all.
-func sessionOf(c *frame.Call) *string {
+func sessionOf(c *frame.Request) *string {
 	id := c.Request.URL.Query().Get("session")
 	if id == "" && c.Query("nosession") == "" {
 		return nil
@@ -364,7 +364,7 @@ func sessionOf(c *frame.Call) *string {
 // Crumbs leads back from the sessions.
 func (v *sessionsView) Crumbs() [][2]string { return crumbs(v.Entity) }
 
-func (r *room) sessionsView(c *frame.Call) (*sessionsView, error) {
+func (r *room) sessionsView(c *frame.Request) (*sessionsView, error) {
 	e, err := r.entityOf(c)
 	if err != nil {
 		return nil, err
@@ -387,16 +387,16 @@ func (r *room) sessionsView(c *frame.Call) (*sessionsView, error) {
 }
 
 // sessions shows the sessions of an entity.
-func (r *room) sessions(c *frame.Call) error {
+func (r *room) sessions(c *frame.Request) error {
 	v, err := r.sessionsView(c)
 	if err != nil {
 		return err
 	}
-	return sessionsPage.show(c, 0, c.Say("queues.sessions.title", titled(v.Entity.Path)), v)
+	return sessionsPage.show(c, 0, c.Text("queues.sessions.title", titled(v.Entity.Path)), v)
 }
 
 // followSessions keeps the list up to date.
-func (r *room) followSessions(c *frame.Call) error {
+func (r *room) followSessions(c *frame.Request) error {
 	return follow(c, func(l *frame.Live) error {
 		v, err := r.sessionsView(c)
 		if err != nil {

@@ -27,7 +27,7 @@ func (r *room) beside(q storagequeue.QueueStatus) []string {
 
 // confirmLetters asks for confirmation of an operation on messages of the storage queue in the request: on those
 // selected, or on all if the request is for all.
-func (r *room) confirmLetters(c *frame.Call) (q storagequeue.QueueStatus, v confirmation, marked bool, err error) {
+func (r *room) confirmLetters(c *frame.Request) (q storagequeue.QueueStatus, v confirmation, marked bool, err error) {
 	if q, err = r.queueOf(c); err != nil {
 		return q, v, false, err
 	}
@@ -49,7 +49,7 @@ func (r *room) confirmLetters(c *frame.Call) (q storagequeue.QueueStatus, v conf
 }
 
 // confirmRemove asks before messages that were selected are deleted.
-func (r *room) confirmRemove(c *frame.Call) error {
+func (r *room) confirmRemove(c *frame.Request) error {
 	q, v, marked, err := r.confirmLetters(c)
 	if err != nil {
 		return err
@@ -57,14 +57,14 @@ func (r *room) confirmRemove(c *frame.Call) error {
 	if !marked {
 		return c.Redirect(storeAddress(q))
 	}
-	v.Text, v.Hint, v.Action = many(c, "queues.purge.marked", v.Count, q.Name), c.Say("queues.clear.hint"), Path+"/storage/delete"
+	v.Text, v.Hint, v.Action = many(c, "queues.purge.marked", v.Count, q.Name), c.Text("queues.clear.hint"), Path+"/storage/delete"
 	v.Button, v.Danger = many(c, "queues.purge.button", v.Count), true
-	return confirmPage.show(c, 0, c.Say("queues.letters.delete.title", q.Name), v)
+	return confirmPage.show(c, 0, c.Text("queues.letters.delete.title", q.Name), v)
 }
 
 // each calls do for each message in a form, and returns how many were processed and how many no longer exist.
 // For a single message, a missing one is an error.
-func (r *room) each(c *frame.Call, do func(id string) error) (done, gone int, err error) {
+func (r *room) each(c *frame.Request, do func(id string) error) (done, gone int, err error) {
 	ids := c.Request.PostForm["id"]
 	if len(ids) == 0 {
 		return 0, 0, noneMarked(c)
@@ -83,18 +83,18 @@ func (r *room) each(c *frame.Call, do func(id string) error) (done, gone int, er
 }
 
 // removeLetters deletes the messages that a form names.
-func (r *room) removeLetters(c *frame.Call) error {
+func (r *room) removeLetters(c *frame.Request) error {
 	return r.change(c, func(q storagequeue.QueueStatus) (string, error) {
 		done, gone, err := r.each(c, func(id string) error { return r.storage().Delete(q.Account, q.Name, id) })
 		if len(c.Request.PostForm["id"]) == 1 {
-			return c.Say("queues.letter.deleted"), err
+			return c.Text("queues.letter.deleted"), err
 		}
 		return many(c, "queues.purged", done) + besides(c, gone), err
 	})
 }
 
 // besides says how many messages were skipped because they no longer exist.
-func besides(c *frame.Call, gone int) string {
+func besides(c *frame.Request, gone int) string {
 	if gone == 0 {
 		return ""
 	}
@@ -102,14 +102,14 @@ func besides(c *frame.Call, gone int) string {
 }
 
 // confirmMove asks where messages are moved to: those that were selected, or all.
-func (r *room) confirmMove(c *frame.Call) error {
+func (r *room) confirmMove(c *frame.Request) error {
 	q, v, marked, err := r.confirmLetters(c)
 	if err != nil {
 		return err
 	}
 	v.Into, v.To = r.beside(q), strings.TrimSuffix(q.Name, poisonSuffix)
 	if len(v.Into) == 0 {
-		return nowhere(c, c.Say("queues.move.nowhere", q.Account))
+		return nowhere(c, c.Text("queues.move.nowhere", q.Account))
 	}
 	key := "queues.move.all"
 	if marked {
@@ -118,22 +118,22 @@ func (r *room) confirmMove(c *frame.Call) error {
 		v.Count = min(v.Count, maxMoved)
 		v.Fields = append(v.Fields, [2]string{"all", checked})
 	}
-	v.Text, v.Hint, v.Action = many(c, key, v.Count, q.Name), c.Say("queues.move.hint"), Path+"/storage/move"
+	v.Text, v.Hint, v.Action = many(c, key, v.Count, q.Name), c.Text("queues.move.hint"), Path+"/storage/move"
 	if v.Count == 0 {
-		v.Text = c.Say("queues.move.none", q.Name)
+		v.Text = c.Text("queues.move.none", q.Name)
 	}
 	v.Button = many(c, "queues.move.button", v.Count)
-	return confirmPage.show(c, 0, c.Say("queues.move.title", q.Name), v)
+	return confirmPage.show(c, 0, c.Text("queues.move.title", q.Name), v)
 }
 
 // nowhere refuses to move messages into a queue that is not there.
-func nowhere(c *frame.Call, text string) error {
-	return frame.Problem{Status: http.StatusNotFound, Text: text, Hint: c.Say("queues.move.nowhere.hint")}
+func nowhere(c *frame.Request, text string) error {
+	return frame.Problem{Status: http.StatusNotFound, Text: text, Hint: c.Text("queues.move.nowhere.hint")}
 }
 
 // moveLetters moves the messages in a form, or all, to another queue: the one in the form, or else their
 // original one.
-func (r *room) moveLetters(c *frame.Call) error {
+func (r *room) moveLetters(c *frame.Request) error {
 	return r.change(c, func(q storagequeue.QueueStatus) (string, error) {
 		form := c.Request.PostForm
 		to := form.Get("to")
@@ -141,7 +141,7 @@ func (r *room) moveLetters(c *frame.Call) error {
 			to = strings.TrimSuffix(q.Name, poisonSuffix)
 		}
 		if !slices.Contains(r.beside(q), to) {
-			return "", nowhere(c, c.Say("queues.move.missing", to, q.Account))
+			return "", nowhere(c, c.Text("queues.move.missing", to, q.Account))
 		}
 		if form.Get("all") != "" {
 			n, err := r.storage().MoveAll(q.Account, q.Name, to, maxMoved)
@@ -149,7 +149,7 @@ func (r *room) moveLetters(c *frame.Call) error {
 		}
 		done, gone, err := r.each(c, func(id string) error { return r.storage().Move(q.Account, q.Name, id, to) })
 		if len(form["id"]) == 1 {
-			return c.Say("queues.letter.moved", to), err
+			return c.Text("queues.letter.moved", to), err
 		}
 		return many(c, "queues.move.done", done, to) + besides(c, gone), err
 	})

@@ -43,7 +43,7 @@ _, err = service.NewQueueClient("orders").EnqueueMessage(ctx, "hello", nil)`
 )
 
 // listed returns the entities whose names contain the filter.
-func (r *room) listed(c *frame.Call) list {
+func (r *room) listed(c *frame.Request) list {
 	l := list{
 		Bus: r.bus != nil, Storage: r.storage != nil, Filter: c.Query("q"), OnlyDead: c.Query("dead") != "",
 		MayManage: c.May(auth.Administer, ""), Connect: r.connect, Strings: r.strings(),
@@ -96,11 +96,11 @@ func (r *room) strings() (all [][2]string) {
 	return all
 }
 
-func (r *room) list(c *frame.Call) error {
-	return listPage.show(c, 0, c.Say("queues.title"), r.listed(c))
+func (r *room) list(c *frame.Request) error {
+	return listPage.show(c, 0, c.Text("queues.title"), r.listed(c))
 }
 
 // followList keeps the list up to date.
-func (r *room) followList(c *frame.Call) error {
+func (r *room) followList(c *frame.Request) error {
 	return follow(c, func(l *frame.Live) error { return l.Part("lists", listPage.set, "lists", r.listed(c)) })
 }

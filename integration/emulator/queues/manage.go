@@ -185,29 +185,29 @@ func blank(kind, topic string) browse.Entity {
 }
 
 // kindOf is the kind of a new entity that a request is about.
-func (r *room) kindOf(c *frame.Call, kind, topic string) (browse.Entity, error) {
+func (r *room) kindOf(c *frame.Request, kind, topic string) (browse.Entity, error) {
 	switch {
 	case kind == browse.Queue || kind == browse.Topic:
 		return blank(kind, ""), nil
 	case kind != browse.Subscription:
-		return browse.Entity{}, frame.Problem{Status: http.StatusBadRequest, Text: c.Say("queues.kind.unknown", kind)}
+		return browse.Entity{}, frame.Problem{Status: http.StatusBadRequest, Text: c.Text("queues.kind.unknown", kind)}
 	}
 	e, err := r.at(c, topic)
 	if err == nil && e.Kind != browse.Topic {
-		err = frame.Problem{Status: http.StatusNotFound, Text: c.Say("queues.topic.missing", frame.Visible(topic))}
+		err = frame.Problem{Status: http.StatusNotFound, Text: c.Text("queues.topic.missing", frame.Visible(topic))}
 	}
 	return blank(kind, e.Name), problem(c, err)
 }
 
-func showForm(c *frame.Call, v entityForm, status int) error {
-	title := c.Say("queues.change.title", titled(v.Entity.Path))
+func showForm(c *frame.Request, v entityForm, status int) error {
+	title := c.Text("queues.change.title", titled(v.Entity.Path))
 	if v.Fresh {
-		title = c.Say("queues.new.title." + v.Entity.Kind)
+		title = c.Text("queues.new.title." + v.Entity.Kind)
 	}
 	return managePage.show(c, status, title, v)
 }
 
-func (r *room) newEntity(c *frame.Call) error {
+func (r *room) newEntity(c *frame.Request) error {
 	e, err := r.kindOf(c, c.Query("kind"), c.Query("at"))
 	if err != nil {
 		return err
@@ -215,12 +215,12 @@ func (r *room) newEntity(c *frame.Call) error {
 	return showForm(c, r.formOf(e, true), http.StatusOK)
 }
 
-func (r *room) changeEntity(c *frame.Call, e browse.Entity) error {
+func (r *room) changeEntity(c *frame.Request, e browse.Entity) error {
 	return showForm(c, r.formOf(e, false), http.StatusOK)
 }
 
 // fill reads a form into an entity. Problems are recorded in the form.
-func (v entityForm) fill(c *frame.Call, form url.Values) browse.Entity {
+func (v entityForm) fill(c *frame.Request, form url.Values) browse.Entity {
 	e := v.Entity
 	for _, s := range v.Settings {
 		text := form.Get(s.Name)
@@ -230,16 +230,16 @@ func (v entityForm) fill(c *frame.Call, form url.Values) browse.Entity {
 			if s.Input == "number" {
 				key = "queues.wrong.number"
 			}
-			v.Wrong[s.Name] = c.Say(key, text)
+			v.Wrong[s.Name] = c.Text(key, text)
 		}
 	}
 	if _, given := v.Values["duplicates"]; given && !v.Fresh && e.DuplicateWindow == 0 {
-		v.Wrong["duplicates"] = c.Say("queues.wrong.window")
+		v.Wrong["duplicates"] = c.Text("queues.wrong.window")
 	}
 	return e
 }
 
-func (r *room) create(c *frame.Call) error {
+func (r *room) create(c *frame.Request) error {
 	form, err := c.Form()
 	if err != nil {
 		return err
@@ -256,12 +256,12 @@ func (r *room) create(c *frame.Call) error {
 		e.Path = e.Topic + "/Subscriptions/" + e.Name
 	}
 	if e.Name == "" {
-		v.Wrong["name"] = c.Say("queues.wrong.noname")
+		v.Wrong["name"] = c.Text("queues.wrong.noname")
 	}
 	return saved(c, v, e, v.save(c, e, r.bus().Create), "queues.new.done")
 }
 
-func (r *room) update(c *frame.Call) error {
+func (r *room) update(c *frame.Request) error {
 	form, err := c.Form()
 	if err != nil {
 		return err
@@ -275,7 +275,7 @@ func (r *room) update(c *frame.Call) error {
 
 // changed applies the settings of a form to an entity, unless it has changed since the form was shown. It
 // returns the status of the response. It does not hold the lock while the response is written.
-func (r *room) changed(c *frame.Call, form url.Values) (v entityForm, e browse.Entity, status int, err error) {
+func (r *room) changed(c *frame.Request, form url.Values) (v entityForm, e browse.Entity, status int, err error) {
 	r.changing.Lock() // check and change atomically
 	defer r.changing.Unlock()
 	if e, err = r.at(c, form.Get("at")); err != nil {
@@ -303,7 +303,7 @@ func (v entityForm) begin() string {
 
 // merge returns the concurrent changes since the form was shown, by name. The user's input stays; untouched
 // fields get their current values.
-func (v entityForm) merge(c *frame.Call, began string, now map[string]string) (news map[string]string) {
+func (v entityForm) merge(c *frame.Request, began string, now map[string]string) (news map[string]string) {
 	was, err := url.ParseQuery(began)
 	if err != nil {
 		was = url.Values{}
@@ -320,31 +320,31 @@ func (v entityForm) merge(c *frame.Call, began string, now map[string]string) (n
 		case typed == was.Get(name):
 			v.Values[name] = now[name]
 			delete(v.Wrong, name)
-			news[name] = c.Say("queues.changed.taken")
+			news[name] = c.Text("queues.changed.taken")
 		default:
-			news[name] = c.Say("queues.changed.now", s.shown(c, now[name]))
+			news[name] = c.Text("queues.changed.now", s.shown(c, now[name]))
 		}
 	}
 	return news
 }
 
 // shown is a value of the setting, for people.
-func (s setting) shown(c *frame.Call, value string) string {
+func (s setting) shown(c *frame.Request, value string) string {
 	switch {
 	case s.Input == "status":
-		return c.Say("queues.status." + value)
+		return c.Text("queues.status." + value)
 	case s.Input == "check" && value != "":
-		return c.Say("queues.changed.set")
+		return c.Text("queues.changed.set")
 	case s.Input == "check":
-		return c.Say("queues.changed.unset")
+		return c.Text("queues.changed.unset")
 	case value == "":
-		return c.Say("queues.changed.empty")
+		return c.Text("queues.changed.empty")
 	}
 	return frame.Visible(value)
 }
 
 // save carries out a form in which nothing is wrong, and returns the status of the answer.
-func (v entityForm) save(c *frame.Call, e browse.Entity, do func(browse.Entity) error) (status int) {
+func (v entityForm) save(c *frame.Request, e browse.Entity, do func(browse.Entity) error) (status int) {
 	if len(v.Wrong) == 0 {
 		err := do(e)
 		if err == nil {
@@ -356,17 +356,17 @@ func (v entityForm) save(c *frame.Call, e browse.Entity, do func(browse.Entity) 
 }
 
 // saved leads on to an entity that was saved, or shows its form again.
-func saved(c *frame.Call, v entityForm, e browse.Entity, status int, note string) error {
+func saved(c *frame.Request, v entityForm, e browse.Entity, status int, note string) error {
 	if status != http.StatusOK {
 		return showForm(c, v, status)
 	}
-	c.Note(c.Say(note, e.Path))
+	c.Note(c.Text(note, e.Path))
 	return c.Redirect(address("/entity", "at", e.Path))
 }
 
-func (r *room) confirmDrop(c *frame.Call, e browse.Entity) error {
+func (r *room) confirmDrop(c *frame.Request, e browse.Entity) error {
 	count := e.Active + e.Scheduled + e.DeadLetter + e.Transfer + e.TransferDeadLetter
-	hint := c.Say("queues.drop.hint")
+	hint := c.Text("queues.drop.hint")
 	if e.Kind == browse.Topic && e.Subscriptions > 0 {
 		for _, s := range r.subscriptions(e) {
 			count += s.Active + s.Scheduled + s.DeadLetter + s.Transfer + s.TransferDeadLetter
@@ -374,14 +374,14 @@ func (r *room) confirmDrop(c *frame.Call, e browse.Entity) error {
 		hint = many(c, "queues.drop.hint.topic", e.Subscriptions)
 	}
 	v := confirmation{
-		Text: many(c, "queues.drop."+e.Kind, count, e.Path), Hint: hint, Button: c.Say("queues.drop.button"), Count: 1, Danger: true,
+		Text: many(c, "queues.drop."+e.Kind, count, e.Path), Hint: hint, Button: c.Text("queues.drop.button"), Count: 1, Danger: true,
 		Steps:  crumbs(e),
 		Action: Path + "/drop", Fields: [][2]string{{"at", e.Path}}, Back: address("/entity", "at", e.Path),
 	}
-	return confirmPage.show(c, 0, c.Say("queues.drop.title", titled(e.Path)), v)
+	return confirmPage.show(c, 0, c.Text("queues.drop.title", titled(e.Path)), v)
 }
 
-func (r *room) drop(c *frame.Call) error {
+func (r *room) drop(c *frame.Request) error {
 	form, err := c.Form()
 	if err != nil {
 		return err
@@ -393,7 +393,7 @@ func (r *room) drop(c *frame.Call) error {
 	if err != nil {
 		return problem(c, err)
 	}
-	c.Note(c.Say("queues.drop.done", e.Path))
+	c.Note(c.Text("queues.drop.done", e.Path))
 	if e.Topic != "" {
 		return c.Redirect(address("/entity", "at", e.Topic))
 	}

@@ -39,16 +39,16 @@ type systemProperty struct {
 }
 
 // number reads the sequence number that a request is about.
-func number(c *frame.Call, text string) (int64, error) {
+func number(c *frame.Request, text string) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		return 0, frame.Problem{Status: http.StatusBadRequest, Text: c.Say("queues.number", text)}
+		return 0, frame.Problem{Status: http.StatusBadRequest, Text: c.Text("queues.number", text)}
 	}
 	return n, nil
 }
 
 // messageOf returns the message that a request is about, and its entity.
-func (r *room) messageOf(c *frame.Call) (browse.Entity, browse.Message, error) {
+func (r *room) messageOf(c *frame.Request) (browse.Entity, browse.Message, error) {
 	e, err := r.entityOf(c)
 	if err != nil {
 		return e, browse.Message{}, err
@@ -61,7 +61,7 @@ func (r *room) messageOf(c *frame.Call) (browse.Entity, browse.Message, error) {
 	return e, m, problem(c, err)
 }
 
-func (r *room) message(c *frame.Call) error {
+func (r *room) message(c *frame.Request) error {
 	e, m, err := r.messageOf(c)
 	if err != nil {
 		return err
@@ -88,7 +88,7 @@ func (r *room) message(c *frame.Call) error {
 	if to := cmp.Or(e.Topic, e.Path); v.MayChange && copyable(m) {
 		v.Copy = address("/send", "at", to, "from", e.Path, "part", v.Part, "n", strconv.FormatInt(m.Sequence, 10))
 	}
-	return messagePage.show(c, 0, c.Say("queues.message.title", m.Sequence, titled(e.Path)), v)
+	return messagePage.show(c, 0, c.Text("queues.message.title", m.Sequence, titled(e.Path)), v)
 }
 
 func messageAddress(path string, part browse.Part, sequence int64) string {
@@ -96,11 +96,11 @@ func messageAddress(path string, part browse.Part, sequence int64) string {
 }
 
 // system returns the system properties of a message, with explanations.
-func system(c *frame.Call, m browse.Message) []systemProperty {
+func system(c *frame.Request, m browse.Message) []systemProperty {
 	var all []systemProperty
 	add := func(key, value string, when time.Time) {
 		name := "queues.system." + key
-		all = append(all, systemProperty{Name: c.Say(name), Value: frame.Visible(value), At: when, Meaning: c.Say(name + ".text")})
+		all = append(all, systemProperty{Name: c.Text(name), Value: frame.Visible(value), At: when, Meaning: c.Text(name + ".text")})
 	}
 	text := func(key, value string) {
 		if value != "" {
@@ -148,7 +148,7 @@ func system(c *frame.Call, m browse.Message) []systemProperty {
 }
 
 // download sends a body as it is, to be kept and never shown.
-func (r *room) download(c *frame.Call) error {
+func (r *room) download(c *frame.Request) error {
 	_, m, err := r.messageOf(c)
 	if err != nil {
 		return err
@@ -158,7 +158,7 @@ func (r *room) download(c *frame.Call) error {
 }
 
 // attach answers with a file.
-func attach(c *frame.Call, name string, body io.Reader, size int64) error {
+func attach(c *frame.Request, name string, body io.Reader, size int64) error {
 	h := c.Writer.Header()
 	h.Set("Content-Type", "application/octet-stream")
 	h.Set("Content-Disposition", `attachment; filename="`+name+`"`)
@@ -175,7 +175,7 @@ type selected struct {
 	n    int64
 }
 
-func selection(c *frame.Call) (selected, error) {
+func selection(c *frame.Request) (selected, error) {
 	form, err := c.Form()
 	if err != nil {
 		return selected{}, err
@@ -185,7 +185,7 @@ func selection(c *frame.Call) (selected, error) {
 }
 
 // remove deletes one message.
-func (r *room) remove(c *frame.Call) error {
+func (r *room) remove(c *frame.Request) error {
 	s, err := selection(c)
 	if err != nil {
 		return err
@@ -193,7 +193,7 @@ func (r *room) remove(c *frame.Call) error {
 	if err := r.bus().Delete(s.path, s.part, s.n); err != nil {
 		return problem(c, err)
 	}
-	c.Note(c.Say("queues.deleted", s.n))
+	c.Note(c.Text("queues.deleted", s.n))
 	return c.Redirect(address("/entity", "at", s.path, "part", string(s.part)))
 }
 
@@ -201,23 +201,23 @@ func (r *room) remove(c *frame.Call) error {
 const maxReason = 4096
 
 // bury makes a dead letter of one message.
-func (r *room) bury(c *frame.Call) error {
+func (r *room) bury(c *frame.Request) error {
 	s, err := selection(c)
 	if err != nil {
 		return err
 	}
 	reason, description := strings.TrimSpace(c.Request.PostForm.Get("reason")), strings.TrimSpace(c.Request.PostForm.Get("description"))
 	if len(reason) > maxReason || len(description) > maxReason {
-		return frame.Problem{Status: http.StatusUnprocessableEntity, Text: c.Say("queues.bury.long", maxReason)}
+		return frame.Problem{Status: http.StatusUnprocessableEntity, Text: c.Text("queues.bury.long", maxReason)}
 	}
 	if err := r.bus().Bury(s.path, s.n, reason, description); err != nil {
 		return problem(c, err)
 	}
-	c.Note(c.Say("queues.buried", s.n))
+	c.Note(c.Text("queues.buried", s.n))
 	return c.Redirect(address("/entity", "at", s.path, "part", string(browse.Dead)))
 }
 
-func (r *room) purge(c *frame.Call) error {
+func (r *room) purge(c *frame.Request) error {
 	form, err := c.Form()
 	if err != nil {
 		return err
@@ -230,7 +230,7 @@ func (r *room) purge(c *frame.Call) error {
 }
 
 // edit shows a dead letter to be resubmitted with changes, or asks about all of them or those that were marked.
-func (r *room) edit(c *frame.Call) error {
+func (r *room) edit(c *frame.Request) error {
 	if c.Query("n") == "" || c.Query("marked") != "" {
 		return r.confirm(c, verbResubmit)
 	}
@@ -240,11 +240,11 @@ func (r *room) edit(c *frame.Call) error {
 	}
 	v := draftOf(e, m)
 	v.Back = messageAddress(e.Path, m.Part, m.Sequence)
-	return draftPage.show(c, 0, c.Say("queues.resubmit.title", m.Sequence, titled(e.Path)), v.padded())
+	return draftPage.show(c, 0, c.Text("queues.resubmit.title", m.Sequence, titled(e.Path)), v.padded())
 }
 
 // resubmit resubmits dead letters: one unchanged, one edited, or all.
-func (r *room) resubmit(c *frame.Call) error {
+func (r *room) resubmit(c *frame.Request) error {
 	form, err := c.Form()
 	if err != nil {
 		return err
@@ -282,7 +282,7 @@ func (r *room) resubmit(c *frame.Call) error {
 	if err := r.bus().Resubmit(path, part, n, edited, toTopic); err != nil {
 		return problem(c, err)
 	}
-	c.Note(c.Say("queues.resubmitted", n))
+	c.Note(c.Text("queues.resubmitted", n))
 	return c.Redirect(back)
 }
 

@@ -79,7 +79,7 @@ type progress struct {
 	Problem string
 }
 
-func (o *operation) progress(c *frame.Call) progress {
+func (o *operation) progress(c *frame.Request) progress {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	p := progress{operation: o, Tally: o.tally, Seen: o.tally.Done + o.tally.Held + o.tally.Refused, Ended: o.ended, Stopped: o.stopped}
@@ -90,7 +90,7 @@ func (o *operation) progress(c *frame.Call) progress {
 		p.Problem = c.Describe(problem(c, o.err)).Text
 	}
 	if errors.Is(o.err, context.Canceled) && !o.stopped {
-		p.Problem = c.Say("queues.operation.right")
+		p.Problem = c.Text("queues.operation.right")
 	}
 	return p
 }
@@ -143,7 +143,7 @@ const patience = 700 * time.Millisecond
 // start starts an operation. If it ends soon, the page of its messages shows the result; otherwise a page shows
 // the progress.
 func (r *room) start(
-	c *frame.Call, verb string, b browse.Batch, do func(ctx context.Context, b browse.Batch) (browse.Tally, error),
+	c *frame.Request, verb string, b browse.Batch, do func(ctx context.Context, b browse.Batch) (browse.Tally, error),
 ) error {
 	e, err := r.at(c, b.Path)
 	if err != nil {
@@ -159,7 +159,7 @@ func (r *room) start(
 	o.cancel = end
 	if !r.operations.add(o) {
 		end()
-		return frame.Problem{Status: http.StatusTooManyRequests, Text: c.Say("queues.operation.many")}
+		return frame.Problem{Status: http.StatusTooManyRequests, Text: c.Text("queues.operation.many")}
 	}
 	go func() {
 		defer end()
@@ -188,26 +188,28 @@ func (r *room) start(
 func (o *operation) address() string { return address("/operation", "id", o.ID) }
 
 // operationOf returns the operation that a request is about.
-func (r *room) operationOf(c *frame.Call, id string) (*operation, error) {
+func (r *room) operationOf(c *frame.Request, id string) (*operation, error) {
 	r.operations.mu.Lock()
 	defer r.operations.mu.Unlock()
 	if o := r.operations.of[id]; o != nil {
 		return o, nil
 	}
-	return nil, frame.Problem{Status: http.StatusNotFound, Text: c.Say("queues.operation.gone"), Hint: c.Say("queues.operation.gone.hint")}
+	return nil, frame.Problem{
+		Status: http.StatusNotFound, Text: c.Text("queues.operation.gone"), Hint: c.Text("queues.operation.gone.hint"),
+	}
 }
 
 // operation shows how far one is.
-func (r *room) operation(c *frame.Call) error {
+func (r *room) operation(c *frame.Request) error {
 	o, err := r.operationOf(c, c.Query("id"))
 	if err != nil {
 		return err
 	}
-	return operationPage.show(c, 0, c.Say("queues."+o.Verb+".title.running", titled(o.Path)), o.progress(c))
+	return operationPage.show(c, 0, c.Text("queues."+o.Verb+".title.running", titled(o.Path)), o.progress(c))
 }
 
 // followOperation shows the progress live.
-func (r *room) followOperation(c *frame.Call) error {
+func (r *room) followOperation(c *frame.Request) error {
 	o, err := r.operationOf(c, c.Query("id"))
 	if err != nil {
 		return err
@@ -216,7 +218,7 @@ func (r *room) followOperation(c *frame.Call) error {
 }
 
 // stopOperation has one leave the rest alone.
-func (r *room) stopOperation(c *frame.Call) error {
+func (r *room) stopOperation(c *frame.Request) error {
 	form, err := c.Form()
 	if err != nil {
 		return err
@@ -245,8 +247,8 @@ type confirmation struct {
 
 // many returns the text of a key for a number: the part before | for one, the part after it, with the number,
 // for others.
-func many[N int | int64](c *frame.Call, key string, n N, args ...any) string {
-	one, more, _ := strings.Cut(c.Say(key), "|")
+func many[N int | int64](c *frame.Request, key string, n N, args ...any) string {
+	one, more, _ := strings.Cut(c.Text(key), "|")
 	if n == 1 {
 		return fmt.Sprintf(one, args...)
 	}
@@ -254,7 +256,7 @@ func many[N int | int64](c *frame.Call, key string, n N, args ...any) string {
 }
 
 // picked are the messages that were marked; none for all.
-func picked(c *frame.Call, texts []string) ([]int64, error) {
+func picked(c *frame.Request, texts []string) ([]int64, error) {
 	var all []int64
 	for _, text := range texts {
 		n, err := number(c, text)
@@ -267,12 +269,12 @@ func picked(c *frame.Call, texts []string) ([]int64, error) {
 }
 
 // noneMarked refuses to do something to messages that were to be marked, and were not.
-func noneMarked(c *frame.Call) error {
-	return frame.Problem{Status: http.StatusBadRequest, Text: c.Say("queues.marked.none"), Hint: c.Say("queues.marked.none.hint")}
+func noneMarked(c *frame.Request) error {
+	return frame.Problem{Status: http.StatusBadRequest, Text: c.Text("queues.marked.none"), Hint: c.Text("queues.marked.none.hint")}
 }
 
 // confirm asks before something is done with all messages of a part, or with those that were marked.
-func (r *room) confirm(c *frame.Call, verb string) error {
+func (r *room) confirm(c *frame.Request, verb string) error {
 	e, err := r.entityOf(c)
 	if err != nil {
 		return err
@@ -283,7 +285,7 @@ func (r *room) confirm(c *frame.Call, verb string) error {
 	}
 	part := partOf(c.Query("part"))
 	v := confirmation{
-		Hint: c.Say("queues." + verb + ".hint"), Action: Path + "/" + verb, Danger: verb == verbPurge, Count: countOf(e, part),
+		Hint: c.Text("queues." + verb + ".hint"), Action: Path + "/" + verb, Danger: verb == verbPurge, Count: countOf(e, part),
 		Fields: [][2]string{{"at", e.Path}, {"part", string(part)}, {"all", "1"}},
 		Steps:  crumbs(e), Back: address("/entity", "at", e.Path, "part", string(part)),
 	}
@@ -304,15 +306,15 @@ func (r *room) confirm(c *frame.Call, verb string) error {
 		v.Topic = e.Topic
 	}
 	if v.Text = many(c, key, v.Count, e.Path); v.Count == 0 {
-		v.Text = c.Say("queues."+verb+".none", e.Path, c.Say("queues.part."+string(part)))
+		v.Text = c.Text("queues."+verb+".none", e.Path, c.Text("queues.part."+string(part)))
 	}
-	return confirmPage.show(c, 0, c.Say(title, titled(e.Path)), v)
+	return confirmPage.show(c, 0, c.Text(title, titled(e.Path)), v)
 }
 
 // markedTitles are the titles of operations on selected messages, where those on all have another title.
 var markedTitles = map[string]string{verbPurge: "queues.letters.delete.title"}
 
-func (r *room) confirmPurge(c *frame.Call) error { return r.confirm(c, verbPurge) }
+func (r *room) confirmPurge(c *frame.Request) error { return r.confirm(c, verbPurge) }
 
 // countOf is how many messages a part has.
 func countOf(e browse.Entity, part browse.Part) int64 {

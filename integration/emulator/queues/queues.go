@@ -85,7 +85,7 @@ var (
 )
 
 // show renders the page, or the fragment that the request asks for.
-func (p page) show(c *frame.Call, status int, title string, data any) error {
+func (p page) show(c *frame.Request, status int, title string, data any) error {
 	shown := &frame.Page{Status: status, Title: title, Template: p.set, Data: data, Styles: []string{"queues/queues.css"}}
 	if !p.plain {
 		shown.Scripts = []string{"queues/queues.js"}
@@ -112,21 +112,21 @@ func Room(cfg Config) frame.Room {
 	if err != nil {
 		panic(err) // it is embedded
 	}
-	read := func(path string, do func(*frame.Call) error) frame.Route {
+	read := func(path string, do func(*frame.Request) error) frame.Route {
 		return frame.Route{Method: http.MethodGet, Path: Path + path, Right: auth.Read, Do: do}
 	}
 	lasting := func(r frame.Route) frame.Route {
 		r.Live = true
 		return r
 	}
-	live := func(path string, do func(*frame.Call) error) frame.Route { return lasting(read(path, do)) }
-	change := func(path string, do func(*frame.Call) error) frame.Route {
+	live := func(path string, do func(*frame.Request) error) frame.Route { return lasting(read(path, do)) }
+	change := func(path string, do func(*frame.Request) error) frame.Route {
 		return frame.Route{Method: http.MethodPost, Path: Path + path, Right: auth.Operate, Do: do}
 	}
-	ask := func(path string, do func(*frame.Call) error) frame.Route { // the page of a change
+	ask := func(path string, do func(*frame.Request) error) frame.Route { // the page of a change
 		return frame.Route{Method: http.MethodGet, Path: Path + path, Right: auth.Operate, Do: do}
 	}
-	form := func(path string, show, do func(*frame.Call) error) []frame.Route { // create, change and delete
+	form := func(path string, show, do func(*frame.Request) error) []frame.Route { // create, change and delete
 		return []frame.Route{
 			{Method: http.MethodGet, Path: Path + path, Right: auth.Administer, Do: show},
 			{Method: http.MethodPost, Path: Path + path, Right: auth.Administer, Do: do},
@@ -172,20 +172,20 @@ func Room(cfg Config) frame.Room {
 func Alone(cfg Config) frame.Room {
 	alone := Room(cfg)
 	alone.Routes = append(alone.Routes, frame.Route{
-		Method: http.MethodGet, Path: "/{$}", Right: auth.Open, Do: func(c *frame.Call) error { return c.Redirect(Path) },
+		Method: http.MethodGet, Path: "/{$}", Right: auth.Open, Do: func(c *frame.Request) error { return c.Redirect(Path) },
 	})
 	return alone
 }
 
 // problem describes an error of an emulator for people.
-func problem(c *frame.Call, err error) error {
+func problem(c *frame.Request, err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case missing(err):
-		return frame.Problem{Status: http.StatusNotFound, Text: c.Say("queues.missing"), Hint: c.Say("queues.missing.hint")}
+		return frame.Problem{Status: http.StatusNotFound, Text: c.Text("queues.missing"), Hint: c.Text("queues.missing.hint")}
 	case browse.IsHeld(err):
-		return frame.Problem{Status: http.StatusConflict, Text: c.Say("queues.held"), Hint: c.Say("queues.held.hint")}
+		return frame.Problem{Status: http.StatusConflict, Text: c.Text("queues.held"), Hint: c.Text("queues.held.hint")}
 	}
 	if p, ok := errors.AsType[frame.Problem](err); ok {
 		return p
@@ -208,7 +208,7 @@ func reason(err error) string { return cmp.Or(browse.Reason(err), err.Error()) }
 const followEvery = time.Second
 
 // follow sends changes until the browser disconnects.
-func follow(c *frame.Call, send func(l *frame.Live) error) error {
+func follow(c *frame.Request, send func(l *frame.Live) error) error {
 	l := c.Live()
 	look, beat := time.NewTicker(followEvery), time.NewTicker(frame.Beat)
 	defer look.Stop()

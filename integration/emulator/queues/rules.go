@@ -55,7 +55,7 @@ func (r *room) subscriptions(e browse.Entity) []browse.Entity {
 }
 
 // rulesOf is a page of rules without a test.
-func (r *room) rulesOf(c *frame.Call, e browse.Entity) *rulesView {
+func (r *room) rulesOf(c *frame.Request, e browse.Entity) *rulesView {
 	v := &rulesView{Entity: e, At: e.Path, Draft: emptyDraft(e).padded(), MayManage: c.May(auth.Administer, "")}
 	v.Draft.Test = true
 	for _, s := range r.subscriptions(e) {
@@ -96,9 +96,11 @@ func (v *rulesView) try(ask func(path string) ([]browse.Trial, error)) error {
 	return nil
 }
 
-func (r *room) rules(c *frame.Call, e browse.Entity) error {
+func (r *room) rules(c *frame.Request, e browse.Entity) error {
 	if e.Kind == browse.Queue {
-		return frame.Problem{Status: http.StatusNotFound, Text: c.Say("queues.rules.queue", e.Path), Hint: c.Say("queues.rules.queue.hint")}
+		return frame.Problem{
+			Status: http.StatusNotFound, Text: c.Text("queues.rules.queue", e.Path), Hint: c.Text("queues.rules.queue.hint"),
+		}
 	}
 	v := r.rulesOf(c, e)
 	if text := c.Query("n"); text != "" {
@@ -122,7 +124,7 @@ func (r *room) rules(c *frame.Call, e browse.Entity) error {
 }
 
 // try applies the rules to the typed message.
-func (r *room) try(c *frame.Call, form url.Values, e browse.Entity) error {
+func (r *room) try(c *frame.Request, form url.Values, e browse.Entity) error {
 	v := r.rulesOf(c, e)
 	d, wrong := readDraft(c, form)
 	v.Draft = v.Draft.refilled(form).padded()
@@ -141,8 +143,8 @@ func (r *room) try(c *frame.Call, form url.Values, e browse.Entity) error {
 	return r.showRules(c, v, status)
 }
 
-func (r *room) showRules(c *frame.Call, v *rulesView, status int) error {
-	return rulesPage.show(c, status, c.Say("queues.rules.title", titled(v.Entity.Path)), v)
+func (r *room) showRules(c *frame.Request, v *rulesView, status int) error {
+	return rulesPage.show(c, status, c.Text("queues.rules.title", titled(v.Entity.Path)), v)
 }
 
 // The kinds of filters.
@@ -211,10 +213,10 @@ func stamp(r browse.Rule) string {
 	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%q", []any{r.Kind, r.Expression, r.Action, r.Parameters, r.Fields})))
 }
 
-func showRule(c *frame.Call, v ruleForm, status int) error {
-	title := c.Say("queues.rule.change.title", v.Rule.Name, titled(v.Entity.Path))
+func showRule(c *frame.Request, v ruleForm, status int) error {
+	title := c.Text("queues.rule.change.title", v.Rule.Name, titled(v.Entity.Path))
 	if v.Fresh {
-		title = c.Say("queues.rule.new.title", titled(v.Entity.Path))
+		title = c.Text("queues.rule.new.title", titled(v.Entity.Path))
 	}
 	return rulePage.show(c, status, title, v)
 }
@@ -233,7 +235,7 @@ func (r *room) ruleOf(e browse.Entity, name string) (browse.Rule, error) {
 	return browse.Rule{}, errMissing
 }
 
-func (r *room) editRule(c *frame.Call, e browse.Entity) error {
+func (r *room) editRule(c *frame.Request, e browse.Entity) error {
 	name := c.Query("name")
 	if name == "" {
 		return showRule(c, ruleFormOf(e, browse.Rule{Kind: filterSQL}, true), http.StatusOK)
@@ -246,17 +248,17 @@ func (r *room) editRule(c *frame.Call, e browse.Entity) error {
 }
 
 // rows reads the rows of a table of properties. wrong says at a place when a value has no name, or two have the same.
-func rows(c *frame.Call, form url.Values, prefix, place string, wrong map[string]string) []browse.Property {
+func rows(c *frame.Request, form url.Values, prefix, place string, wrong map[string]string) []browse.Property {
 	var all []browse.Property
 	names, kinds, values := form[prefix+"name"], form[prefix+"type"], form[prefix+"value"]
 	for i := range min(len(names), len(kinds), len(values)) {
 		same := func(p browse.Property) bool { return p.Name == names[i] }
 		switch {
 		case names[i] == "" && values[i] != "":
-			wrong[place] = c.Say("queues.wrong.name", values[i])
+			wrong[place] = c.Text("queues.wrong.name", values[i])
 		case names[i] == "":
 		case slices.ContainsFunc(all, same):
-			wrong[place] = c.Say("queues.wrong.twice", names[i])
+			wrong[place] = c.Text("queues.wrong.twice", names[i])
 		default:
 			all = append(all, browse.Property{Name: names[i], Type: kinds[i], Value: values[i]})
 		}
@@ -265,7 +267,7 @@ func rows(c *frame.Call, form url.Values, prefix, place string, wrong map[string
 }
 
 // readRule reads the form of a rule.
-func readRule(c *frame.Call, form url.Values, wrong map[string]string) browse.Rule {
+func readRule(c *frame.Request, form url.Values, wrong map[string]string) browse.Rule {
 	rule := browse.Rule{
 		Name: strings.TrimSpace(form.Get("name")), Kind: form.Get("kind"), Action: strings.TrimSpace(lines(form.Get("action"))),
 	}
@@ -281,29 +283,31 @@ func readRule(c *frame.Call, form url.Values, wrong map[string]string) browse.Ru
 		}
 		rule.Fields = append(rule.Fields, rows(c, form, "p", "fields", wrong)...)
 		if len(rule.Fields) == 0 && wrong["fields"] == "" {
-			wrong["fields"] = c.Say("queues.wrong.fields")
+			wrong["fields"] = c.Text("queues.wrong.fields")
 		}
 	}
 	if rule.Name == "" {
-		wrong["name"] = c.Say("queues.wrong.noname")
+		wrong["name"] = c.Text("queues.wrong.noname")
 	}
 	return rule
 }
 
-func (r *room) putRule(c *frame.Call, form url.Values, e browse.Entity) error {
+func (r *room) putRule(c *frame.Request, form url.Values, e browse.Entity) error {
 	wrong := map[string]string{}
 	rule := readRule(c, form, wrong)
 	v, status := r.ruled(c, e, rule, form, wrong)
 	if status != http.StatusOK {
 		return showRule(c, v, status)
 	}
-	c.Note(c.Say("queues.rule.saved", rule.Name))
+	c.Note(c.Text("queues.rule.saved", rule.Name))
 	return c.Redirect(address("/rules", "at", e.Path))
 }
 
 // ruled puts a rule into a subscription, unless it has changed since its form was shown. It returns the status
 // of the response. It does not hold the lock while the response is written.
-func (r *room) ruled(c *frame.Call, e browse.Entity, rule browse.Rule, form url.Values, wrong map[string]string) (v ruleForm, status int) {
+func (r *room) ruled(
+	c *frame.Request, e browse.Entity, rule browse.Rule, form url.Values, wrong map[string]string,
+) (v ruleForm, status int) {
 	fresh := form.Get("replace") == ""
 	r.changing.Lock() // check and change atomically
 	defer r.changing.Unlock()
@@ -328,7 +332,7 @@ func (r *room) ruled(c *frame.Call, e browse.Entity, rule browse.Rule, form url.
 	return v, http.StatusUnprocessableEntity
 }
 
-func (r *room) deleteRule(c *frame.Call) error {
+func (r *room) deleteRule(c *frame.Request) error {
 	form, err := c.Form()
 	if err != nil {
 		return err
@@ -337,11 +341,11 @@ func (r *room) deleteRule(c *frame.Call) error {
 	if err := r.bus().DeleteRule(path, name); err != nil {
 		return problem(c, err)
 	}
-	c.Note(c.Say("queues.rule.deleted", name))
+	c.Note(c.Text("queues.rule.deleted", name))
 	return c.Redirect(address("/rules", "at", path))
 }
 
-func (r *room) confirmRule(c *frame.Call, e browse.Entity) error {
+func (r *room) confirmRule(c *frame.Request, e browse.Entity) error {
 	rule, err := r.ruleOf(e, c.Query("name"))
 	if err != nil {
 		return problem(c, err)
@@ -350,14 +354,14 @@ func (r *room) confirmRule(c *frame.Call, e browse.Entity) error {
 	if err != nil {
 		return problem(c, err)
 	}
-	hint := c.Say("queues.rule.drop.hint")
+	hint := c.Text("queues.rule.drop.hint")
 	if len(rules) == 1 {
-		hint = c.Say("queues.rule.drop.last")
+		hint = c.Text("queues.rule.drop.last")
 	}
 	v := confirmation{
-		Text: c.Say("queues.rule.drop", rule.Name, e.Path), Hint: hint, Button: c.Say("queues.rule.drop.button"), Count: 1, Danger: true,
-		Steps:  append(crumbs(e), [2]string{address("/rules", "at", e.Path), c.Say("queues.rules")}),
+		Text: c.Text("queues.rule.drop", rule.Name, e.Path), Hint: hint, Button: c.Text("queues.rule.drop.button"), Count: 1, Danger: true,
+		Steps:  append(crumbs(e), [2]string{address("/rules", "at", e.Path), c.Text("queues.rules")}),
 		Action: Path + "/rule/delete", Fields: [][2]string{{"at", e.Path}, {"name", rule.Name}}, Back: address("/rules", "at", e.Path),
 	}
-	return confirmPage.show(c, 0, c.Say("queues.rule.drop.title", rule.Name), v)
+	return confirmPage.show(c, 0, c.Text("queues.rule.drop.title", rule.Name), v)
 }

@@ -54,25 +54,25 @@ func rowOf(m storagequeue.Message) letterRow {
 }
 
 // queueOf returns the storage queue that a request is about.
-func (r *room) queueOf(c *frame.Call) (storagequeue.QueueStatus, error) {
+func (r *room) queueOf(c *frame.Request) (storagequeue.QueueStatus, error) {
 	return r.queueAt(c, c.Query("account"), c.Query("queue"))
 }
 
 // queueAt returns a storage queue by its names.
-func (r *room) queueAt(c *frame.Call, account, name string) (storagequeue.QueueStatus, error) {
+func (r *room) queueAt(c *frame.Request, account, name string) (storagequeue.QueueStatus, error) {
 	q, err := r.storage().Queue(account, name)
 	if missing(err) {
 		return q, frame.Problem{
-			Status: http.StatusNotFound, Text: c.Say("queues.store.missing", frame.Visible(name), frame.Visible(account)),
-			Hint: c.Say("queues.entity.missing.hint"),
+			Status: http.StatusNotFound, Text: c.Text("queues.store.missing", frame.Visible(name), frame.Visible(account)),
+			Hint: c.Text("queues.entity.missing.hint"),
 		}
 	}
 	return q, problem(c, err)
 }
 
 // aboutQueue passes a handler the storage queue that the query names.
-func (r *room) aboutQueue(do func(*frame.Call, storagequeue.QueueStatus) error) func(*frame.Call) error {
-	return func(c *frame.Call) error {
+func (r *room) aboutQueue(do func(*frame.Request, storagequeue.QueueStatus) error) func(*frame.Request) error {
+	return func(c *frame.Request) error {
 		q, err := r.queueOf(c)
 		if err != nil {
 			return err
@@ -82,7 +82,7 @@ func (r *room) aboutQueue(do func(*frame.Call, storagequeue.QueueStatus) error) 
 }
 
 // storeView looks at a storage queue, and at a page of its messages.
-func (r *room) storeView(c *frame.Call) (*storeView, error) {
+func (r *room) storeView(c *frame.Request) (*storeView, error) {
 	v, err := r.storeOutside(c)
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (r *room) storeView(c *frame.Call) (*storeView, error) {
 }
 
 // storeOutside looks at a storage queue, and at none of its messages.
-func (r *room) storeOutside(c *frame.Call) (*storeView, error) {
+func (r *room) storeOutside(c *frame.Request) (*storeView, error) {
 	q, err := r.queueOf(c)
 	if err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func (r *room) storeOutside(c *frame.Call) (*storeView, error) {
 }
 
 // peekLetters looks at the messages that are asked for.
-func (r *room) peekLetters(c *frame.Call, v *storeView) error {
+func (r *room) peekLetters(c *frame.Request, v *storeView) error {
 	q := v.Queue
 	page, next, err := r.storage().Messages(q.Account, q.Name, v.From, perPage, v.Search)
 	if err != nil {
@@ -127,7 +127,7 @@ func (r *room) peekLetters(c *frame.Call, v *storeView) error {
 	return nil
 }
 
-func (r *room) store(c *frame.Call) error {
+func (r *room) store(c *frame.Request) error {
 	v, err := r.storeView(c)
 	if err != nil {
 		return err
@@ -136,7 +136,7 @@ func (r *room) store(c *frame.Call) error {
 }
 
 // followStore keeps counts and the first messages up to date.
-func (r *room) followStore(c *frame.Call) error {
+func (r *room) followStore(c *frame.Request) error {
 	return follow(c, func(l *frame.Live) error {
 		v, err := r.storeOutside(c)
 		if err != nil {
@@ -164,7 +164,7 @@ type letterView struct {
 	MayChange bool
 }
 
-func (r *room) letterOf(c *frame.Call) (storagequeue.QueueStatus, storagequeue.Message, error) {
+func (r *room) letterOf(c *frame.Request) (storagequeue.QueueStatus, storagequeue.Message, error) {
 	q, err := r.queueOf(c)
 	if err != nil {
 		return q, storagequeue.Message{}, err
@@ -173,7 +173,7 @@ func (r *room) letterOf(c *frame.Call) (storagequeue.QueueStatus, storagequeue.M
 	return q, m, problem(c, err)
 }
 
-func (r *room) letter(c *frame.Call) error {
+func (r *room) letter(c *frame.Request) error {
 	q, m, err := r.letterOf(c)
 	if err != nil {
 		return err
@@ -184,7 +184,7 @@ func (r *room) letter(c *frame.Call) error {
 			v.Origin = origin
 		}
 	}
-	return letterPage.show(c, 0, c.Say("queues.letter.title", q.Name), v)
+	return letterPage.show(c, 0, c.Text("queues.letter.title", q.Name), v)
 }
 
 // showLetter shows a text. A view can show its decoded base64: base64 itself, or another view prefixed by "64-".
@@ -207,7 +207,7 @@ func showLetter(text, view string) shownBody {
 	return s
 }
 
-func (r *room) downloadLetter(c *frame.Call) error {
+func (r *room) downloadLetter(c *frame.Request) error {
 	_, m, err := r.letterOf(c)
 	if err != nil {
 		return err
@@ -224,18 +224,18 @@ type putView struct {
 	Wrong       map[string]string
 }
 
-func (r *room) newLetter(c *frame.Call, q storagequeue.QueueStatus) error {
+func (r *room) newLetter(c *frame.Request, q storagequeue.QueueStatus) error {
 	return showPut(c, putView{Queue: q, Encode: true, TTL: "7d"}, http.StatusOK)
 }
 
 // maxHidden is for how long the service hides a message.
 const maxHidden = 7 * 24 * time.Hour
 
-func showPut(c *frame.Call, v putView, status int) error {
-	return putPage.show(c, status, c.Say("queues.put.title", v.Queue.Name), v)
+func showPut(c *frame.Request, v putView, status int) error {
+	return putPage.show(c, status, c.Text("queues.put.title", v.Queue.Name), v)
 }
 
-func (r *room) put(c *frame.Call) error {
+func (r *room) put(c *frame.Request) error {
 	form, err := c.Form()
 	if err != nil {
 		return err
@@ -250,17 +250,17 @@ func (r *room) put(c *frame.Call) error {
 	}
 	hidden, err := parseSpan(v.Hidden)
 	if err != nil {
-		v.Wrong["hidden"] = c.Say("queues.wrong.ttl", v.Hidden)
+		v.Wrong["hidden"] = c.Text("queues.wrong.ttl", v.Hidden)
 	}
 	ttl, err := parseSpan(v.TTL)
 	if err != nil {
-		v.Wrong["ttl"] = c.Say("queues.wrong.ttl", v.TTL)
+		v.Wrong["ttl"] = c.Text("queues.wrong.ttl", v.TTL)
 	}
 	if hidden > maxHidden {
-		v.Wrong["hidden"] = c.Say("queues.wrong.hidden.long", length(maxHidden))
+		v.Wrong["hidden"] = c.Text("queues.wrong.hidden.long", length(maxHidden))
 	}
 	if ttl > 0 && hidden >= ttl {
-		v.Wrong["hidden"] = c.Say("queues.wrong.hidden")
+		v.Wrong["hidden"] = c.Text("queues.wrong.hidden")
 	}
 	if len(v.Wrong) == 0 {
 		text := v.Text
@@ -270,7 +270,7 @@ func (r *room) put(c *frame.Call) error {
 		err := r.storage().Put(q.Account, q.Name, text, hidden, ttl)
 		switch {
 		case err == nil:
-			c.Note(c.Say("queues.sent", q.Name))
+			c.Note(c.Text("queues.sent", q.Name))
 			return c.Redirect(storeAddress(q))
 		case missing(err):
 			return problem(c, err)
@@ -284,20 +284,20 @@ func storeAddress(q storagequeue.QueueStatus) string {
 	return address("/storage", "account", q.Account, "queue", q.Name)
 }
 
-func (r *room) confirmClear(c *frame.Call, q storagequeue.QueueStatus) error {
+func (r *room) confirmClear(c *frame.Request, q storagequeue.QueueStatus) error {
 	v := confirmation{
-		Text: many(c, "queues.clear", q.Messages, q.Name), Hint: c.Say("queues.clear.hint"), Danger: true, Steps: storeCrumbs(q),
+		Text: many(c, "queues.clear", q.Messages, q.Name), Hint: c.Text("queues.clear.hint"), Danger: true, Steps: storeCrumbs(q),
 		Button: many(c, "queues.purge.button", q.Messages), Action: Path + "/storage/clear", Count: int64(q.Messages),
 		Fields: [][2]string{{"account", q.Account}, {"queue", q.Name}}, Back: storeAddress(q),
 	}
 	if q.Messages == 0 {
-		v.Text = c.Say("queues.move.none", q.Name)
+		v.Text = c.Text("queues.move.none", q.Name)
 	}
-	return confirmPage.show(c, 0, c.Say("queues.purge.title", q.Name), v)
+	return confirmPage.show(c, 0, c.Text("queues.purge.title", q.Name), v)
 }
 
 // change carries something out on the storage queue of a form, and leads back to it.
-func (r *room) change(c *frame.Call, do func(q storagequeue.QueueStatus) (note string, err error)) error {
+func (r *room) change(c *frame.Request, do func(q storagequeue.QueueStatus) (note string, err error)) error {
 	form, err := c.Form()
 	if err != nil {
 		return err
@@ -314,7 +314,7 @@ func (r *room) change(c *frame.Call, do func(q storagequeue.QueueStatus) (note s
 	return c.Redirect(storeAddress(q))
 }
 
-func (r *room) clear(c *frame.Call) error {
+func (r *room) clear(c *frame.Request) error {
 	return r.change(c, func(q storagequeue.QueueStatus) (string, error) {
 		n, err := r.storage().Clear(q.Account, q.Name)
 		return many(c, "queues.purged", n), err
@@ -328,15 +328,15 @@ type storeForm struct {
 	Wrong         string
 }
 
-func showStoreForm(c *frame.Call, v storeForm, status int) error {
-	return newStorePage.show(c, status, c.Say("queues.new.title.storage"), v)
+func showStoreForm(c *frame.Request, v storeForm, status int) error {
+	return newStorePage.show(c, status, c.Text("queues.new.title.storage"), v)
 }
 
-func (r *room) newStore(c *frame.Call) error {
+func (r *room) newStore(c *frame.Request) error {
 	return showStoreForm(c, storeForm{Accounts: r.storage().Accounts()}, http.StatusOK)
 }
 
-func (r *room) createStore(c *frame.Call) error {
+func (r *room) createStore(c *frame.Request) error {
 	form, err := c.Form()
 	if err != nil {
 		return err
@@ -346,20 +346,20 @@ func (r *room) createStore(c *frame.Call) error {
 		v.Wrong = c.Describe(problem(c, err)).Text
 		return showStoreForm(c, v, http.StatusUnprocessableEntity)
 	}
-	c.Note(c.Say("queues.new.done", v.Name))
+	c.Note(c.Text("queues.new.done", v.Name))
 	return c.Redirect(storeAddress(storagequeue.QueueStatus{Account: v.Account, Name: v.Name}))
 }
 
-func (r *room) confirmDropStore(c *frame.Call, q storagequeue.QueueStatus) error {
+func (r *room) confirmDropStore(c *frame.Request, q storagequeue.QueueStatus) error {
 	v := confirmation{
-		Text: many(c, "queues.drop.queue", q.Messages, q.Name), Hint: c.Say("queues.drop.hint"), Danger: true, Steps: storeCrumbs(q),
-		Button: c.Say("queues.drop.button"), Action: Path + "/storage/drop",
+		Text: many(c, "queues.drop.queue", q.Messages, q.Name), Hint: c.Text("queues.drop.hint"), Danger: true, Steps: storeCrumbs(q),
+		Button: c.Text("queues.drop.button"), Action: Path + "/storage/drop",
 		Fields: [][2]string{{"account", q.Account}, {"queue", q.Name}}, Back: storeAddress(q), Count: 1,
 	}
-	return confirmPage.show(c, 0, c.Say("queues.drop.title", q.Name), v)
+	return confirmPage.show(c, 0, c.Text("queues.drop.title", q.Name), v)
 }
 
-func (r *room) dropStore(c *frame.Call) error {
+func (r *room) dropStore(c *frame.Request) error {
 	form, err := c.Form()
 	if err != nil {
 		return err
@@ -367,6 +367,6 @@ func (r *room) dropStore(c *frame.Call) error {
 	if err := r.storage().Drop(form.Get("account"), form.Get("queue")); err != nil {
 		return problem(c, err)
 	}
-	c.Note(c.Say("queues.drop.done", form.Get("queue")))
+	c.Note(c.Text("queues.drop.done", form.Get("queue")))
 	return c.Redirect(Path)
 }

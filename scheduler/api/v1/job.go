@@ -99,7 +99,7 @@ type Status struct {
 	Retry       int       `json:"retryCount,omitempty"`              // retries of the current occurrence so far
 	// in English, what must change before the job runs; Next is then zero
 	WaitsFor string `json:"waitsFor,omitempty"`
-	// summary of an ended job ([scheduler.Job.Over]), or the damage of its definition
+	// summary of an ended job, or the damage of its definition
 	Over string `json:"message,omitempty"`
 }
 
@@ -116,7 +116,7 @@ func secretPaths(d *scheduler.Definition) []string {
 func NewJob(j *scheduler.Job, p scheduler.Progress, now time.Time) *Job {
 	return &Job{Job: j, now: now, Status: Status{
 		Occurrences: p.Number, Executions: p.Executions, Failures: p.Failures, Faults: p.Faults,
-		Errors: p.Errors, ErrorFails: p.ErrorFails, Last: p.Last.UTC(), Over: j.Over(),
+		Errors: p.Errors, ErrorFails: p.ErrorFails, Last: p.Last.UTC(), Over: j.TerminalReason(),
 	}}
 }
 

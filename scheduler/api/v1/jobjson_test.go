@@ -99,7 +99,7 @@ func readJob(t *testing.T, text string) *scheduler.Job {
 		t.Fatal(err)
 	}
 	k := scheduler.Key{Collection: "default", Job: "a"}
-	r := &scheduler.Reading{Actions: actions.New(web.New(web.Config{})), Key: k, UID: "u", Now: time.Now().UTC()}
+	r := &scheduler.DefinitionDecoder{Actions: actions.New(web.New(web.Config{})), Key: k, UID: "u", Now: time.Now().UTC()}
 	def, err := r.Document(body).Definition()
 	if err != nil {
 		t.Fatal(err)

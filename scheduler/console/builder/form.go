@@ -425,7 +425,7 @@ type wrongs struct {
 }
 
 // preview answers with the preview of the fields.
-func (r room) preview(c *frame.Call) error {
+func (r room) preview(c *frame.Request) error {
 	values, err := c.ShortForm()
 	if err != nil {
 		return err

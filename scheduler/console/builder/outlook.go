@@ -67,7 +67,7 @@ func (s *Schedule) Look(ctx context.Context, p control.Previewer, name string, b
 		return o, nil
 	}
 	o.fill(found, browser)
-	for _, w := range s.doubts(name) {
+	for _, w := range s.warnings(name) {
 		o.Notes = append([]string{w}, o.Notes...)
 	}
 	return o, nil
@@ -104,7 +104,7 @@ func (s *Schedule) Invalid(problems document.Problems) (others document.Problems
 
 // doubts returns warnings about a plain choice with possibly unexpected effects, and about a hash for a job without a
 // name.
-func (s *Schedule) doubts(name string) []string {
+func (s *Schedule) warnings(name string) []string {
 	if name == "" && s.Form.When() == choiceCron && s.Form.text("cron.dialect") == string(spec.Dsari) &&
 		isHashed.MatchString(s.Form.text("recurrence.cron")) {
 		return []string{words.Say("builder.nameless")}

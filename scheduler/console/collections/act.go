@@ -22,7 +22,7 @@ func (r room) held(etag string) (*control.Service, error) {
 }
 
 // create creates a collection without settings and redirects to its page.
-func (r room) create(c *frame.Call) error {
+func (r room) create(c *frame.Request) error {
 	form, err := c.ShortForm()
 	if err != nil {
 		return err
@@ -43,12 +43,12 @@ func (r room) create(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	c.Note(c.Say("collections.did.create", name))
+	c.Note(c.Text("collections.did.create", name))
 	return c.Redirect(path(name))
 }
 
 // save replaces the settings. It shows the form again if they are invalid.
-func (r room) save(c *frame.Call) error {
+func (r room) save(c *frame.Request) error {
 	values, err := c.ShortForm()
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func (r room) save(c *frame.Call) error {
 	wrong := func(err error) error {
 		p := c.Describe(err)
 		if errors.Is(err, scheduler.ErrPrecondition) {
-			p.Hint = c.Say("collections.changed")
+			p.Hint = c.Text("collections.changed")
 			if now, err := r.service.Collection(c.Lasting(), name(c)); err == nil {
 				typed.Etag = now.ETag() // submitting again is a new decision
 			}
@@ -83,40 +83,40 @@ func (r room) save(c *frame.Call) error {
 	case err != nil:
 		return err
 	}
-	text := c.Say("collections.did.save")
+	text := c.Text("collections.did.save")
 	if result == v1.Unchanged {
-		text = c.Say("collections.did.nothing")
+		text = c.Text("collections.did.nothing")
 	}
 	c.Note(text)
 	return c.Redirect(path(name(c)))
 }
 
-func (r room) enable(c *frame.Call) error  { return r.turn(c, scheduler.Enabled) }
-func (r room) disable(c *frame.Call) error { return r.turn(c, scheduler.Disabled) }
+func (r room) enable(c *frame.Request) error  { return r.turn(c, scheduler.Enabled) }
+func (r room) disable(c *frame.Request) error { return r.turn(c, scheduler.Disabled) }
 
-func (r room) turn(c *frame.Call, state scheduler.State) error {
+func (r room) turn(c *frame.Request, state scheduler.State) error {
 	if _, err := r.service.TurnCollection(c.Lasting(), name(c), state); err != nil {
 		return err
 	}
-	text := c.Say("collections.did.enable")
+	text := c.Text("collections.did.enable")
 	if state == scheduler.Disabled {
-		text = c.Say("collections.did.disable")
+		text = c.Text("collections.did.disable")
 	}
 	c.Note(text)
 	return c.Redirect(path(name(c)))
 }
 
 // confirmDelete asks for confirmation to delete the collection and its jobs.
-func (r room) confirmDelete(c *frame.Call) error {
+func (r room) confirmDelete(c *frame.Request) error {
 	s, err := r.sheetOf(c)
 	if err != nil {
 		return err
 	}
-	return c.Show(shown(c.Say("collections.delete.title", s.Name), "delete", s))
+	return c.Show(shown(c.Text("collections.delete.title", s.Name), "delete", s))
 }
 
 // remove deletes the collection. It deletes one with jobs only if the user has confirmed that, too.
-func (r room) remove(c *frame.Call) error {
+func (r room) remove(c *frame.Request) error {
 	form, err := c.ShortForm()
 	if err != nil {
 		return err
@@ -127,11 +127,11 @@ func (r room) remove(c *frame.Call) error {
 	}
 	if err := s.DeleteCollection(c.Lasting(), name(c), form.Get("jobs") != "all"); err != nil {
 		if p := c.Describe(err); p.Status == http.StatusConflict {
-			p.Hint = c.Say("collections.delete.jobs.hint")
+			p.Hint = c.Text("collections.delete.jobs.hint")
 			return p
 		}
 		return err
 	}
-	c.Note(c.Say("collections.did.delete", name(c)))
+	c.Note(c.Text("collections.did.delete", name(c)))
 	return c.Redirect(root)
 }

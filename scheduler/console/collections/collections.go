@@ -36,7 +36,7 @@ func path(name string) string { return root + "/" + url.PathEscape(name) }
 func Room(s *control.Service) frame.Room {
 	r := room{s}
 	const one = root + "/{c}"
-	route := func(method, path string, right auth.Right, do func(*frame.Call) error) frame.Route {
+	route := func(method, path string, right auth.Right, do func(*frame.Request) error) frame.Route {
 		return frame.Route{Method: method, Path: path, Right: right, Do: do}
 	}
 	return frame.Room{Name: "collections", Path: root, Key: "k", Right: auth.ReadAny, Assets: assets, Routes: []frame.Route{
@@ -52,7 +52,7 @@ func Room(s *control.Service) frame.Room {
 }
 
 // name returns the collection in the path of a request.
-func name(c *frame.Call) string { return c.Request.PathValue("c") }
+func name(c *frame.Request) string { return c.Request.PathValue("c") }
 
 func shown(title, main string, data any) *frame.Page {
 	return &frame.Page{
@@ -93,7 +93,7 @@ type stateCount struct {
 var shownStates = []scheduler.State{scheduler.Enabled, scheduler.Disabled, scheduler.Completed, scheduler.Faulted}
 
 // count counts the jobs of a collection, in total or by state; nil while the index is incomplete.
-func (r room) count(c *frame.Call, name string, byState bool) (*counts, error) {
+func (r room) count(c *frame.Request, name string, byState bool) (*counts, error) {
 	number := func(state scheduler.State) (*control.Browsed, error) {
 		return r.service.Browse(c.Context(), scheduler.JobQuery{Collections: []string{name}, State: state}, "", false, 1)
 	}
@@ -123,9 +123,9 @@ func (r room) count(c *frame.Call, name string, byState bool) (*counts, error) {
 const mostCounted = 200
 
 // list answers with the collections that the caller may see.
-func (r room) list(c *frame.Call) error { return r.listWith(c, http.StatusOK, "", nil) }
+func (r room) list(c *frame.Request) error { return r.listWith(c, http.StatusOK, "", nil) }
 
-func (r room) listWith(c *frame.Call, status int, typed string, wrong *frame.Problem) error {
+func (r room) listWith(c *frame.Request, status int, typed string, wrong *frame.Problem) error {
 	all, err := r.service.Collections(c.Context())
 	if err != nil {
 		return err
@@ -146,7 +146,7 @@ func (r room) listWith(c *frame.Call, status int, typed string, wrong *frame.Pro
 		}
 		lines = append(lines, l)
 	}
-	p := shown(c.Say("collections.menu"), "list", struct {
+	p := shown(c.Text("collections.menu"), "list", struct {
 		Lines  []*line
 		Create bool
 		Typed  string
@@ -167,7 +167,7 @@ func mayCreate(who *auth.Principal) bool {
 }
 
 // sheet is the page of one collection.
-type sheet struct {
+type collectionPage struct {
 	Name, Path string
 	State      string
 	Default    bool // it cannot be deleted
@@ -187,10 +187,10 @@ type sheet struct {
 // auditFew limits the shown changes.
 const auditFew = 5
 
-func (r room) show(c *frame.Call) error { return r.showWith(c, http.StatusOK, nil, nil) }
+func (r room) show(c *frame.Request) error { return r.showWith(c, http.StatusOK, nil, nil) }
 
 // showWith answers with the page. After a problem, it has the submitted form.
-func (r room) showWith(c *frame.Call, status int, typed *form, wrong *frame.Problem) error {
+func (r room) showWith(c *frame.Request, status int, typed *form, wrong *frame.Problem) error {
 	s, err := r.sheetOf(c)
 	if err != nil {
 		return err
@@ -199,17 +199,17 @@ func (r room) showWith(c *frame.Call, status int, typed *form, wrong *frame.Prob
 		s.Form = *typed
 		s.Faults, s.Wrong = beside(c, wrong)
 	}
-	p := shown(c.Say("collections.one", s.Name), "one", s)
+	p := shown(c.Text("collections.one", s.Name), "one", s)
 	p.Status = status
 	return c.Show(p)
 }
 
-func (r room) sheetOf(c *frame.Call) (*sheet, error) {
+func (r room) sheetOf(c *frame.Request) (*collectionPage, error) {
 	one, err := r.service.Collection(c.Context(), name(c))
 	if err != nil {
 		return nil, err
 	}
-	s := &sheet{
+	s := &collectionPage{
 		Name: one.Name, Path: path(one.Name), State: one.ShownState(), Default: one.Name == scheduler.DefaultCollection, Etag: one.ETag(),
 		Quota: one.Quota(), Form: formOf(one),
 		Admin: c.May(auth.Administer, one.Name), Operate: c.May(auth.Operate, one.Name),

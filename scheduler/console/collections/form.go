@@ -145,13 +145,13 @@ func without(v document.Value, path string) document.Value {
 }
 
 // often describes the maximum frequency of jobs.
-func often(c *frame.Call, r spec.Recurrence) string {
+func often(c *frame.Request, r spec.Recurrence) string {
 	n := max(1, r.Interval)
 	unit := strings.ToLower(r.Frequency.String())
 	if n == 1 {
-		return c.Say("collections.often.one", unit)
+		return c.Text("collections.often.one", unit)
 	}
-	return c.Say("collections.often", n, unit)
+	return c.Text("collections.often", n, unit)
 }
 
 // faults are problems by field.
@@ -168,7 +168,7 @@ var fieldPaths = []struct{ path, field string }{
 }
 
 // beside splits a problem into details that belong to fields and the rest.
-func beside(c *frame.Call, p *frame.Problem) (faults, *frame.Problem) {
+func beside(c *frame.Request, p *frame.Problem) (faults, *frame.Problem) {
 	by, rest := faults{}, *p
 	rest.Details = nil
 	for _, d := range p.Details {
@@ -180,7 +180,7 @@ func beside(c *frame.Call, p *frame.Problem) (faults, *frame.Problem) {
 		by[field] = append(by[field], strings.TrimSpace(text+" "+d.Message))
 	}
 	if len(by) > 0 {
-		rest.Text = c.Say("collections.wrong")
+		rest.Text = c.Text("collections.wrong")
 	}
 	return by, &rest
 }

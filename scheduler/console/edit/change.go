@@ -29,7 +29,7 @@ type editing struct {
 	fields
 
 	room room
-	call *frame.Call
+	call *frame.Request
 
 	Key  scheduler.Key
 	Path string // of the job's page
@@ -54,13 +54,13 @@ type editing struct {
 	valid bool           // mine is a valid document
 }
 
-func (r room) editing(c *frame.Call) *editing {
+func (r room) editing(c *frame.Request) *editing {
 	k := scheduler.Key{Collection: c.Request.PathValue("c"), Job: c.Request.PathValue("j")}
 	return &editing{room: r, call: c, Key: k, Path: frame.JobPath(k)}
 }
 
 // open shows the editor with the current job.
-func (r room) open(c *frame.Call) error {
+func (r room) open(c *frame.Request) error {
 	e := r.editing(c)
 	if err := e.load(); err != nil {
 		return err
@@ -71,7 +71,7 @@ func (r room) open(c *frame.Call) error {
 }
 
 // change performs the action of a button.
-func (r room) change(c *frame.Call) error {
+func (r room) change(c *frame.Request) error {
 	values, err := c.ShortForm()
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func (e *editing) load() error {
 		return err
 	}
 	if v.Job.State == scheduler.Damaged {
-		return frame.Problem{Status: http.StatusConflict, Text: v.Status.Over, Hint: e.call.Say("edit.damaged")}
+		return frame.Problem{Status: http.StatusConflict, Text: v.Status.Over, Hint: e.call.Text("edit.damaged")}
 	}
 	e.base, e.Stored = opened(v)
 	e.ETag = v.ETag()
@@ -120,7 +120,7 @@ func (e *editing) load() error {
 
 // reopen reads the hidden fields of the form.
 func (e *editing) reopen(values url.Values) error {
-	broken := frame.Problem{Status: http.StatusBadRequest, Text: e.call.Say("frame.form")}
+	broken := frame.Problem{Status: http.StatusBadRequest, Text: e.call.Text("frame.form")}
 	for _, name := range []string{"base", "from", "stored"} {
 		if len(values.Get(name)) > maxCarried {
 			return broken
@@ -228,7 +228,7 @@ func (e *editing) turn(as string) error {
 		return e.show(http.StatusOK)
 	}
 	if len(e.typed) > 0 && as == asYAML {
-		e.Notes = append(e.Notes, e.call.Say("edit.untyped"))
+		e.Notes = append(e.Notes, e.call.Text("edit.untyped"))
 	}
 	e.As = as
 	e.begin(e.mine)
@@ -241,7 +241,7 @@ func (e *editing) legible() bool { return e.As == asForm || e.Text.parsed }
 // patcher returns the service with the condition that the job is unchanged.
 func (e *editing) patcher() (*control.Service, error) {
 	if e.ETag == "" {
-		return nil, frame.Problem{Status: http.StatusBadRequest, Text: e.call.Say("frame.form")}
+		return nil, frame.Problem{Status: http.StatusBadRequest, Text: e.call.Text("frame.form")}
 	}
 	when, err := scheduler.ReadCondition([]string{e.ETag}, nil)
 	if err != nil {
@@ -257,11 +257,11 @@ func (e *editing) save() error {
 		return e.failed(nil)
 	}
 	if e.Reviewed != e.seal(patch) && (changed || e.Reviewed != "") {
-		e.Notes = append(e.Notes, e.call.Say("edit.reviewed.other"))
+		e.Notes = append(e.Notes, e.call.Text("edit.reviewed.other"))
 		return e.review()
 	}
 	if !changed {
-		return e.leave(e.call.Say("edit.unchanged"))
+		return e.leave(e.call.Text("edit.unchanged"))
 	}
 	s, err := e.patcher()
 	if err != nil {
@@ -270,7 +270,7 @@ func (e *editing) save() error {
 	if _, err := s.Patch(e.call.Lasting(), control.Edit{Key: e.Key, Body: patch.JSON(), KeepInLists: e.inLists()}); err != nil {
 		return e.failed(err)
 	}
-	return e.leave(e.call.Say("edit.saved", e.Key))
+	return e.leave(e.call.Text("edit.saved", e.Key))
 }
 
 // leave leads to the job with a note.
@@ -285,7 +285,7 @@ func (e *editing) failed(err error) error {
 	switch {
 	case err == nil:
 	case errors.Is(err, scheduler.ErrPrecondition):
-		return e.clash()
+		return e.showConflict()
 	case errors.Is(err, scheduler.ErrInvalid):
 		e.place(scheduler.ProblemsIn(err))
 		if len(scheduler.ProblemsIn(err)) == 0 {
@@ -298,7 +298,7 @@ func (e *editing) failed(err error) error {
 			return err // logged by the caller
 		}
 		if errors.Is(err, scheduler.ErrNotFound) {
-			p.Hint = e.call.Say("edit.gone")
+			p.Hint = e.call.Text("edit.gone")
 		}
 		e.Problem = &p
 		return e.show(p.Status)
@@ -325,7 +325,7 @@ func (e *editing) wrongs() (list []wrong) {
 		return e.fields.wrongs()
 	}
 	for _, l := range e.Text.Wrong {
-		list = append(list, wrong{l.Link(), e.call.Say("edit.line", l.Line), l.Message})
+		list = append(list, wrong{l.Link(), e.call.Text("edit.line", l.Line), l.Message})
 	}
 	return list
 }
@@ -339,7 +339,7 @@ func (e *editing) show(status int) error {
 	}
 	e.Wrong = e.wrongs()
 	p := &frame.Page{
-		Status: status, Title: e.call.Say("edit.title", e.Key), Template: changePage, Data: e,
+		Status: status, Title: e.call.Text("edit.title", e.Key), Template: changePage, Data: e,
 		Scripts: []string{builder.Script, "jobform/jobform.js", "edit/send.js", "edit/edit.js", "edit/complete.js"},
 		Styles:  []string{builder.Style, "jobform/jobform.css", "edit/edit.css"},
 	}

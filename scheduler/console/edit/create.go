@@ -46,7 +46,7 @@ func (s *creating) Folded(id string) bool {
 }
 
 // input returns the input of the job's form.
-func (r room) input(c *frame.Call, s *creating) (jobform.Input, error) {
+func (r room) input(c *frame.Request, s *creating) (jobform.Input, error) {
 	in := jobform.Input{New: true, Tries: true, Except: builder.Members(), Secrets: r.secrets(c)}
 	names, err := c.Collections(r.service, auth.Operate)
 	in.Collections, s.Collections = names, names
@@ -54,7 +54,7 @@ func (r room) input(c *frame.Call, s *creating) (jobform.Input, error) {
 }
 
 // begin shows the form of a template or of a copied job.
-func (r room) begin(c *frame.Call) error {
+func (r room) begin(c *frame.Request) error {
 	s := &creating{}
 	in, err := r.input(c, s)
 	if err != nil {
@@ -73,9 +73,9 @@ func (r room) begin(c *frame.Call) error {
 	return r.showNew(c, s, http.StatusOK)
 }
 
-func (r room) showNew(c *frame.Call, s *creating, status int) error {
+func (r room) showNew(c *frame.Request, s *creating, status int) error {
 	p := &frame.Page{
-		Status: status, Title: c.Say("newjob.title"), Template: newPage, Data: s,
+		Status: status, Title: c.Text("newjob.title"), Template: newPage, Data: s,
 		Scripts: []string{builder.Script, "jobform/jobform.js", "edit/send.js", "edit/newjob.js"},
 		Styles:  []string{builder.Style, "jobform/jobform.css", "edit/newjob.css"},
 	}
@@ -85,7 +85,7 @@ func (r room) showNew(c *frame.Call, s *creating, status int) error {
 	for _, section := range s.Reading.Sections {
 		for _, f := range slices.Concat(section.Fields, section.More) {
 			if f.Path == "name" {
-				f.Required, f.Hint, f.Default = true, c.Say("newjob.name.hint"), ""
+				f.Required, f.Hint, f.Default = true, c.Text("newjob.name.hint"), ""
 			}
 			begins(f)
 		}
@@ -138,7 +138,7 @@ var beginnings = []struct{ name, kind, document string }{
 }
 
 // beginning returns the document of the requested template, and lists the templates.
-func (r room) beginning(c *frame.Call, s *creating) (document.Value, error) {
+func (r room) beginning(c *frame.Request, s *creating) (document.Value, error) {
 	if from := c.Query("from"); from != "" {
 		return r.copyOf(c, s, from)
 	}
@@ -174,7 +174,7 @@ func (r room) beginning(c *frame.Call, s *creating) (document.Value, error) {
 }
 
 // copyOf returns the document of a job as a template. It has no secrets and no name.
-func (r room) copyOf(c *frame.Call, s *creating, from string) (document.Value, error) {
+func (r room) copyOf(c *frame.Request, s *creating, from string) (document.Value, error) {
 	collection, job, _ := strings.Cut(from, "/")
 	if err := auth.Check(c.Context(), auth.Read, collection); err != nil {
 		return document.Value{}, err
@@ -184,7 +184,7 @@ func (r room) copyOf(c *frame.Call, s *creating, from string) (document.Value, e
 		return document.Value{}, err
 	}
 	if v.Job.State == scheduler.Damaged {
-		return document.Value{}, frame.Problem{Status: http.StatusConflict, Text: c.Say("newjob.damaged", from)}
+		return document.Value{}, frame.Problem{Status: http.StatusConflict, Text: c.Text("newjob.damaged", from)}
 	}
 	s.From = from
 	doc, err := document.Parse(v.Job.Def.Document().JSON()) // without secrets
@@ -221,7 +221,7 @@ type exported struct {
 }
 
 // take performs the action of a button.
-func (r room) take(c *frame.Call) error {
+func (r room) take(c *frame.Request) error {
 	values, err := c.ShortForm()
 	if err != nil {
 		return err
@@ -266,7 +266,7 @@ func (r room) take(c *frame.Call) error {
 }
 
 // answer shows the form with the result of the action.
-func (r room) answer(c *frame.Call, s *creating, t *draft, status int) (err error) {
+func (r room) answer(c *frame.Request, s *creating, t *draft, status int) (err error) {
 	if s.Outlook, err = s.Schedule.Look(c.Context(), r.service.Previewer, t.key.Job, c.Zone()); err != nil {
 		return err
 	}
@@ -278,7 +278,7 @@ func (r room) answer(c *frame.Call, s *creating, t *draft, status int) (err erro
 const nameless = "job-without-a-name"
 
 // put creates the job, or checks it in a dry run. It returns no job and no error if the form has problems.
-func (r room) put(c *frame.Call, t *draft, s *creating, dry bool) (*v1.Job, error) {
+func (r room) put(c *frame.Request, t *draft, s *creating, dry bool) (*v1.Job, error) {
 	k := t.key
 	if problems := missing(k); problems != nil {
 		s.place(problems)
@@ -316,16 +316,16 @@ func missing(k scheduler.Key) document.Problems {
 }
 
 // refused assigns an error to fields, and returns the status of the answer.
-func (r room) refused(c *frame.Call, err error, t *draft, s *creating) int {
+func (r room) refused(c *frame.Request, err error, t *draft, s *creating) int {
 	p := c.Describe(err)
 	switch {
 	case errors.Is(err, scheduler.ErrInvalid):
 		s.place(scheduler.ProblemsIn(err))
 		return http.StatusUnprocessableEntity
 	case errors.Is(err, scheduler.ErrPrecondition):
-		s.place(document.Problems{{Path: "name", Message: c.Say("newjob.exists", t.key.Job, t.key.Collection)}})
+		s.place(document.Problems{{Path: "name", Message: c.Text("newjob.exists", t.key.Job, t.key.Collection)}})
 	case errors.Is(err, scheduler.ErrNotFound):
-		s.place(document.Problems{{Path: "collection", Message: c.Say("newjob.collection", t.key.Collection)}})
+		s.place(document.Problems{{Path: "collection", Message: c.Text("newjob.collection", t.key.Collection)}})
 	default:
 		s.Problem = &p
 	}
@@ -333,18 +333,18 @@ func (r room) refused(c *frame.Call, err error, t *draft, s *creating) int {
 }
 
 // saved redirects to the created job.
-func (r room) saved(c *frame.Call, v *v1.Job) error {
+func (r room) saved(c *frame.Request, v *v1.Job) error {
 	k := v.Job.Key
-	notes := []string{c.Say("newjob.saved", k)}
+	notes := []string{c.Text("newjob.saved", k)}
 	for _, w := range v.Warnings {
-		notes = append(notes, c.Say("newjob.warning", w.Path, w.Message))
+		notes = append(notes, c.Text("newjob.warning", w.Path, w.Message))
 	}
 	c.Note(strings.Join(notes, " "))
 	return c.Lead(frame.JobPath(k))
 }
 
 // exportOf returns a job as a file and as a request. The scheduler has parsed it and omits its secrets.
-func exportOf(c *frame.Call, v *v1.Job) (*exported, error) {
+func exportOf(c *frame.Request, v *v1.Job) (*exported, error) {
 	doc, err := document.Parse(v.Job.Def.Document().JSON())
 	if err != nil {
 		return nil, err

@@ -62,7 +62,7 @@ func Room(s *control.Service) frame.Room {
 }
 
 // showMembers answers with the fields of a job, for completion.
-func (r room) showMembers(c *frame.Call) error {
+func (r room) showMembers(c *frame.Request) error {
 	data := r.members()
 	h := c.Writer.Header()
 	h.Set("Content-Type", "application/json")
@@ -73,7 +73,7 @@ func (r room) showMembers(c *frame.Call) error {
 }
 
 // secrets returns the names of shared secrets if the caller may see them. Others type the names.
-func (r room) secrets(c *frame.Call) (names []string) {
+func (r room) secrets(c *frame.Request) (names []string) {
 	if !c.May(auth.Administer, "") {
 		return nil
 	}

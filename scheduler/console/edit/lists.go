@@ -31,7 +31,7 @@ func (e *editing) checkLists() {
 			continue
 		}
 		e.valid = false
-		e.place(document.Problems{{Path: path, Message: e.call.Say("jobform.secret.moved")}})
+		e.place(document.Problems{{Path: path, Message: e.call.Text("jobform.secret.moved")}})
 	}
 }
 

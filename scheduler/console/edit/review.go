@@ -88,7 +88,7 @@ func (e *editing) review() error {
 	}
 	disabled := jobform.At(e.mine, "state").Text() == string(scheduler.Disabled)
 	if disabled && !jobform.At(e.mine, "recurrence").Equal(jobform.At(e.base, "recurrence")) {
-		e.Notes = append(e.Notes, e.call.Say("edit.disabled"))
+		e.Notes = append(e.Notes, e.call.Text("edit.disabled"))
 	}
 	for _, path := range e.typed {
 		if !slices.ContainsFunc(r.Changes, func(d difference) bool { return d.Path == path }) {
@@ -253,7 +253,7 @@ func of(v document.Value, name string) at {
 }
 
 // clash shows the choices between the other change and the typed values.
-func (e *editing) clash() error {
+func (e *editing) showConflict() error {
 	_, err := e.theirs("", func(string) string { return "" })
 	if err != nil {
 		return e.failed(err)
@@ -297,7 +297,7 @@ func (e *editing) merge(all string) error {
 		return e.failed(err)
 	}
 	if e.Conflict.ETag != seen { // the job has changed again
-		e.Notes = append(e.Notes, e.call.Say("edit.conflict.again"))
+		e.Notes = append(e.Notes, e.call.Text("edit.conflict.again"))
 		return e.show(http.StatusConflict)
 	}
 	if e.Conflict.Asked {
@@ -308,7 +308,7 @@ func (e *editing) merge(all string) error {
 		return e.failed(err)
 	}
 	if e.ETag != seen {
-		return e.clash()
+		return e.showConflict()
 	}
 	typed := e.room.form().SecretsIn(merged)
 	e.begin(merged)

@@ -58,11 +58,11 @@ type lineMark struct {
 func (e *editing) writeYAML(v document.Value) {
 	var b strings.Builder
 	for _, path := range e.Stored {
-		b.WriteString("# " + e.call.Say("edit.yaml.stored", path) + "\n")
+		b.WriteString("# " + e.call.Text("edit.yaml.stored", path) + "\n")
 	}
 	secrets := e.room.form().SecretsIn(v)
 	for _, path := range secrets {
-		b.WriteString("# " + e.call.Say("edit.yaml.typed", path) + "\n")
+		b.WriteString("# " + e.call.Text("edit.yaml.typed", path) + "\n")
 	}
 	b.Write(jobform.Without(v, secrets).YAML())
 	e.Text = text{Text: b.String(), parsed: true}
@@ -77,10 +77,10 @@ func (e *editing) readYAML(typed string) {
 	t := &e.Text
 	file, err := e.parse(t.Text)
 	if err == nil && len(file.Documents) != 1 {
-		err = document.Problem{Message: e.call.Say("edit.yaml.one", len(file.Documents))}
+		err = document.Problem{Message: e.call.Text("edit.yaml.one", len(file.Documents))}
 	}
 	if err == nil && file.Documents[0].Kind() != document.KindObject {
-		err = document.Problem{Message: e.call.Say("edit.yaml.object", file.Documents[0].Kind())}
+		err = document.Problem{Message: e.call.Text("edit.yaml.object", file.Documents[0].Kind())}
 	}
 	if err != nil {
 		t.refuse(err)
@@ -101,7 +101,7 @@ func (e *editing) readYAML(typed string) {
 	for name, want := range map[string][]string{"name": {e.Key.Job, e.Key.String()}, "collection": {e.Key.Collection}} {
 		if is := jobform.At(whole, name); is.Kind() != document.KindNull && !slices.Contains(want, is.Text()) {
 			e.valid = false
-			t.add(document.Problem{Path: name, Message: e.call.Say("edit.yaml.name", e.Key)})
+			t.add(document.Problem{Path: name, Message: e.call.Text("edit.yaml.name", e.Key)})
 		}
 	}
 	e.mine = without(v, ownMembers...)
@@ -112,7 +112,7 @@ func (e *editing) readYAML(typed string) {
 // parse parses a text that may be a job.
 func (e *editing) parse(typed string) (*document.File, error) {
 	if len(typed) > maxCarried {
-		return nil, document.Problem{Message: e.call.Say("edit.yaml.long", frame.Bytes(maxCarried))}
+		return nil, document.Problem{Message: e.call.Text("edit.yaml.long", frame.Bytes(maxCarried))}
 	}
 	return document.ParseFile([]byte(typed))
 }

@@ -24,7 +24,7 @@ const mainAction = "action"
 
 // try executes one attempt of a typed action and returns the target's answer. It stores nothing. It returns no answer
 // and no error if the form has problems; problems of the schedule are ignored.
-func (r room) try(c *frame.Call, t *draft, s *creating, path string) (*trial, error) {
+func (r room) try(c *frame.Request, t *draft, s *creating, path string) (*trial, error) {
 	k := t.key
 	if missing(k) != nil { // a test run needs no name
 		k = scheduler.Key{Collection: cmp.Or(k.Collection, scheduler.DefaultCollection), Job: nameless}
@@ -45,7 +45,7 @@ func (r room) try(c *frame.Call, t *draft, s *creating, path string) (*trial, er
 	if path != mainAction {
 		action := jobform.At(t.doc, path)
 		if action.Kind() != document.KindObject || !strings.HasPrefix(path, mainAction+".errorAction") {
-			return nil, frame.Problem{Status: http.StatusBadRequest, Text: c.Say("frame.form")}
+			return nil, frame.Problem{Status: http.StatusBadRequest, Text: c.Text("frame.form")}
 		}
 		doc = doc.With(action.Without("errorAction"), mainAction)
 	}
@@ -114,7 +114,7 @@ func pasted(text string) (properties document.Value, name string, ok bool) {
 
 // takePasted shows the form of a pasted job, with its problems. The name and collection that were typed or selected
 // before stay.
-func (r room) takePasted(c *frame.Call, s *creating, in jobform.Input, before *draft, doc document.Value, name string) error {
+func (r room) takePasted(c *frame.Request, s *creating, in jobform.Input, before *draft, doc document.Value, name string) error {
 	s.Pasted = true
 	doc = without(doc, envelopeFields...)
 	t := &draft{key: before.key, doc: doc}

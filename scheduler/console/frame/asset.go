@@ -98,10 +98,10 @@ func newAsset(name string, data []byte) *asset {
 }
 
 // serve answers with an asset.
-func (all assets) serve(c *Call) error {
+func (all assets) serve(c *Request) error {
 	a := all[c.Request.PathValue("path")]
 	if a == nil {
-		return Problem{Status: http.StatusNotFound, Text: c.Say("frame.nothing", c.Request.URL.Path)}
+		return Problem{Status: http.StatusNotFound, Text: c.Text("frame.nothing", c.Request.URL.Path)}
 	}
 	h := c.Writer.Header()
 	h.Set("Content-Type", a.kind)

@@ -16,8 +16,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/guard"
 )
 
-// A Call is a request for a page, and its answer.
-type Call struct {
+// A Request is a request for a page, and its answer.
+type Request struct {
 	Request *http.Request
 	Writer  http.ResponseWriter
 
@@ -41,41 +41,43 @@ const (
 
 // Context returns the context of the request. It ends when the browser disconnects, and when the caller's rights
 // change.
-func (c *Call) Context() context.Context { return c.Request.Context() }
+func (c *Request) Context() context.Context { return c.Request.Context() }
 
 // Lasting returns a context for a change that must be completed even if the browser disconnects.
-func (c *Call) Lasting() context.Context { return context.WithoutCancel(c.Context()) }
+func (c *Request) Lasting() context.Context { return context.WithoutCancel(c.Context()) }
 
-// Say returns a text of the catalogue.
-func (c *Call) Say(key string, args ...any) string { return words.Say(key, args...) }
+// Text returns a text of the catalogue.
+func (c *Request) Text(key string, args ...any) string { return words.Say(key, args...) }
 
 // May reports whether the caller has a right on a collection; "" stands for objects without a collection.
-func (c *Call) May(right auth.Right, collection string) bool {
+func (c *Request) May(right auth.Right, collection string) bool {
 	return c.Who != nil && auth.May(c.Who, right, collection)
 }
 
 // Query returns a trimmed parameter of the URL.
-func (c *Call) Query(name string) string { return strings.TrimSpace(c.Request.URL.Query().Get(name)) }
+func (c *Request) Query(name string) string {
+	return strings.TrimSpace(c.Request.URL.Query().Get(name))
+}
 
 // Form returns the submitted form. The error of an invalid or too large body is a [Problem].
-func (c *Call) Form() (url.Values, error) { return c.form(maxForm) }
+func (c *Request) Form() (url.Values, error) { return c.form(maxForm) }
 
 // ShortForm is [Call.Form] for a form with job documents or less.
-func (c *Call) ShortForm() (url.Values, error) { return c.form(maxDocument) }
+func (c *Request) ShortForm() (url.Values, error) { return c.form(maxDocument) }
 
-func (c *Call) form(most int64) (url.Values, error) {
+func (c *Request) form(most int64) (url.Values, error) {
 	c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, most)
 	if err := c.Request.ParseForm(); err != nil {
 		if _, large := errors.AsType[*http.MaxBytesError](err); large {
-			return nil, Problem{Status: http.StatusRequestEntityTooLarge, Text: c.Say("frame.large", Bytes(most))}
+			return nil, Problem{Status: http.StatusRequestEntityTooLarge, Text: c.Text("frame.large", Bytes(most))}
 		}
-		return nil, Problem{Status: http.StatusBadRequest, Text: c.Say("frame.form")}
+		return nil, Problem{Status: http.StatusBadRequest, Text: c.Text("frame.form")}
 	}
 	return c.Request.PostForm, nil
 }
 
 // Zone returns the time zone of the browser, UTC if it is unknown, as on the first page.
-func (c *Call) Zone() *time.Location {
+func (c *Request) Zone() *time.Location {
 	cookie, err := c.Request.Cookie(zoneCookie)
 	if err != nil {
 		return time.UTC
@@ -113,7 +115,7 @@ func Address(path string, v url.Values, pairs ...string) string {
 }
 
 // Collections returns the names of the collections on which the caller has a right.
-func (c *Call) Collections(s *control.Service, right auth.Right) (names []string, err error) {
+func (c *Request) Collections(s *control.Service, right auth.Right) (names []string, err error) {
 	all, err := s.Collections(c.Context())
 	for _, one := range all {
 		if c.May(right, one.Name) {
@@ -124,14 +126,14 @@ func (c *Call) Collections(s *control.Service, right auth.Right) (names []string
 }
 
 // Redirect redirects to a path of the console after a change (303).
-func (c *Call) Redirect(to string) error {
+func (c *Request) Redirect(to string) error {
 	c.Writer.Header().Set("Location", to)
 	c.Writer.WriteHeader(http.StatusSeeOther)
 	return nil
 }
 
 // Lead redirects like [Call.Redirect]. A script that requests a part navigates itself, so that a note appears once.
-func (c *Call) Lead(to string) error {
+func (c *Request) Lead(to string) error {
 	if !c.Part() {
 		return c.Redirect(to)
 	}
@@ -148,7 +150,7 @@ const (
 )
 
 // setCookie sets a cookie for a duration. 0 keeps it until the browser is closed; a negative duration removes it.
-func (c *Call) setCookie(name, value string, lasts time.Duration) {
+func (c *Request) setCookie(name, value string, lasts time.Duration) {
 	http.SetCookie(c.Writer, &http.Cookie{ //nolint:gosec // it is secure where the browser's connection is: dev serves plain HTTP
 		Name: name, Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: c.secure(),
 		MaxAge: int(lasts / time.Second),
@@ -157,13 +159,13 @@ func (c *Call) setCookie(name, value string, lasts time.Duration) {
 
 // secure reports whether the browser's connection uses HTTPS, possibly to a proxy. Each form of a browser states its
 // origin. A client that forges it gets a cookie that is not sent over plain HTTP, or a useless URL.
-func (c *Call) secure() bool {
+func (c *Request) secure() bool {
 	h := c.Request.Header
 	return c.Request.TLS != nil || strings.EqualFold(h.Get("X-Forwarded-Proto"), "https") || strings.HasPrefix(h.Get("Origin"), "https://")
 }
 
 // Server returns the address of this server as seen by the browser: https://scheduler.example.
-func (c *Call) Server() string {
+func (c *Request) Server() string {
 	if c.secure() {
 		return "https://" + c.Request.Host
 	}
@@ -171,7 +173,7 @@ func (c *Call) Server() string {
 }
 
 // Note makes the next page show a message once. It shortens a long text in the middle.
-func (c *Call) Note(text string) {
+func (c *Request) Note(text string) {
 	c.setCookie(noteCookie, url.QueryEscape(document.Cut(text, maxNote)), time.Minute)
 }
 
@@ -179,7 +181,7 @@ func (c *Call) Note(text string) {
 const maxNote = 1200
 
 // noted returns and removes the note of the previous page.
-func (c *Call) noted() string {
+func (c *Request) noted() string {
 	cookie, err := c.Request.Cookie(noteCookie)
 	if err != nil {
 		return ""
@@ -195,7 +197,7 @@ func (f *Frame) answer(route placed) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		begin := time.Now()
 		out := &guard.Recorder{ResponseWriter: w}
-		c := &Call{Request: r, Writer: out, frame: f, room: route.room}
+		c := &Request{Request: r, Writer: out, frame: f, room: route.room}
 		defer func() { //nolint:contextcheck // a call has the request's
 			out.Recovered(c.Context(), recover(), f.log, c.Request, c.fail)
 			if !c.streams && route.Path != "" {
@@ -215,7 +217,7 @@ func (f *Frame) answer(route placed) http.Handler {
 	})
 }
 
-func (f *Frame) do(c *Call, route placed) error {
+func (f *Frame) do(c *Request, route placed) error {
 	if cookie, err := c.Request.Cookie(tokenCookie); err == nil && c.Request.Header.Get("Authorization") == "" {
 		c.Request = c.Request.Clone(c.Request.Context())
 		c.Request.Header.Set("Authorization", "Bearer "+cookie.Value)
@@ -252,7 +254,7 @@ func (f *Frame) do(c *Call, route placed) error {
 
 // Background returns a context for work that continues after the request. It has the caller and ends when the caller's
 // rights change. Call end when the work is completed.
-func (c *Call) Background(right auth.Right) (ctx context.Context, end func()) {
+func (c *Request) Background(right auth.Right) (ctx context.Context, end func()) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(c.Context()))
 	stop := c.frame.guard.Watch(c.Request.Clone(ctx), c.Who, right, c.Request.PathValue("c"), cancel)
 	return ctx, func() {
@@ -265,7 +267,7 @@ const signInPath, signOutPath = Root + "/sign-in", Root + "/sign-out"
 
 // own returns the routes of the frame.
 func (f *Frame) own() []placed {
-	open := func(method, path string, do func(*Call) error) placed {
+	open := func(method, path string, do func(*Request) error) placed {
 		return placed{Route: Route{Method: method, Path: path, Right: auth.Open, Do: do}}
 	}
 	assets := open(http.MethodGet, Root+"/assets/{version}/{path...}", f.assets.serve)
@@ -275,9 +277,9 @@ func (f *Frame) own() []placed {
 	}
 	return []placed{
 		assets,
-		open(http.MethodGet, signInPath, func(c *Call) error { c.signIn(""); return nil }),
+		open(http.MethodGet, signInPath, func(c *Request) error { c.signIn(""); return nil }),
 		open(http.MethodPost, signInPath, f.takeToken),
-		open(http.MethodPost, signOutPath, func(c *Call) error {
+		open(http.MethodPost, signOutPath, func(c *Request) error {
 			c.setCookie(tokenCookie, "", -time.Second)
 			return c.Redirect(signInPath)
 		}),
@@ -295,7 +297,7 @@ type asking struct {
 const maxToken = 4000
 
 // signIn shows the sign-in form; why is the problem of the previous attempt.
-func (c *Call) signIn(why string) {
+func (c *Request) signIn(why string) {
 	next := c.Request.URL.RequestURI()
 	if c.Request.URL.Path == signInPath || c.Request.Method != http.MethodGet {
 		next = c.Query("next")
@@ -308,13 +310,13 @@ func (c *Call) signIn(why string) {
 		why = "" // no attempt yet
 	}
 	_ = c.Show(&Page{
-		Status: status, Title: c.Say("frame.signin"), Template: signInPage,
+		Status: status, Title: c.Text("frame.signin"), Template: signInPage,
 		Data: asking{why, safe(next), c.open()},
 	})
 }
 
 // takeToken stores a valid token in the browser.
-func (f *Frame) takeToken(c *Call) error {
+func (f *Frame) takeToken(c *Request) error {
 	form, err := c.ShortForm()
 	if err != nil {
 		return err
@@ -324,11 +326,11 @@ func (f *Frame) takeToken(c *Call) error {
 	asked.Header.Set("Authorization", "Bearer "+token)
 	next := safe(form.Get("next"))
 	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`";,\`, r) }) || token == "" {
-		c.signInAgain(c.Say("frame.signin.form"), next)
+		c.signInAgain(c.Text("frame.signin.form"), next)
 		return nil
 	}
 	if len(token) > maxToken {
-		c.signInAgain(c.Say("frame.signin.long", Bytes(maxToken)), next)
+		c.signInAgain(c.Text("frame.signin.long", Bytes(maxToken)), next)
 		return nil
 	}
 	_, err = f.cfg.Identify(asked)
@@ -343,9 +345,9 @@ func (f *Frame) takeToken(c *Call) error {
 	return c.Redirect(next)
 }
 
-func (c *Call) signInAgain(why, next string) {
+func (c *Request) signInAgain(why, next string) {
 	_ = c.Show(&Page{
-		Status: http.StatusUnauthorized, Title: c.Say("frame.signin"), Template: signInPage,
+		Status: http.StatusUnauthorized, Title: c.Text("frame.signin"), Template: signInPage,
 		Data: asking{why, next, c.open()},
 	})
 }

@@ -87,7 +87,7 @@ type Route struct {
 	Method string
 	Path   string // a pattern of [http.ServeMux]; {c} is a collection
 	Right  auth.Right
-	Do     func(*Call) error
+	Do     func(*Request) error
 
 	// Live: it answers with [Call.Live] for an unlimited time. MaxLive limits such requests.
 	Live bool
@@ -139,15 +139,15 @@ func New(cfg Config) *Frame {
 		all.Add(route.Path, f.answer(route), methods...)
 	}
 	all.Register(f.mux, func(_, allow string) http.Handler {
-		return f.answer(placed{Route: Route{Right: auth.Open, Do: func(c *Call) error {
-			return Problem{Status: http.StatusMethodNotAllowed, Text: c.Say("frame.method", c.Request.Method, allow)}
+		return f.answer(placed{Route: Route{Right: auth.Open, Do: func(c *Request) error {
+			return Problem{Status: http.StatusMethodNotAllowed, Text: c.Text("frame.method", c.Request.Method, allow)}
 		}}})
 	})
-	f.mux.Handle("/", f.answer(placed{Route: Route{Right: auth.Open, Do: func(c *Call) error {
+	f.mux.Handle("/", f.answer(placed{Route: Route{Right: auth.Open, Do: func(c *Request) error {
 		if to := f.nearby(c.Request); to != "" {
 			return c.Redirect(to)
 		}
-		return Problem{Status: http.StatusNotFound, Text: c.Say("frame.nothing", c.Request.URL.Path), Hint: c.Say("frame.nothing.hint")}
+		return Problem{Status: http.StatusNotFound, Text: c.Text("frame.nothing", c.Request.URL.Path), Hint: c.Text("frame.nothing.hint")}
 	}}}))
 	return f
 }
@@ -220,7 +220,7 @@ func protect(h http.Header) {
 
 // Guarded runs work in addition to the request of a call. It converts a panic to a logged error, because a panic would
 // end the process.
-func Guarded[T any](c *Call, work func() (T, error)) (v T, err error) {
+func Guarded[T any](c *Request, work func() (T, error)) (v T, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			c.frame.log.Error("work in the background panicked", "room", c.room, "err", p, "stack", string(debug.Stack()))

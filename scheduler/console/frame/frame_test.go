@@ -25,26 +25,26 @@ var pages = frame.Templates(fstest.MapFS{"page.html": {Data: []byte(
 
 // room has a page that shows what it is asked for, one for each error, and something that can be changed.
 func room(changed *int) frame.Room {
-	show := func(c *frame.Call) error {
+	show := func(c *frame.Request) error {
 		return c.Show(&frame.Page{Title: "A page", Template: pages, Data: c.Query("text")})
 	}
 	return frame.Room{Name: "overview", Path: "/", Right: auth.ReadAny, Routes: []frame.Route{
 		{Method: http.MethodGet, Path: "/{$}", Right: auth.ReadAny, Do: show},
 		{Method: http.MethodGet, Path: "/console/jobs/{c}", Right: auth.Read, Do: show},
-		{Method: http.MethodPost, Path: "/console/jobs/{c}", Right: auth.Operate, Do: func(c *frame.Call) error {
+		{Method: http.MethodPost, Path: "/console/jobs/{c}", Right: auth.Operate, Do: func(c *frame.Request) error {
 			*changed++
 			c.Note("It is <b>done</b>." + c.Query("more"))
 			return c.Redirect("/")
 		}},
-		{Method: http.MethodGet, Path: "/console/invalid", Right: auth.Known, Do: func(*frame.Call) error {
+		{Method: http.MethodGet, Path: "/console/invalid", Right: auth.Known, Do: func(*frame.Request) error {
 			return scheduler.Invalid("a.<b>", "is <i>wrong</i>")
 		}},
-		{Method: http.MethodGet, Path: "/console/defect", Right: auth.Known, Do: func(*frame.Call) error { return errors.New("secret detail") }},
-		{Method: http.MethodGet, Path: "/console/unavailable", Right: auth.Known, Do: func(*frame.Call) error {
+		{Method: http.MethodGet, Path: "/console/defect", Right: auth.Known, Do: func(*frame.Request) error { return errors.New("secret detail") }},
+		{Method: http.MethodGet, Path: "/console/unavailable", Right: auth.Known, Do: func(*frame.Request) error {
 			return fmt.Errorf("store: %w", scheduler.ErrUnavailable)
 		}},
-		{Method: http.MethodGet, Path: "/console/panic", Right: auth.Known, Do: func(*frame.Call) error { panic("secret detail") }},
-		{Method: http.MethodGet, Path: "/console/beside", Right: auth.Known, Do: func(c *frame.Call) error {
+		{Method: http.MethodGet, Path: "/console/panic", Right: auth.Known, Do: func(*frame.Request) error { panic("secret detail") }},
+		{Method: http.MethodGet, Path: "/console/beside", Right: auth.Known, Do: func(c *frame.Request) error {
 			failed := make(chan error)
 			go func() {
 				_, err := frame.Guarded(c, func() (int, error) { panic("secret detail") })

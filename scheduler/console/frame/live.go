@@ -14,7 +14,7 @@ import (
 
 // Live is an event stream with parts of a page as they change.
 type Live struct {
-	call *Call
+	call *Request
 	out  *http.ResponseController
 	last map[string]string
 }
@@ -31,7 +31,7 @@ const livePatience = 10 * time.Second
 // replaces the content of the element whose id is the event's name by the event's data. If no such element exists, the
 // script stores the event's id only. The event "end" is the last one and has the reason. When a hidden page becomes
 // visible again, the script adds the last id to the URL as the parameter after.
-func (c *Call) Live() *Live {
+func (c *Request) Live() *Live {
 	if !c.lasts {
 		panic("console: " + c.Request.URL.Path + " is not of a live route")
 	}
@@ -47,7 +47,7 @@ func (c *Call) Live() *Live {
 
 // Lasts reserves a place among the long requests until leave is called. The error is a [Problem] if all are in use.
 // Live routes have a place already.
-func (c *Call) Lasts() (leave func(), err error) {
+func (c *Request) Lasts() (leave func(), err error) {
 	leave, err = c.frame.live.Take(guard.Payer(c.Who))
 	full, ok := errors.AsType[*throttle.Full](err)
 	switch {
@@ -55,10 +55,10 @@ func (c *Call) Lasts() (leave func(), err error) {
 		return leave, err
 	case full.Own:
 		return nil, Problem{
-			Status: http.StatusTooManyRequests, Text: c.Say("frame.full.own", full.Most), Hint: c.Say("frame.full.own.hint"),
+			Status: http.StatusTooManyRequests, Text: c.Text("frame.full.own", full.Most), Hint: c.Text("frame.full.own.hint"),
 		}
 	}
-	return nil, Problem{Status: http.StatusServiceUnavailable, Text: c.Say("frame.full", full.Most), Hint: c.Say("frame.full.hint")}
+	return nil, Problem{Status: http.StatusServiceUnavailable, Text: c.Text("frame.full", full.Most), Hint: c.Text("frame.full.hint")}
 }
 
 // End sends the reason why the stream ends. The browser does not reconnect automatically.
@@ -161,7 +161,7 @@ var errGone = errors.New("the reader has gone")
 
 // ended handles the error that ended a live answer. It sends nothing: the browser would take a page for a part of the
 // stream. The browser reconnects and gets the error then.
-func (f *Frame) ended(c *Call, err error) {
+func (f *Frame) ended(c *Request, err error) {
 	if errors.Is(err, errGone) || c.Context().Err() != nil || c.Describe(err).Status != http.StatusInternalServerError {
 		return
 	}

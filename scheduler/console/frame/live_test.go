@@ -25,13 +25,13 @@ import (
 func lasting(t *testing.T, most int) (*httptest.Server, *lines) {
 	t.Helper()
 	room := frame.Room{Name: "overview", Right: auth.ReadAny, Routes: []frame.Route{
-		{Method: http.MethodGet, Path: "/console/events", Right: auth.Known, Live: true, Do: func(c *frame.Call) error {
+		{Method: http.MethodGet, Path: "/console/events", Right: auth.Known, Live: true, Do: func(c *frame.Request) error {
 			l := c.Live()
 			_ = l.Event("here", "", "")
 			<-c.Context().Done()
 			return nil
 		}},
-		{Method: http.MethodGet, Path: "/console/wait", Right: auth.Known, Do: func(c *frame.Call) error {
+		{Method: http.MethodGet, Path: "/console/wait", Right: auth.Known, Do: func(c *frame.Request) error {
 			leave, err := c.Lasts()
 			if err != nil {
 				return err
@@ -39,11 +39,11 @@ func lasting(t *testing.T, most int) (*httptest.Server, *lines) {
 			defer leave()
 			return c.Redirect("/")
 		}},
-		{Method: http.MethodGet, Path: "/console/broken", Right: auth.Known, Live: true, Do: func(c *frame.Call) error {
+		{Method: http.MethodGet, Path: "/console/broken", Right: auth.Known, Live: true, Do: func(c *frame.Request) error {
 			_ = c.Live().Event("here", "", "")
 			return errors.New("a defect")
 		}},
-		{Method: http.MethodGet, Path: "/console/gone", Right: auth.Known, Live: true, Do: func(c *frame.Call) error {
+		{Method: http.MethodGet, Path: "/console/gone", Right: auth.Known, Live: true, Do: func(c *frame.Request) error {
 			l := c.Live()
 			for {
 				if err := l.Event("here", "", strings.Repeat("x", 1<<20)); err != nil {
@@ -51,7 +51,7 @@ func lasting(t *testing.T, most int) (*httptest.Server, *lines) {
 				}
 			}
 		}},
-		{Method: http.MethodGet, Path: "/console/none", Right: auth.Known, Do: func(c *frame.Call) error {
+		{Method: http.MethodGet, Path: "/console/none", Right: auth.Known, Do: func(c *frame.Request) error {
 			c.Live()
 			return nil
 		}},
@@ -194,7 +194,7 @@ func TestRightsChange(t *testing.T) {
 				var ended, over time.Duration
 				began := time.Now()
 				room := frame.Room{Name: "overview", Right: auth.ReadAny, Routes: []frame.Route{
-					{Method: http.MethodGet, Path: "/console/many", Right: auth.OperateAny, Do: func(c *frame.Call) error {
+					{Method: http.MethodGet, Path: "/console/many", Right: auth.OperateAny, Do: func(c *frame.Request) error {
 						ctx, end := c.Background(auth.OperateAny)
 						defer end()
 						late, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -86,10 +86,10 @@ type entry struct {
 }
 
 // Part reports whether a script requests only a part of a page.
-func (c *Call) Part() bool { return c.Request.Header.Get("X-Carillon-Part") != "" }
+func (c *Request) Part() bool { return c.Request.Header.Get("X-Carillon-Part") != "" }
 
 // Show sends a page, or a part of it.
-func (c *Call) Show(p *Page) error {
+func (c *Request) Show(p *Page) error {
 	name, data := p.Part, p.Data
 	if name == "" {
 		name, data = "layout", c.dress(p)
@@ -109,7 +109,7 @@ func (c *Call) Show(p *Page) error {
 }
 
 // dress returns a page with its layout.
-func (c *Call) dress(p *Page) *shown {
+func (c *Request) dress(p *Page) *shown {
 	s := &shown{Page: p, Version: c.frame.cfg.Version, SignOut: c.token, Note: c.noted()}
 	if c.Request.Method == http.MethodGet {
 		s.Zone = c.Zone().String()
@@ -123,14 +123,14 @@ func (c *Call) dress(p *Page) *shown {
 	s.Open, s.Locks = c.open(), !c.frame.cfg.Unlocked
 	for _, room := range c.frame.cfg.Rooms {
 		if room.Path != "" && auth.May(c.Who, room.Right, "") {
-			s.Menu = append(s.Menu, entry{room.Path, c.Say(room.Name + ".menu"), room.Key, room.Name == c.room})
+			s.Menu = append(s.Menu, entry{room.Path, c.Text(room.Name + ".menu"), room.Key, room.Name == c.room})
 		}
 	}
 	return s
 }
 
 // open reports whether authentication is disabled.
-func (c *Call) open() bool {
+func (c *Request) open() bool {
 	return c.Who != nil && c.Who.Name == "" && (c.Who.Via == auth.ViaOpen || c.Who.Via == auth.ViaLoopback)
 }
 
@@ -163,7 +163,7 @@ type Problem struct {
 func (p Problem) Error() string { return p.Text }
 
 // Describe converts an error to a Problem. It omits the text of a defect.
-func (c *Call) Describe(err error) Problem {
+func (c *Request) Describe(err error) Problem {
 	if p, ok := errors.AsType[Problem](err); ok {
 		return p
 	}
@@ -175,23 +175,23 @@ func (c *Call) Describe(err error) Problem {
 	p := Problem{Status: e.Status, Text: e.Message, Details: e.Details}
 	switch {
 	case errors.Is(err, scheduler.ErrUnavailable):
-		p.Hint = c.Say("frame.unavailable.hint")
+		p.Hint = c.Text("frame.unavailable.hint")
 		if why := c.frame.cfg.Ready(c.Context()); why != nil {
 			p.Hint = why.Error()
 		}
 	case unknown:
-		p.Hint = c.Say("frame.unknown.hint")
+		p.Hint = c.Text("frame.unknown.hint")
 	case e.Status == http.StatusForbidden:
-		p.Hint = c.Say("frame.denied.hint")
+		p.Hint = c.Text("frame.denied.hint")
 	case e.Status == http.StatusInternalServerError:
-		p.Hint = c.Say("frame.defect.hint")
+		p.Hint = c.Text("frame.defect.hint")
 	}
 	return p
 }
 
 // Inside describes an error, nil for none, to show it inside a page: its input is wrong, or the store is unavailable.
 // Inside returns other errors.
-func (c *Call) Inside(err error) (*Problem, int, error) {
+func (c *Request) Inside(err error) (*Problem, int, error) {
 	if err == nil {
 		return nil, http.StatusOK, nil
 	}
@@ -203,7 +203,7 @@ func (c *Call) Inside(err error) (*Problem, int, error) {
 }
 
 // fail answers with an error: a page, or its text if a script requests a part of a page.
-func (c *Call) fail(err error) {
+func (c *Request) fail(err error) {
 	p := c.Describe(err)
 	if p.Status == http.StatusInternalServerError {
 		c.frame.log.ErrorContext(c.Context(), "request failed because of a defect",

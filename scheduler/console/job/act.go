@@ -20,7 +20,7 @@ import (
 )
 
 // done answers a successful change: with a message for a script, else with the page of the job.
-func done(c *frame.Call, text string) error {
+func done(c *frame.Request, text string) error {
 	if c.Part() {
 		return c.Show(&frame.Page{Template: page, Part: "job-done", Data: text})
 	}
@@ -28,7 +28,7 @@ func done(c *frame.Call, text string) error {
 	return c.Redirect(frame.JobPath(key(c)))
 }
 
-func (r room) run(c *frame.Call) error {
+func (r room) run(c *frame.Request) error {
 	form, err := c.Form()
 	if err != nil {
 		return err
@@ -44,25 +44,25 @@ func (r room) run(c *frame.Call) error {
 	if _, err := r.service.RunBy(c.Lasting(), key(c), body, time.Time{}); err != nil {
 		return err
 	}
-	return done(c, c.Say("job.did.run"))
+	return done(c, c.Text("job.did.run"))
 }
 
-func (r room) enable(c *frame.Call) error {
+func (r room) enable(c *frame.Request) error {
 	if _, err := r.service.Enable(c.Lasting(), key(c)); err != nil {
 		return err
 	}
-	return done(c, c.Say("job.did.enable"))
+	return done(c, c.Text("job.did.enable"))
 }
 
-func (r room) disable(c *frame.Call) error {
+func (r room) disable(c *frame.Request) error {
 	if _, err := r.service.Disable(c.Lasting(), key(c)); err != nil {
 		return err
 	}
-	return done(c, c.Say("job.did.disable"))
+	return done(c, c.Text("job.did.disable"))
 }
 
 // pause pauses the job until a time, from a button or typed.
-func (r room) pause(c *frame.Call) error {
+func (r room) pause(c *frame.Request) error {
 	form, err := c.Form()
 	if err != nil {
 		return err
@@ -71,18 +71,18 @@ func (r room) pause(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	return done(c, c.Say("job.did.pause", onClock(v.Job.PausedUntil, v.Job)))
+	return done(c, c.Text("job.did.pause", onClock(v.Job.PausedUntil, v.Job)))
 }
 
 // resume ends a pause, by enabling the enabled job.
-func (r room) resume(c *frame.Call) error {
+func (r room) resume(c *frame.Request) error {
 	if _, err := r.service.Enable(c.Lasting(), key(c)); err != nil {
 		return err
 	}
-	return done(c, c.Say("job.did.resume"))
+	return done(c, c.Text("job.did.resume"))
 }
 
-func (r room) resubmit(c *frame.Call) error {
+func (r room) resubmit(c *frame.Request) error {
 	form, err := c.Form()
 	if err != nil {
 		return err
@@ -94,11 +94,11 @@ func (r room) resubmit(c *frame.Call) error {
 	if _, err := r.service.Resubmit(c.Lasting(), key(c), body); err != nil {
 		return err
 	}
-	return done(c, c.Say("job.did.resubmit"))
+	return done(c, c.Text("job.did.resubmit"))
 }
 
 // cancel cancels one active occurrence or all.
-func (r room) cancel(c *frame.Call) error {
+func (r room) cancel(c *frame.Request) error {
 	form, err := c.Form()
 	if err != nil {
 		return err
@@ -115,7 +115,7 @@ func (r room) cancel(c *frame.Call) error {
 }
 
 // active returns the occurrences of a job that the user can cancel.
-func (r room) active(ctx context.Context, c *frame.Call, k scheduler.Key) ([]string, error) {
+func (r room) active(ctx context.Context, c *frame.Request, k scheduler.Key) ([]string, error) {
 	if !c.May(auth.Operate, k.Collection) {
 		return nil, nil
 	}
@@ -127,17 +127,17 @@ func (r room) active(ctx context.Context, c *frame.Call, k scheduler.Key) ([]str
 }
 
 // confirmDelete asks for confirmation of a deletion if no script does.
-func (r room) confirmDelete(c *frame.Call) error {
+func (r room) confirmDelete(c *frame.Request) error {
 	k := key(c)
 	_, s, err := r.statusOf(c.Context(), c, k)
 	if err != nil {
 		return gone(c, err)
 	}
-	return c.Show(shown(c.Say("job.delete.title", k.Job), "delete", s))
+	return c.Show(shown(c.Text("job.delete.title", k.Job), "delete", s))
 }
 
 // remove deletes the job if it has not changed since it was shown.
-func (r room) remove(c *frame.Call) error {
+func (r room) remove(c *frame.Request) error {
 	form, err := c.Form()
 	if err != nil {
 		return err
@@ -154,7 +154,7 @@ func (r room) remove(c *frame.Call) error {
 	if err := s.Delete(c.Lasting(), k, 0); err != nil {
 		return err
 	}
-	c.Note(c.Say("job.did.delete", k))
+	c.Note(c.Text("job.did.delete", k))
 	return c.Redirect(root)
 }
 
@@ -172,7 +172,7 @@ const (
 //	gone                      the job was deleted
 //
 // A reconnecting browser sends the last id it received and is notified of later records.
-func (r room) events(c *frame.Call) error {
+func (r room) events(c *frame.Request) error {
 	k := key(c)
 	v, s, err := r.statusOf(c.Context(), c, k)
 	if errors.Is(err, scheduler.ErrNotFound) {
@@ -206,7 +206,7 @@ func (r room) events(c *frame.Call) error {
 // following is the state of an updated page.
 type following struct {
 	room room
-	call *frame.Call
+	call *frame.Request
 	key  scheduler.Key
 	live *frame.Live
 

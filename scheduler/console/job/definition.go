@@ -123,7 +123,7 @@ type standing struct {
 }
 
 // standingOf summarizes a job. It is pure.
-func standingOf(v *v1.Job, beside []control.Beside, now time.Time) standing {
+func standingOf(v *v1.Job, beside []control.DetachedRun, now time.Time) standing {
 	s := standing{State: string(v.Job.State)}
 	switch {
 	case v.Job.State == scheduler.Damaged:
@@ -163,7 +163,7 @@ func standingOf(v *v1.Job, beside []control.Beside, now time.Time) standing {
 }
 
 // addBeside adds the job's concurrent runs.
-func (s *standing) addBeside(beside []control.Beside) {
+func (s *standing) addBeside(beside []control.DetachedRun) {
 	s.Text += " " + words.Count("job.is.beside", len(beside))
 	if s.State == string(scheduler.Disabled) || s.State == string(scheduler.Enabled) {
 		for _, b := range beside {
@@ -205,14 +205,14 @@ type copies struct {
 }
 
 // showCopy answers with the commands: a page, or its content alone.
-func (r room) showCopy(c *frame.Call) error {
+func (r room) showCopy(c *frame.Request) error {
 	k := key(c)
 	v, err := r.service.Get(c.Context(), k)
 	if err != nil {
 		return gone(c, err)
 	}
 	if v.Job.State == scheduler.Damaged {
-		return frame.Problem{Status: 409, Text: v.Status.Over, Hint: c.Say("job.is.damaged.hint")}
+		return frame.Problem{Status: 409, Text: v.Status.Over, Hint: c.Text("job.is.damaged.hint")}
 	}
 	open := c.Who.Via == auth.ViaOpen || c.Who.Via == auth.ViaLoopback
 	copies := copiesOf(v, c.Server(), r.prefix, !open)
@@ -220,7 +220,7 @@ func (r room) showCopy(c *frame.Call) error {
 	if c.Part() {
 		return c.Show(&frame.Page{Template: page, Part: "job-copies", Data: copies})
 	}
-	return c.Show(shown(c.Say("job.copy")+" · "+k.Job, "copy", copies))
+	return c.Show(shown(c.Text("job.copy")+" · "+k.Job, "copy", copies))
 }
 
 // copiesOf returns the commands for a server and its prefix of published specs. token: the server requires an access

@@ -41,7 +41,7 @@ type history struct {
 
 // historyOf returns the requested page of a history. base is its URL without a query. For an invalid filter, the page
 // has a problem and no records.
-func (r room) historyOf(ctx context.Context, c *frame.Call, k scheduler.Key, base string) (*history, error) {
+func (r room) historyOf(ctx context.Context, c *frame.Request, k scheduler.Key, base string) (*history, error) {
 	h := &history{
 		Filter: records.Read(c.Request.URL.Query()), Outcomes: scheduler.Outcomes, Key: k, Path: frame.JobPath(k),
 		Operate: c.May(auth.Operate, k.Collection),
@@ -57,7 +57,7 @@ func (r room) historyOf(ctx context.Context, c *frame.Call, k scheduler.Key, bas
 	}
 	if err != nil {
 		p := c.Describe(err) //nolint:contextcheck // it has the request's
-		p.Hint = c.Say("job.history.wrong")
+		p.Hint = c.Text("job.history.wrong")
 		h.Wrong = &p
 		return h, nil
 	}
@@ -182,7 +182,7 @@ func (r room) auditOf(ctx context.Context, k scheduler.Key, n int, before uint64
 }
 
 // showAudit answers with a page of the job's changes. The job may be deleted.
-func (r room) showAudit(c *frame.Call) error {
+func (r room) showAudit(c *frame.Request) error {
 	k := key(c)
 	before, err := v1.ReadSequence(records.Before, c.Query(records.Before))
 	if err != nil {
@@ -196,7 +196,7 @@ func (r room) showAudit(c *frame.Call) error {
 	if next != 0 {
 		older = frame.Address(frame.JobPath(k)+"/audit", nil, records.Before, strconv.FormatUint(next, 10))
 	}
-	return c.Show(shown(c.Say("job.audit")+" · "+k.Job, "audit", struct {
+	return c.Show(shown(c.Text("job.audit")+" · "+k.Job, "audit", struct {
 		name
 
 		Audit []*audit.Entry
@@ -218,7 +218,7 @@ type asked struct {
 }
 
 // showWhy explains why the job ran at a time, or did not: a page, or the answer alone. It supports deleted jobs.
-func (r room) showWhy(c *frame.Call) error {
+func (r room) showWhy(c *frame.Request) error {
 	k := key(c)
 	a := &asked{name: nameOf(c, k), At: c.Query("at")}
 	a.Link = a.Path + "/why?at=" + url.QueryEscape(a.At)
@@ -242,7 +242,7 @@ func (r room) showWhy(c *frame.Call) error {
 	if c.Part() {
 		return c.Show(&frame.Page{Template: page, Part: "job-answer", Data: a})
 	}
-	return c.Show(shown(c.Say("job.why")+" · "+k.Job, "why", a))
+	return c.Show(shown(c.Text("job.why")+" · "+k.Job, "why", a))
 }
 
 // stateOf returns the mark of an answer.

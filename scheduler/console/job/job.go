@@ -51,10 +51,10 @@ func Room(cfg Config) frame.Room {
 	}
 	r := room{cfg.Service, cfg.Prefix}
 	const of = root + "/{c}/{j}"
-	get := func(path string, do func(*frame.Call) error) frame.Route {
+	get := func(path string, do func(*frame.Request) error) frame.Route {
 		return frame.Route{Method: http.MethodGet, Path: of + path, Right: auth.Read, Do: do}
 	}
-	post := func(path string, do func(*frame.Call) error) frame.Route {
+	post := func(path string, do func(*frame.Request) error) frame.Route {
 		return frame.Route{Method: http.MethodPost, Path: of + path, Right: auth.Operate, Do: do}
 	}
 	return frame.Room{Name: "job", Right: auth.ReadAny, Assets: assets, Routes: []frame.Route{
@@ -78,7 +78,7 @@ func Room(cfg Config) frame.Room {
 }
 
 // key returns the job in the path of a request.
-func key(c *frame.Call) scheduler.Key {
+func key(c *frame.Request) scheduler.Key {
 	return scheduler.Key{Collection: c.Request.PathValue("c"), Job: c.Request.PathValue("j")}
 }
 
@@ -104,7 +104,7 @@ type name struct {
 	Admin   bool
 }
 
-func nameOf(c *frame.Call, k scheduler.Key) name {
+func nameOf(c *frame.Request, k scheduler.Key) name {
 	return name{k, frame.JobPath(k), c.May(auth.Operate, k.Collection), c.May(auth.Administer, k.Collection)}
 }
 
@@ -115,14 +115,14 @@ type status struct {
 	Is     standing
 	Job    *scheduler.Job
 	Now    v1.Status
-	Beside []control.Beside
+	Beside []control.DetachedRun
 	Etag   string
 	Paused bool
 	Active []string // occurrences that the user can cancel
 }
 
 // sheet is the whole page.
-type sheet struct {
+type jobPage struct {
 	status
 
 	Schedule string
@@ -146,7 +146,7 @@ type lastSuccess struct {
 }
 
 // show answers with the page, or with its history alone.
-func (r room) show(c *frame.Call) error {
+func (r room) show(c *frame.Request) error {
 	ctx, k := c.Context(), key(c)
 	if c.Part() {
 		h, err := r.historyOf(ctx, c, k, frame.JobPath(k))
@@ -163,22 +163,22 @@ func (r room) show(c *frame.Call) error {
 }
 
 // gone explains a missing job.
-func gone(c *frame.Call, err error) error {
+func gone(c *frame.Request, err error) error {
 	if !errors.Is(err, scheduler.ErrNotFound) {
 		return err
 	}
 	p := c.Describe(err)
-	p.Hint = c.Say("job.gone.hint")
+	p.Hint = c.Text("job.gone.hint")
 	return p
 }
 
 // statusOf returns the job and its status.
-func (r room) statusOf(ctx context.Context, c *frame.Call, k scheduler.Key) (*v1.Job, *status, error) {
+func (r room) statusOf(ctx context.Context, c *frame.Request, k scheduler.Key) (*v1.Job, *status, error) {
 	v, err := r.service.Get(ctx, k)
 	if err != nil {
 		return nil, nil, err
 	}
-	beside, err := r.service.Beside(ctx, k)
+	beside, err := r.service.DetachedRuns(ctx, k)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -195,12 +195,12 @@ func (r room) statusOf(ctx context.Context, c *frame.Call, k scheduler.Key) (*v1
 	}, nil
 }
 
-func (r room) sheetOf(ctx context.Context, c *frame.Call, k scheduler.Key) (*sheet, error) {
+func (r room) sheetOf(ctx context.Context, c *frame.Request, k scheduler.Key) (*jobPage, error) {
 	v, st, err := r.statusOf(ctx, c, k)
 	if err != nil {
 		return nil, err
 	}
-	s := &sheet{status: *st}
+	s := &jobPage{status: *st}
 	if v.Job.Plan != nil {
 		s.Schedule, s.Warnings = v.Job.Plan.Describe(), v.Job.Def.Warnings(v.Job.Plan)
 		s.Actions, s.Settings = actionsOf(v.Job.Def), settingsOf(v.Job)
@@ -274,7 +274,7 @@ func (r room) lastSuccess(ctx context.Context, k scheduler.Key, last recent) (*l
 }
 
 // showNext answers with the next runs.
-func (r room) showNext(c *frame.Call) error {
+func (r room) showNext(c *frame.Request) error {
 	k := key(c)
 	v, err := r.service.Get(c.Context(), k)
 	if err != nil {
@@ -291,7 +291,7 @@ func (r room) showNext(c *frame.Call) error {
 	if c.Part() {
 		return c.Show(&frame.Page{Template: page, Part: "job-next", Data: next})
 	}
-	return c.Show(shown(c.Say("job.next")+" · "+k.Job, "next", struct {
+	return c.Show(shown(c.Text("job.next")+" · "+k.Job, "next", struct {
 		name
 
 		Next *coming
@@ -314,7 +314,7 @@ func (p occurrencePage) Repeated() bool {
 }
 
 // showOccurrence answers with all records of one run.
-func (r room) showOccurrence(c *frame.Call) error {
+func (r room) showOccurrence(c *frame.Request) error {
 	k := key(c)
 	before, err := v1.ReadSequence(records.Before, c.Query(records.Before))
 	if err != nil {

@@ -171,7 +171,7 @@ func TestStanding(t *testing.T) {
 	next := noon
 	for name, c := range map[string]struct {
 		v      *v1.Job
-		beside []control.Beside
+		beside []control.DetachedRun
 		want   string // state, class and the beginning of the text
 	}{
 		"enabled":       {in(scheduler.Enabled, v1.Status{Next: next}), nil, "enabled  Waits for its next run"},
@@ -195,10 +195,10 @@ func TestStanding(t *testing.T) {
 		"damaged":           {in(scheduler.Damaged, v1.Status{Over: "it cannot be read"}), nil, "damaged problem it cannot be read"},
 		"stranded":          {in(scheduler.Enabled, v1.Status{}), nil, "enabled warning No run is scheduled"},
 		"disabled, and a run by hand goes on": {
-			in(scheduler.Disabled, v1.Status{}), []control.Beside{{Running: true, Manual: true}}, "running warning Disabled",
+			in(scheduler.Disabled, v1.Status{}), []control.DetachedRun{{Running: true, Manual: true}}, "running warning Disabled",
 		},
 		"overlapping": {
-			in(scheduler.Enabled, v1.Status{Next: next}), []control.Beside{{Running: true}, {}}, "running  Waits for its next run. 2 concurrent runs are active.",
+			in(scheduler.Enabled, v1.Status{Next: next}), []control.DetachedRun{{Running: true}, {}}, "running  Waits for its next run. 2 concurrent runs are active.",
 		},
 	} {
 		s := standingOf(c.v, c.beside, noon)

@@ -236,7 +236,7 @@ type comingRun struct {
 }
 
 // nextOf returns the next n runs of a job.
-func (r room) nextOf(ctx context.Context, c *frame.Call, v *v1.Job, n int) (*coming, error) {
+func (r room) nextOf(ctx context.Context, c *frame.Request, v *v1.Job, n int) (*coming, error) {
 	if v.Job.Plan == nil { // the job is damaged
 		return nil, nil //nolint:nilnil // there is nothing to say
 	}
@@ -253,9 +253,9 @@ func (r room) nextOf(ctx context.Context, c *frame.Call, v *v1.Job, n int) (*com
 	switch {
 	case len(runs) > 0 || v.Job.State.Final():
 	case v.Job.State == scheduler.Disabled:
-		next.If = c.Say("job.next.disabled")
+		next.If = c.Text("job.next.disabled")
 	case v.Status.WaitsFor != "":
-		next.If = c.Say("job.next.waits", v.Status.WaitsFor)
+		next.If = c.Text("job.next.waits", v.Status.WaitsFor)
 	}
 	if next.If != "" {
 		p := v.Job.Plan.Preview(r.service.Now(), n+1)
@@ -277,7 +277,7 @@ func (r room) nextOf(ctx context.Context, c *frame.Call, v *v1.Job, n int) (*com
 const clockForm = "Mon 2006-01-02 15:04:05"
 
 // tell adds the times on both clocks, with the DST changes of the first.
-func (n *coming) tell(c *frame.Call, zone, browser *time.Location, nominal, due []time.Time) {
+func (n *coming) tell(c *frame.Request, zone, browser *time.Location, nominal, due []time.Time) {
 	n.Zone = zone.String()
 	if browser.String() != zone.String() {
 		n.Browser = browser.String()
@@ -325,12 +325,12 @@ func clockChanges(zone *time.Location, after, until time.Time) (all []clockChang
 	return all
 }
 
-func (ch clockChange) say(c *frame.Call, zone *time.Location) string {
+func (ch clockChange) say(c *frame.Request, zone *time.Location) string {
 	_, offset := ch.at.Add(-time.Nanosecond).In(zone).Zone()
 	was := ch.at.In(time.FixedZone("", offset)).Format("15:04") // on the clock before the change
 	day, is := ch.at.In(zone).Format("Mon 2006-01-02"), ch.at.In(zone).Format("15:04")
 	if ch.by < 0 {
-		return c.Say("job.next.back", day, was, is)
+		return c.Text("job.next.back", day, was, is)
 	}
-	return c.Say("job.next.forward", day, was, is)
+	return c.Text("job.next.forward", day, was, is)
 }

@@ -147,19 +147,21 @@ func (f *Field) DescribedBy() string {
 }
 
 // spot is the position of a field.
-type spot struct {
+type location struct {
 	name string // in the form
 	path string // in the parsed document
 	was  string // in the original document; differs after rows were added or removed
 	key  string // the path without indexes, as in descriptions
 }
 
-func (s spot) member(name string) spot {
-	return spot{document.MemberPath(s.name, name), document.MemberPath(s.path, name), document.MemberPath(s.was, name), s.key + "." + name}
+func (s location) member(name string) location {
+	return location{
+		document.MemberPath(s.name, name), document.MemberPath(s.path, name), document.MemberPath(s.was, name), s.key + "." + name,
+	}
 }
 
 // newField returns the field of a document field.
-func newField(kind string, s *document.Shape, at spot) *Field {
+func newField(kind string, s *document.Shape, at location) *Field {
 	d, _ := schema.Describe("job" + at.key)
 	hint := d.Text
 	if bounds := schema.Bounds(s); bounds != "" {

@@ -121,7 +121,7 @@ var sections = []struct {
 func (f *Form) Read(in Input) *Reading {
 	w := &walker{in: in, reading: &Reading{}, values: in.Values, do: in.Values.Get(Do)}
 	root := &Field{Kind: KindObject}
-	v, _ := w.members(root, f.shape.Members, f.shape.Members.Known, spot{}, in.Document, true)
+	v, _ := w.members(root, f.shape.Members, f.shape.Members.Known, location{}, in.Document, true)
 	w.reading.Document = v
 	w.reading.Reshaped = w.reading.Reshaped || strings.HasPrefix(w.do, "retype:")
 	w.keep()

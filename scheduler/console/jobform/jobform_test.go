@@ -120,7 +120,7 @@ func stored(t *testing.T, v document.Value) (shown document.Value, paths []strin
 		v = inner
 	}
 	read := v.Except("name", "collection").Clone()
-	r := scheduler.Reading{Limits: scheduler.Limits{MinRetryInterval: time.Second}, Actions: all, Key: scheduler.Key{Collection: "default", Job: "job"}}
+	r := scheduler.DefinitionDecoder{Limits: scheduler.Limits{MinRetryInterval: time.Second}, Actions: all, Key: scheduler.Key{Collection: "default", Job: "job"}}
 	def, err := r.Definition(read)
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 )
 
 // leaf creates the field of a value that is typed as one text. An untouched value stays unchanged.
-func (w *walker) leaf(s *document.Shape, at spot, base got) (*Field, got) {
+func (w *walker) leaf(s *document.Shape, at location, base optionalValue) (*Field, optionalValue) {
 	word, isWord := s.Form(document.FormWord)
 	_, isBoolean := s.Form(document.FormBoolean)
 	if isBoolean && len(s.Forms) == 1 && (!base.ok || base.v.Kind() == document.KindBool || base.v.Kind() == document.KindNull) {
@@ -76,22 +76,22 @@ func nothing(f *Field) string {
 }
 
 // boolean creates the field of a boolean.
-func (w *walker) boolean(s *document.Shape, at spot, base got) (*Field, got) {
+func (w *walker) boolean(s *document.Shape, at location, base optionalValue) (*Field, optionalValue) {
 	f := newField(KindBoolean, s, at)
 	f.On = base.v.Bool()
 	text, ok := w.typed(at.name)
 	if on := text == "true"; ok && on != f.On {
 		f.On = on
 		if !on {
-			return f, got{}
+			return f, optionalValue{}
 		}
-		return f, got{document.BoolValue(true), true}
+		return f, optionalValue{document.BoolValue(true), true}
 	}
 	return f, base
 }
 
 // written returns a value as the text of a field.
-func written(base got) string {
+func written(base optionalValue) string {
 	v := base.v
 	switch v.Kind() { //nolint:exhaustive // the others stand there as JSON
 	case document.KindNull:
@@ -125,38 +125,38 @@ var numeric = regexp.MustCompile(`^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$`)
 
 // read parses the text of a field by the forms of the shape. Text in another form stays a text, and the parser of jobs
 // reports the problem.
-func (w *walker) read(f *Field, s *document.Shape, text string) got {
+func (w *walker) read(f *Field, s *document.Shape, text string) optionalValue {
 	_, isText := s.Form(document.FormText)
 	list, isList := s.Form(document.FormList)
 	_, isObject := s.Form(document.FormObject)
 	trimmed := strings.TrimSpace(text)
 	switch {
 	case text == "", trimmed == "" && !isText:
-		return got{}
+		return optionalValue{}
 	case isList:
-		return got{w.list(f, trimmed, list), true}
+		return optionalValue{w.list(f, trimmed, list), true}
 	case isObject:
 		v, err := document.Parse([]byte(trimmed))
 		if err == nil {
-			return got{v, true}
+			return optionalValue{v, true}
 		}
-		return got{document.StringValue(text), true}
+		return optionalValue{document.StringValue(text), true}
 	case isText:
-		return got{document.StringValue(text), true}
+		return optionalValue{document.StringValue(text), true}
 	}
 	for _, form := range s.Forms {
 		switch form.Kind { //nolint:exhaustive // all others are written as texts
 		case document.FormInteger, document.FormNumber:
 			if numeric.MatchString(trimmed) {
-				return got{document.NumberValue(trimmed), true}
+				return optionalValue{document.NumberValue(trimmed), true}
 			}
 		case document.FormBoolean:
 			if trimmed == "true" || trimmed == "false" {
-				return got{document.BoolValue(trimmed == "true"), true}
+				return optionalValue{document.BoolValue(trimmed == "true"), true}
 			}
 		}
 	}
-	return got{document.StringValue(trimmed), true}
+	return optionalValue{document.StringValue(trimmed), true}
 }
 
 // list parses a list with commas, or as JSON.
@@ -196,7 +196,7 @@ func breaks(was, text string) string {
 }
 
 // data creates the field of an object with free content, which is typed as YAML or JSON.
-func (w *walker) data(s *document.Shape, at spot, base got) (*Field, got) {
+func (w *walker) data(s *document.Shape, at location, base optionalValue) (*Field, optionalValue) {
 	f := newField(KindArea, s, at)
 	f.Code = true
 	if base.ok && base.v.Kind() != document.KindNull {
@@ -208,14 +208,14 @@ func (w *walker) data(s *document.Shape, at spot, base got) (*Field, got) {
 	}
 	f.Text = text
 	if strings.TrimSpace(text) == "" {
-		return f, got{}
+		return f, optionalValue{}
 	}
 	v, err := document.Parse([]byte(text))
 	if err != nil {
 		w.wrong(f, err.Error())
 		return f, base
 	}
-	return f, got{v, true}
+	return f, optionalValue{v, true}
 }
 
 // refMember is the field that names a shared secret.
@@ -226,7 +226,7 @@ var longSecrets = map[string]bool{"credentials": true}
 
 // secret creates the field of a secret. The document has the name of a shared secret or nothing, because pages contain
 // no secrets. The input states whether a secret is stored.
-func (w *walker) secret(s *document.Shape, at spot, base got) (*Field, got) {
+func (w *walker) secret(s *document.Shape, at location, base optionalValue) (*Field, optionalValue) {
 	ref, isRef := base.v.Member(refMember)
 	switch base.v.Kind() {
 	case document.KindNull, document.KindString:
@@ -265,7 +265,7 @@ func (w *walker) secret(s *document.Shape, at spot, base got) (*Field, got) {
 }
 
 // chooseSecret parses the source and text of a secret. A typed text takes precedence.
-func (w *walker) chooseSecret(f *Field, at spot, how string, base got) (string, got) {
+func (w *walker) chooseSecret(f *Field, at location, how string, base optionalValue) (string, optionalValue) {
 	secret := f.Secret
 	text, _ := w.typed(at.name + "~text")
 	secret.Ref, _ = w.typed(at.name + "~ref")
@@ -275,28 +275,28 @@ func (w *walker) chooseSecret(f *Field, at spot, how string, base got) (string, 
 	switch how {
 	case howKeep:
 		w.keeps(f, at)
-		return how, got{}
+		return how, optionalValue{}
 	case howRef:
-		return how, got{reference(base, secret.Ref), true}
+		return how, optionalValue{reference(base, secret.Ref), true}
 	case howText:
 		secret.Again = text != ""
 		if text == "" {
-			return how, got{base.v, base.ok && base.v.Kind() == document.KindNull}
+			return how, optionalValue{base.v, base.ok && base.v.Kind() == document.KindNull}
 		}
 		w.reading.Typed = append(w.reading.Typed, at.path)
-		return how, got{document.StringValue(Plain(text)), true}
+		return how, optionalValue{document.StringValue(Plain(text)), true}
 	}
 	isNull := base.ok && base.v.Kind() == document.KindNull
-	return howNone, got{document.Value{}, slices.Contains(w.in.Stored, at.was) || isNull} // null removes it
+	return howNone, optionalValue{document.Value{}, slices.Contains(w.in.Stored, at.was) || isNull} // null removes it
 }
 
 // keeps records that a stored secret stays.
-func (w *walker) keeps(f *Field, at spot) {
+func (w *walker) keeps(f *Field, at location) {
 	w.kept = append(w.kept, kept{at.path, at.was, func(message string) { w.wrong(f, message) }})
 }
 
 // reference returns the value that names a shared secret.
-func reference(base got, name string) document.Value {
+func reference(base optionalValue, name string) document.Value {
 	if was, ok := base.v.Member(refMember); ok && (was.Text() == name || line(was.Text()) == line(name)) {
 		return base.v
 	}

@@ -81,7 +81,7 @@ func Masked(v document.Value, paths []string, text string) document.Value {
 // Replaced returns a document with another value at those paths that exist.
 func Replaced(v document.Value, paths []string, now document.Value) document.Value {
 	for _, path := range paths {
-		v = changed(v, steps(path), func(document.Value) got { return got{now, true} })
+		v = changed(v, steps(path), func(document.Value) optionalValue { return optionalValue{now, true} })
 	}
 	return v
 }
@@ -89,7 +89,7 @@ func Replaced(v document.Value, paths []string, now document.Value) document.Val
 // Without returns a document without the values at some paths.
 func Without(v document.Value, paths []string) document.Value {
 	for _, path := range paths {
-		v = changed(v, steps(path), func(document.Value) got { return got{} })
+		v = changed(v, steps(path), func(document.Value) optionalValue { return optionalValue{} })
 	}
 	return v
 }
@@ -104,7 +104,7 @@ func Has(v document.Value, path string) bool {
 }
 
 // changed returns a document with the value at the end of some steps changed, if it exists.
-func changed(v document.Value, way []string, change func(document.Value) got) document.Value {
+func changed(v document.Value, way []string, change func(document.Value) optionalValue) document.Value {
 	if len(way) == 0 {
 		return change(v).v
 	}
@@ -121,7 +121,7 @@ func changed(v document.Value, way []string, change func(document.Value) got) do
 		return v
 	}
 	members := slices.Clone(v.Members())
-	now := got{ok: true}
+	now := optionalValue{ok: true}
 	if len(way) == 1 {
 		now = change(members[i].Value)
 	} else {

@@ -54,7 +54,7 @@ const (
 )
 
 // rows creates the fields of an object with free names.
-func (w *walker) rows(s *document.Shape, at spot, base got) (*Field, got) {
+func (w *walker) rows(s *document.Shape, at location, base optionalValue) (*Field, optionalValue) {
 	f := newField(KindMap, s, at)
 	members := base.v.Members()
 	shown := w.shown(members, at)
@@ -86,15 +86,15 @@ func (w *walker) rows(s *document.Shape, at spot, base got) (*Field, got) {
 	now = w.dropped(at, names, now)
 	switch {
 	case len(now) > 0:
-		return f, got{document.ObjectValue(now...), true}
+		return f, optionalValue{document.ObjectValue(now...), true}
 	case base.ok && len(members) == 0:
 		return f, base
 	}
-	return f, got{}
+	return f, optionalValue{}
 }
 
 // shown returns the members of an object, including secrets that the document does not contain.
-func (w *walker) shown(members []document.Member, at spot) []document.Member {
+func (w *walker) shown(members []document.Member, at location) []document.Member {
 	all := slices.Clone(members)
 	for _, path := range w.in.Stored {
 		if name, ok := nameIn(path, at.was); ok && indexOf(members, name) < 0 {
@@ -105,7 +105,7 @@ func (w *walker) shown(members []document.Member, at spot) []document.Member {
 }
 
 // row creates the row of a member.
-func (w *walker) row(at spot, i int, name string) *Row {
+func (w *walker) row(at location, i int, name string) *Row {
 	row := &Row{Name: at.name + "#" + strconv.Itoa(i), Key: name}
 	row.ID = "f-" + row.Name
 	key, ok := w.typed(row.Name + rowKey)
@@ -130,7 +130,7 @@ func nameIn(path, object string) (string, bool) {
 }
 
 // dropped removes stored secrets whose rows were removed.
-func (w *walker) dropped(at spot, names []string, now []document.Member) []document.Member {
+func (w *walker) dropped(at location, names []string, now []document.Member) []document.Member {
 	for _, path := range w.in.Stored {
 		name, ok := nameIn(path, at.was)
 		if ok && !slices.Contains(names, name) && at.path == at.was {
@@ -147,8 +147,8 @@ func (w *walker) wrongRow(f *Field, row *Row, message string) {
 }
 
 // rowValue parses the value of a row and sets its possible kinds.
-func (w *walker) rowValue(f *Field, row *Row, s *document.Shape, at spot, was document.Member, there bool) got {
-	base := got{was.Value, there}
+func (w *walker) rowValue(f *Field, row *Row, s *document.Shape, at location, was document.Member, there bool) optionalValue {
+	base := optionalValue{was.Value, there}
 	ref, isRef := base.v.Member(refMember)
 	stored := slices.Contains(w.in.Stored, document.MemberPath(at.was, was.Name))
 	free := freeOf(s)
@@ -168,7 +168,7 @@ func (w *walker) rowValue(f *Field, row *Row, s *document.Shape, at spot, was do
 		row.Is = how
 		row.Ref, _ = w.typed(row.Name + "~ref")
 	}
-	now, kind := got{}, kindOf(base.v, free)
+	now, kind := optionalValue{}, kindOf(base.v, free)
 	switch text, _ := w.typed(row.Name + rowValue); {
 	case row.Is == howKeep && text == "" && row.Key == was.Name:
 		w.kept = append(w.kept, kept{row.Path, document.MemberPath(at.was, was.Name), func(m string) { w.wrongRow(f, row, m) }})
@@ -177,9 +177,9 @@ func (w *walker) rowValue(f *Field, row *Row, s *document.Shape, at spot, was do
 		row.Is = howText
 	case row.Is == howKeep:
 		row.Is = howText
-		now = w.rowText(row, got{}, howText, howText)
+		now = w.rowText(row, optionalValue{}, howText, howText)
 	case row.Is == howRef:
-		now = got{reference(base, row.Ref), true}
+		now = optionalValue{reference(base, row.Ref), true}
 	default:
 		now = w.rowText(row, base, row.Is, kind)
 	}
@@ -236,7 +236,7 @@ func rowHows(free *document.Shape, stored bool) []string {
 }
 
 // rowText parses the text of a row.
-func (w *walker) rowText(row *Row, base got, how, was string) got {
+func (w *walker) rowText(row *Row, base optionalValue, how, was string) optionalValue {
 	row.Text = written(base)
 	before := row.Text
 	text, ok := w.typed(row.Name + rowValue)
@@ -249,12 +249,12 @@ func (w *walker) rowText(row *Row, base got, how, was string) got {
 	case same && (how == was || !ok):
 		return base
 	case how == howNumber && numeric.MatchString(trimmed):
-		return got{document.NumberValue(trimmed), true}
+		return optionalValue{document.NumberValue(trimmed), true}
 	case how == howBoolean && (trimmed == "true" || trimmed == "false"):
-		return got{document.BoolValue(trimmed == "true"), true}
+		return optionalValue{document.BoolValue(trimmed == "true"), true}
 	}
 	if row.Key == "" && text == "" {
-		return got{}
+		return optionalValue{}
 	}
-	return got{document.StringValue(breaks(base.v.Text(), text)), true}
+	return optionalValue{document.StringValue(breaks(base.v.Text(), text)), true}
 }

@@ -26,7 +26,7 @@ type kept struct {
 }
 
 // got is the value at a position; ok reports whether it exists.
-type got struct {
+type optionalValue struct {
 	v  document.Value
 	ok bool
 }
@@ -47,7 +47,7 @@ func (w *walker) typed(name string) (string, bool) {
 }
 
 // member creates the field of a member, nil if it has none, and parses its value. around is the model of error actions.
-func (w *walker) member(s *document.Shape, around *document.Members, at spot, base got) (*Field, got) {
+func (w *walker) member(s *document.Shape, around *document.Members, at location, base optionalValue) (*Field, optionalValue) {
 	_, secret := s.Form(document.FormSecret)
 	_, anything := s.Form(document.FormAny)
 	object, isObject := s.Form(document.FormObject)
@@ -73,19 +73,19 @@ func (w *walker) member(s *document.Shape, around *document.Members, at spot, ba
 }
 
 // object creates the fields of an object. An object without values is absent, unless it was present and empty.
-func (w *walker) object(s *document.Shape, at spot, base got) (*Field, got) {
+func (w *walker) object(s *document.Shape, at location, base optionalValue) (*Field, optionalValue) {
 	f := newField(KindObject, s, at)
 	v, some := w.members(f, s.Members, s.Members.Known, at, base.v, false)
 	if base.ok && removed(v) && !v.Equal(base.v) {
-		return f, got{document.Value{}, true}
+		return f, optionalValue{document.Value{}, true}
 	}
 	if !some {
 		if base.ok && len(base.v.Members()) == 0 { // null, or still empty
 			return f, base
 		}
-		return f, got{}
+		return f, optionalValue{}
 	}
-	return f, got{v, true}
+	return f, optionalValue{v, true}
 }
 
 // removed reports whether an object contains only removals.
@@ -97,7 +97,7 @@ func removed(v document.Value) bool {
 // members parses the members of an object and adds their fields to f: the common ones, and those of its kind. some
 // reports whether any exists.
 func (w *walker) members(
-	f *Field, around *document.Members, known []*document.Shape, at spot, base document.Value, root bool,
+	f *Field, around *document.Members, known []*document.Shape, at location, base document.Value, root bool,
 ) (v document.Value, some bool) {
 	members := slices.Clone(base.Members())
 	if len(around.Kinds) > 0 {
@@ -114,10 +114,10 @@ func (w *walker) members(
 			continue
 		}
 		i := indexOf(members, s.Name)
-		var b got
+		var b optionalValue
 		inner := at.member(s.Name)
 		if i >= 0 {
-			b = got{members[i].Value, true}
+			b = optionalValue{members[i].Value, true}
 		}
 		field, now := w.member(s, around, inner, b)
 		members = put(members, i, s.Name, now)
@@ -187,13 +187,13 @@ const typeMember = "type"
 // kind creates the field with the kind of an object, and returns the members of the selected kind and the previous
 // kind.
 func (w *walker) kind(
-	f *Field, around *document.Members, at spot, members *[]document.Member,
+	f *Field, around *document.Members, at location, members *[]document.Member,
 ) (known []*document.Shape, was string, same bool) {
 	shape := around.Member(typeMember)
 	i := indexOf(*members, typeMember)
-	var b got
+	var b optionalValue
 	if i >= 0 {
-		b = got{(*members)[i].Value, true}
+		b = optionalValue{(*members)[i].Value, true}
 		was = b.v.Text()
 	}
 	if at.key != ".action" && !strings.HasSuffix(at.key, ".errorAction") {
@@ -242,7 +242,7 @@ func indexOf(members []document.Member, name string) int {
 }
 
 // put returns members with the value at i replaced or removed; -1 adds a member.
-func put(members []document.Member, i int, name string, now got) []document.Member {
+func put(members []document.Member, i int, name string, now optionalValue) []document.Member {
 	switch {
 	case i < 0 && now.ok:
 		return append(members, document.Member{Name: name, Value: now.v})
@@ -262,7 +262,7 @@ const errorAction = "errorAction"
 
 // items creates the fields of a list of objects. If the document has a single object in place of the list, it stays one
 // as long as the list has one element.
-func (w *walker) items(s *document.Shape, around *document.Members, at spot, base got) (*Field, got) {
+func (w *walker) items(s *document.Shape, around *document.Members, at location, base optionalValue) (*Field, optionalValue) {
 	var was []document.Value
 	switch base.v.Kind() {
 	case document.KindNull:
@@ -303,17 +303,17 @@ func (w *walker) items(s *document.Shape, around *document.Members, at spot, bas
 	case len(now) == 0 && base.ok && len(was) == 0:
 		return f, base
 	case len(now) == 0:
-		return f, got{}
+		return f, optionalValue{}
 	case alone:
-		return f, got{now[0], true}
+		return f, optionalValue{now[0], true}
 	}
-	return f, got{document.ArrayValue(now...), true}
+	return f, optionalValue{document.ArrayValue(now...), true}
 }
 
 // item returns the position of an element: i is its number in the form, n in the document. alone, wasAlone: the element
 // is, or was, a single object in place of the list.
-func (s spot) item(i, n int, alone, wasAlone bool) spot {
-	here := spot{
+func (s location) item(i, n int, alone, wasAlone bool) location {
+	here := location{
 		name: s.name + "[" + strconv.Itoa(i) + "]", path: s.path + "[" + strconv.Itoa(n) + "]",
 		was: s.was + "[" + strconv.Itoa(i) + "]", key: s.key,
 	}
@@ -327,7 +327,7 @@ func (s spot) item(i, n int, alone, wasAlone bool) spot {
 }
 
 // item parses an existing element. An element that is not an object has no fields and stays unchanged.
-func (w *walker) item(f *Field, members *document.Members, at spot, was document.Value) document.Value {
+func (w *walker) item(f *Field, members *document.Members, at location, was document.Value) document.Value {
 	v, some := w.members(f, members, members.Known, at, was, false)
 	if was.Kind() == document.KindObject || some && was.Kind() == document.KindNull {
 		return v

@@ -181,7 +181,7 @@ func (f filter) search() v1.JobSearch {
 }
 
 // query returns the query of the filter. The error names the parameter of the page.
-func (r room) query(c *frame.Call, f *filter) (q scheduler.JobQuery, err error) {
+func (r room) query(c *frame.Request, f *filter) (q scheduler.JobQuery, err error) {
 	if err := r.check(c, f); err != nil {
 		return q, err
 	}
@@ -198,7 +198,7 @@ func (r room) query(c *frame.Call, f *filter) (q scheduler.JobQuery, err error) 
 }
 
 // check checks the parameters that the APIs name differently or do not have.
-func (r room) check(c *frame.Call, f *filter) error {
+func (r room) check(c *frame.Request, f *filter) error {
 	within, err := time.ParseDuration(f.Within)
 	_, ordered := orders[f.Sort]
 	for _, one := range []struct {
@@ -222,6 +222,6 @@ func (r room) check(c *frame.Call, f *filter) error {
 	return nil
 }
 
-func unknown(c *frame.Call, name, value string) error {
-	return frame.Problem{Status: 400, Text: c.Say("jobs.unknown", name, fmt.Sprintf("%q", value)), Hint: c.Say("jobs.unknown.hint")}
+func unknown(c *frame.Request, name, value string) error {
+	return frame.Problem{Status: 400, Text: c.Text("jobs.unknown", name, fmt.Sprintf("%q", value)), Hint: c.Text("jobs.unknown.hint")}
 }

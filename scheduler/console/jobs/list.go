@@ -56,7 +56,7 @@ const (
 )
 
 // list shows a page of the table, or the search results, or the current rows of some jobs.
-func (r room) list(c *frame.Call) error {
+func (r room) list(c *frame.Request) error {
 	if c.Request.URL.Query().Has("shown") {
 		return r.refresh(c)
 	}
@@ -87,13 +87,13 @@ func (r room) list(c *frame.Call) error {
 		t.Collections = append(t.Collections, t.Filter.Collection)
 	}
 	return c.Show(&frame.Page{
-		Title: c.Say("jobs.menu"), Template: listPage, Data: t, NoHeading: true,
+		Title: c.Text("jobs.menu"), Template: listPage, Data: t, NoHeading: true,
 		Styles: []string{"jobs/jobs.css"}, Scripts: []string{"jobs/jobs.js"},
 	})
 }
 
 // find fills a table.
-func (r room) find(c *frame.Call, t *table) error {
+func (r room) find(c *frame.Request, t *table) error {
 	q, err := r.query(c, &t.Filter)
 	if err != nil {
 		return err
@@ -123,7 +123,7 @@ func (r room) find(c *frame.Call, t *table) error {
 const unindexed = "name:"
 
 // findWithoutIndex fills a table by name while the index is incomplete.
-func (r room) findWithoutIndex(c *frame.Call, t *table, q scheduler.JobQuery) error {
+func (r room) findWithoutIndex(c *frame.Request, t *table, q scheduler.JobQuery) error {
 	t.ByName, t.Behind, t.Percent = true, true, r.service.IndexProgress().Percent
 	q.Order, q.Descending = scheduler.OrderByName, false
 	p := v1.Page{Top: pageSize}
@@ -144,7 +144,7 @@ func (r room) findWithoutIndex(c *frame.Call, t *table, q scheduler.JobQuery) er
 	return nil
 }
 
-func (t *table) take(c *frame.Call, jobs []*v1.Job, now time.Time) {
+func (t *table) take(c *frame.Request, jobs []*v1.Job, now time.Time) {
 	for _, v := range jobs {
 		one := newRow(c, v, now)
 		t.Rows = append(t.Rows, one)
@@ -153,10 +153,10 @@ func (t *table) take(c *frame.Call, jobs []*v1.Job, now time.Time) {
 }
 
 // refresh shows the current rows of some jobs.
-func (r room) refresh(c *frame.Call) error {
+func (r room) refresh(c *frame.Request) error {
 	asked := c.Request.URL.Query()["shown"]
 	if len(asked) > v1.MaxPage {
-		return frame.Problem{Status: http.StatusBadRequest, Text: c.Say("jobs.toomany", v1.MaxPage)}
+		return frame.Problem{Status: http.StatusBadRequest, Text: c.Text("jobs.toomany", v1.MaxPage)}
 	}
 	var keys []scheduler.Key
 	for _, text := range asked {
@@ -209,7 +209,7 @@ func (r row) ID() string { return "job-" + r.Key.Collection + "." + r.Key.Job }
 // Never reports whether the job has never run.
 func (r row) Never() bool { return r.Outcome == scheduler.NeverRan }
 
-func newRow(c *frame.Call, v *v1.Job, now time.Time) row {
+func newRow(c *frame.Request, v *v1.Job, now time.Time) row {
 	j, s := v.Job, &v.Status
 	r := row{
 		Key: j.Key, State: string(j.State), Schedule: s.Schedule, Next: s.Next, Due: s.Running, Waits: s.WaitsFor, Last: s.Last,

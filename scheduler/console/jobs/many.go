@@ -23,7 +23,7 @@ var verbs = []string{v1.VerbEnable, v1.VerbDisable, v1.VerbRun, v1.VerbDelete}
 const samples = 10
 
 // ask creates a proposed bulk operation and redirects to its confirmation.
-func (r room) ask(c *frame.Call) error {
+func (r room) ask(c *frame.Request) error {
 	form, err := c.Form()
 	if err != nil {
 		return err
@@ -51,19 +51,19 @@ func (r room) ask(c *frame.Call) error {
 		}
 	}
 	if made.ID == "" {
-		c.Note(c.Say("jobs.pick.none"))
+		c.Note(c.Text("jobs.pick.none"))
 		return c.Redirect(f.address())
 	}
 	return c.Redirect(manyPath + "/" + made.ID)
 }
 
 // complete reads the parameters of a verb. It returns a message if one is invalid.
-func complete(c *frame.Call, op *v1.Operation, form url.Values, now time.Time) (wrong string) {
+func complete(c *frame.Request, op *v1.Operation, form url.Values, now time.Time) (wrong string) {
 	switch op.Verb {
 	case v1.VerbLabel, v1.VerbUnlabel:
 		name, value, _ := strings.Cut(form.Get("tag"), "=")
 		if op.Label = strings.TrimSpace(name); op.Label == "" {
-			return c.Say("jobs.tag.missing")
+			return c.Text("jobs.tag.missing")
 		}
 		if op.Verb == v1.VerbLabel {
 			op.Label += "=" + strings.TrimSpace(value)
@@ -71,7 +71,7 @@ func complete(c *frame.Call, op *v1.Operation, form url.Values, now time.Time) (
 	case v1.VerbPause:
 		op.Until = strings.TrimSpace(form.Get("until"))
 		if _, err := explain.ParseFuture(op.Until, c.Zone(), now); err != nil { // the clock of each job applies
-			return c.Say("jobs.until.wrong", err.Error())
+			return c.Text("jobs.until.wrong", err.Error())
 		}
 	case v1.VerbResubmit:
 		text := strings.TrimSpace(form.Get("since"))
@@ -81,7 +81,7 @@ func complete(c *frame.Call, op *v1.Operation, form url.Values, now time.Time) (
 		}
 		moment, err := explain.ParseMoment(text, c.Zone(), now)
 		if err != nil {
-			return c.Say("jobs.until.wrong", err.Error())
+			return c.Text("jobs.until.wrong", err.Error())
 		}
 		op.FailedSince = moment.At
 	}
@@ -89,10 +89,10 @@ func complete(c *frame.Call, op *v1.Operation, form url.Values, now time.Time) (
 }
 
 // pick sets the selected jobs of an operation. It returns false for none.
-func (r room) pick(c *frame.Call, op *v1.Operation, f filter, form url.Values) (picked bool, err error) {
+func (r room) pick(c *frame.Request, op *v1.Operation, f filter, form url.Values) (picked bool, err error) {
 	if form.Get("all") == "" {
 		if len(form["job"]) > maxPicked { // before each is compared with the others
-			return false, frame.Problem{Status: http.StatusBadRequest, Text: c.Say("jobs.toomany", maxPicked)}
+			return false, frame.Problem{Status: http.StatusBadRequest, Text: c.Text("jobs.toomany", maxPicked)}
 		}
 		for _, text := range form["job"] {
 			k, ok := readKey(text)
@@ -116,10 +116,10 @@ func (r room) pick(c *frame.Call, op *v1.Operation, f filter, form url.Values) (
 const maxPicked = 1000
 
 // operation returns the operation in the path of a request.
-func (r room) operation(c *frame.Call) (*v1.Operation, error) {
+func (r room) operation(c *frame.Request) (*v1.Operation, error) {
 	op, err := r.service.Operation(c.Context(), c.Request.PathValue("id"))
 	if errors.Is(err, scheduler.ErrNotFound) {
-		return nil, frame.Problem{Status: http.StatusNotFound, Text: c.Say("jobs.many.unknown"), Hint: c.Say("jobs.many.unknown.hint")}
+		return nil, frame.Problem{Status: http.StatusNotFound, Text: c.Text("jobs.many.unknown"), Hint: c.Text("jobs.many.unknown.hint")}
 	}
 	return op, err
 }
@@ -169,7 +169,7 @@ func progressOf(op *v1.Operation) progress {
 }
 
 // listMany shows the operations that the user may see, newest first.
-func (r room) listMany(c *frame.Call) error {
+func (r room) listMany(c *frame.Request) error {
 	all, err := r.service.Operations(c.Context())
 	if err != nil {
 		return err
@@ -179,11 +179,11 @@ func (r room) listMany(c *frame.Call) error {
 		rows[i] = progressOf(op)
 		rows[i].MayStop = rows[i].Running && c.May(auth.Operate, op.Collection)
 	}
-	return c.Show(&frame.Page{Title: c.Say("jobs.operations"), Template: operations, Data: rows, Styles: []string{"jobs/jobs.css"}})
+	return c.Show(&frame.Page{Title: c.Text("jobs.operations"), Template: operations, Data: rows, Styles: []string{"jobs/jobs.css"}})
 }
 
 // showMany shows an operation: its confirmation, its progress, or its end.
-func (r room) showMany(c *frame.Call) error {
+func (r room) showMany(c *frame.Request) error {
 	op, err := r.operation(c)
 	if err != nil {
 		return err
@@ -191,7 +191,7 @@ func (r room) showMany(c *frame.Call) error {
 	return r.show(c, op, false)
 }
 
-func (r room) show(c *frame.Call, op *v1.Operation, wrong bool) error {
+func (r room) show(c *frame.Request, op *v1.Operation, wrong bool) error {
 	p := progressOf(op)
 	p.Wrong = wrong
 	if p.Proposed {
@@ -200,7 +200,7 @@ func (r room) show(c *frame.Call, op *v1.Operation, wrong bool) error {
 		}
 	}
 	page := &frame.Page{
-		Title: c.Say("jobs.do." + p.Verb), Template: manyPage, Data: p, NoHeading: true,
+		Title: c.Text("jobs.do." + p.Verb), Template: manyPage, Data: p, NoHeading: true,
 		Styles: []string{"jobs/jobs.css"},
 	}
 	if wrong {
@@ -210,7 +210,7 @@ func (r room) show(c *frame.Call, op *v1.Operation, wrong bool) error {
 }
 
 // sample returns some of the selected jobs.
-func (r room) sample(c *frame.Call, p *progress) error {
+func (r room) sample(c *frame.Request, p *progress) error {
 	for _, text := range p.Jobs {
 		k, _ := readKey(text)
 		if len(p.Samples) < samples {
@@ -247,7 +247,7 @@ func (r room) sample(c *frame.Call, p *progress) error {
 }
 
 // start starts a confirmed operation, unless it has already started.
-func (r room) start(c *frame.Call) error {
+func (r room) start(c *frame.Request) error {
 	form, err := c.Form()
 	if err != nil {
 		return err
@@ -258,7 +258,7 @@ func (r room) start(c *frame.Call) error {
 	}
 	if op.Verb == v1.VerbDelete {
 		typed := strings.TrimSpace(form.Get("typed"))
-		if typed != strconv.Itoa(op.Expected) && !strings.EqualFold(typed, c.Say("jobs.confirm.word")) {
+		if typed != strconv.Itoa(op.Expected) && !strings.EqualFold(typed, c.Text("jobs.confirm.word")) {
 			return r.show(c, op, true)
 		}
 	}
@@ -269,7 +269,7 @@ func (r room) start(c *frame.Call) error {
 }
 
 // stop cancels the rest of the operation.
-func (r room) stop(c *frame.Call) error {
+func (r room) stop(c *frame.Request) error {
 	op, err := r.operation(c)
 	if err == nil {
 		_, err = r.service.CancelOperation(c.Lasting(), op.ID)
@@ -284,7 +284,7 @@ func (r room) stop(c *frame.Call) error {
 const followEvery = 300 * time.Millisecond
 
 // followMany sends progress updates.
-func (r room) followMany(c *frame.Call) error {
+func (r room) followMany(c *frame.Request) error {
 	op, err := r.operation(c)
 	if err != nil {
 		return err

@@ -73,7 +73,7 @@ const linesKept = 500
 // pageSize is the initial number of lines of a page.
 const pageSize = 100
 
-func (r room) show(c *frame.Call) error {
+func (r room) show(c *frame.Request) error {
 	s := shown{Filter: records.Read(c.Request.URL.Query()), Outcomes: scheduler.Outcomes, Types: r.service.ActionTypes()}
 	var status int
 	var err error
@@ -88,13 +88,13 @@ func (r room) show(c *frame.Call) error {
 		return err
 	}
 	return c.Show(&frame.Page{
-		Status: status, Title: c.Say("live.title"), Template: templates, Data: &s,
+		Status: status, Title: c.Text("live.title"), Template: templates, Data: &s,
 		Scripts: []string{"live/live.js"}, Styles: []string{"live/live.css"},
 	})
 }
 
 // list reads the requested page of the history.
-func (r room) list(c *frame.Call, f *records.Filter) (l list, err error) {
+func (r room) list(c *frame.Request, f *records.Filter) (l list, err error) {
 	l = list{Base: f.Address(Path), Filters: !f.IsEmpty(), Most: linesKept}
 	q, err := f.Query(c.Context(), r.service.Now())
 	if err != nil {
@@ -134,7 +134,7 @@ func (r room) list(c *frame.Call, f *records.Filter) (l list, err error) {
 const turn = 250 * time.Millisecond
 
 // events sends new records after a position.
-func (r room) events(c *frame.Call) error {
+func (r room) events(c *frame.Request) error {
 	f := records.Read(c.Request.URL.Query())
 	q, err := f.Query(c.Context(), r.service.Now())
 	if err != nil {
@@ -188,7 +188,7 @@ func (r room) events(c *frame.Call) error {
 
 // sender writes the records of a tail.
 type sender struct {
-	call   *frame.Call
+	call   *frame.Request
 	live   *frame.Live
 	tail   *tail
 	filter *records.Filter
@@ -250,7 +250,7 @@ func (s *sender) end(why error) error {
 }
 
 // placeOf returns the position after which events begin: from Last-Event-ID, else from the URL. nil: new records only.
-func placeOf(c *frame.Call) (*uint64, error) {
+func placeOf(c *frame.Request) (*uint64, error) {
 	text := cmp.Or(c.Request.Header.Get("Last-Event-Id"), c.Query("after"))
 	if text == "" {
 		return nil, nil //nolint:nilnil // there is none

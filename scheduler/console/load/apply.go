@@ -82,17 +82,17 @@ func patchText(patch []byte) (string, error) {
 }
 
 // readPicked parses the selected proposals of a form: job, ETag (of a review) and patch.
-func readPicked(c *frame.Call, tagged bool) (all []picked, back string, err error) {
+func readPicked(c *frame.Request, tagged bool) (all []picked, back string, err error) {
 	form, err := c.Form()
 	if err != nil {
 		return nil, "", err
 	}
 	values := form["pick"]
 	if len(values) == 0 {
-		return nil, "", frame.Problem{Status: http.StatusBadRequest, Text: c.Say("load.pick.none"), Hint: c.Say("load.pick.none.hint")}
+		return nil, "", frame.Problem{Status: http.StatusBadRequest, Text: c.Text("load.pick.none"), Hint: c.Text("load.pick.none.hint")}
 	}
 	if len(values) > pickedMost {
-		return nil, "", frame.Problem{Status: http.StatusBadRequest, Text: c.Say("load.pick.many", pickedMost)}
+		return nil, "", frame.Problem{Status: http.StatusBadRequest, Text: c.Text("load.pick.many", pickedMost)}
 	}
 	for _, value := range values {
 		var p picked
@@ -104,7 +104,9 @@ func readPicked(c *frame.Call, tagged bool) (all []picked, back string, err erro
 		p.Patch = rest
 		p.Text, err = patchText([]byte(rest))
 		if err != nil || p.Key.Validate() != nil {
-			return nil, "", frame.Problem{Status: http.StatusBadRequest, Text: c.Say("load.pick.wrong"), Hint: c.Say("load.pick.none.hint")}
+			return nil, "", frame.Problem{
+				Status: http.StatusBadRequest, Text: c.Text("load.pick.wrong"), Hint: c.Text("load.pick.none.hint"),
+			}
 		}
 		if !slices.ContainsFunc(all, func(other picked) bool { return other.Key == p.Key }) {
 			all = append(all, p)
@@ -118,7 +120,7 @@ func readPicked(c *frame.Call, tagged bool) (all []picked, back string, err erro
 }
 
 // review shows the effect of the selected proposals.
-func (r room) review(c *frame.Call) error {
+func (r room) review(c *frame.Request) error {
 	all, back, err := readPicked(c, false)
 	if err != nil {
 		return err
@@ -127,7 +129,7 @@ func (r room) review(c *frame.Call) error {
 }
 
 // apply applies the reviewed proposals.
-func (r room) apply(c *frame.Call) error {
+func (r room) apply(c *frame.Request) error {
 	all, back, err := readPicked(c, true)
 	if err != nil {
 		return err
@@ -137,7 +139,7 @@ func (r room) apply(c *frame.Call) error {
 }
 
 // each processes the selected proposals and shows the results.
-func (r room) each(c *frame.Call, all []picked, page reviewed, do func(c *frame.Call, p *picked) error) error {
+func (r room) each(c *frame.Request, all []picked, page reviewed, do func(c *frame.Request, p *picked) error) error {
 	for i := range all {
 		p := &all[i]
 		err := auth.Check(c.Context(), auth.Operate, p.Key.Collection)
@@ -153,15 +155,15 @@ func (r room) each(c *frame.Call, all []picked, page reviewed, do func(c *frame.
 		}
 		problem := c.Describe(err)
 		if errors.Is(err, scheduler.ErrPrecondition) {
-			problem.Hint = c.Say("load.changed.hint")
+			problem.Hint = c.Text("load.changed.hint")
 		}
 		p.Problem = &problem
 		page.Wrong++
 	}
 	page.Picked = all
-	title := c.Say("load.review")
+	title := c.Text("load.review")
 	if page.Done {
-		title = c.Say("load.applied")
+		title = c.Text("load.applied")
 	}
 	return c.Show(&frame.Page{
 		Title: title, Template: reviewPage, Data: &page, Styles: []string{"load/load.css"},
@@ -169,7 +171,7 @@ func (r room) each(c *frame.Call, all []picked, page reviewed, do func(c *frame.
 }
 
 // foresee performs the dry run.
-func (r room) foresee(c *frame.Call, p *picked) error {
+func (r room) foresee(c *frame.Request, p *picked) error {
 	now, err := r.service.Get(c.Context(), p.Key)
 	if err != nil {
 		return err
@@ -189,7 +191,7 @@ func (r room) foresee(c *frame.Call, p *picked) error {
 }
 
 // carryOut applies the change if the job has not changed since its dry run.
-func (r room) carryOut(c *frame.Call, p *picked) error {
+func (r room) carryOut(c *frame.Request, p *picked) error {
 	when, err := scheduler.ReadCondition([]string{p.ETag}, nil)
 	if err != nil {
 		return err

@@ -117,7 +117,7 @@ type weekCell struct {
 	Link  string
 }
 
-func (r room) calendar(c *frame.Call) error {
+func (r room) calendar(c *frame.Request) error {
 	s := calendarShown{Zones: zones}
 	w, err := readWhere(c, r.service.Now())
 	s.where, s.ZoneName = w, w.zone.String()
@@ -136,13 +136,13 @@ func (r room) calendar(c *frame.Call) error {
 		return err
 	}
 	return c.Show(&frame.Page{
-		Status: status, Title: c.Say("calendar.title"), Template: calendarPage, Data: &s,
+		Status: status, Title: c.Text("calendar.title"), Template: calendarPage, Data: &s,
 		Scripts: []string{"load/load.js"}, Styles: []string{"load/load.css"},
 	})
 }
 
 // readWhere parses the URL.
-func readWhere(c *frame.Call, now time.Time) (w where, err error) {
+func readWhere(c *frame.Request, now time.Time) (w where, err error) {
 	w = where{
 		Collection: c.Query("collection"), Job: c.Query("job"), Zone: c.Query("zone"), Week: c.Query("view") == "week",
 		Date: c.Query("date"), zone: c.Zone(), now: now,
@@ -150,7 +150,7 @@ func readWhere(c *frame.Call, now time.Time) (w where, err error) {
 	if w.Zone != "" {
 		zone, err := time.LoadLocation(w.Zone)
 		if err != nil || w.Zone == "Local" || len(w.Zone) > 64 {
-			return w, wrong(c.Say("calendar.zone.wrong", w.Zone), c.Say("calendar.zone.hint"))
+			return w, wrong(c.Text("calendar.zone.wrong", w.Zone), c.Text("calendar.zone.hint"))
 		}
 		w.zone = zone
 	}
@@ -158,7 +158,7 @@ func readWhere(c *frame.Call, now time.Time) (w where, err error) {
 	w.noon = w.now
 	if w.Date != "" {
 		if w.noon, err = time.ParseInLocation("2006-01-02 15", w.Date+" 12", w.zone); err != nil {
-			return w, wrong(c.Say("calendar.date.wrong", w.Date), c.Say("calendar.date.hint"))
+			return w, wrong(c.Text("calendar.date.wrong", w.Date), c.Text("calendar.date.hint"))
 		}
 	}
 	if k := w.key(); k.Collection != "" {
@@ -196,7 +196,7 @@ func (w *where) span() span {
 const dateForm = "2006-01-02"
 
 // agenda returns the content of the page, or the progress of its computation.
-func (r room) agenda(c *frame.Call, w *where) (a agenda, err error) {
+func (r room) agenda(c *frame.Request, w *where) (a agenda, err error) {
 	s := w.span()
 	step := 1
 	if w.Week {
@@ -213,7 +213,7 @@ func (r room) agenda(c *frame.Call, w *where) (a agenda, err error) {
 	if w.Week {
 		_, number := s.days[3].Date.ISOWeek()
 		a.Title = s.days[0].Date.Format("2 January") + " – " + s.days[6].Date.Format("2 January 2006") + " · " +
-			c.Say("calendar.week.number", number)
+			c.Text("calendar.week.number", number)
 	}
 	one, err := r.counted(c, w, &s)
 	if err != nil {
@@ -243,7 +243,7 @@ type counted struct {
 }
 
 // counted returns the counts, from a running or a recent computation if possible.
-func (r room) counted(c *frame.Call, w *where, s *span) (*look.Look[*counted], error) {
+func (r room) counted(c *frame.Request, w *where, s *span) (*look.Look[*counted], error) {
 	sees, whose, err := seen(c, r.service)
 	if err != nil {
 		return nil, err
@@ -387,7 +387,7 @@ func weekRows(days []dayShown) []weekRow {
 }
 
 // feedOf returns the URL of the upcoming runs for calendar programs.
-func feedOf(c *frame.Call, k scheduler.Key) string {
+func feedOf(c *frame.Request, k scheduler.Key) string {
 	path := "/runs.ics"
 	switch {
 	case k.Job != "":

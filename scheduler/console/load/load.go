@@ -128,7 +128,7 @@ type proposal struct {
 	Allowed bool
 }
 
-func (r room) show(c *frame.Call) error {
+func (r room) show(c *frame.Request) error {
 	q, err := readAsked(c)
 	s := shown{asked: q, HoursOffered: hoursOffered, ProposalsOffered: proposalsOffered, Zone: c.Zone().String()}
 	if err == nil {
@@ -148,13 +148,13 @@ func (r room) show(c *frame.Call) error {
 		s.HoursOffered = slices.Sorted(slices.Values(append([]int{q.Hours}, hoursOffered...)))
 	}
 	return c.Show(&frame.Page{
-		Status: status, Title: c.Say("load.title"), Template: loadPage, Data: &s,
+		Status: status, Title: c.Text("load.title"), Template: loadPage, Data: &s,
 		Scripts: []string{"load/load.js"}, Styles: []string{"load/load.css"},
 	})
 }
 
 // readAsked parses the URL.
-func readAsked(c *frame.Call) (q asked, err error) {
+func readAsked(c *frame.Request) (q asked, err error) {
 	q = asked{Collection: c.Query("collection"), Hours: forecast.DefaultHours, Proposals: forecast.DefaultProposals}
 	for _, one := range []struct {
 		name  string
@@ -168,7 +168,7 @@ func readAsked(c *frame.Call) (q asked, err error) {
 		}
 		n, err := strconv.Atoi(text)
 		if err != nil || n < one.least || n > one.most {
-			return q, frame.Problem{Status: http.StatusBadRequest, Text: c.Say("load.number", one.name, text, one.least, one.most)}
+			return q, frame.Problem{Status: http.StatusBadRequest, Text: c.Text("load.number", one.name, text, one.least, one.most)}
 		}
 		*one.to = n
 	}
@@ -190,7 +190,7 @@ func (q *asked) address(pairs ...string) string {
 }
 
 // report returns the forecast, or the progress of its computation.
-func (r room) report(c *frame.Call, q asked) (p part, err error) {
+func (r room) report(c *frame.Request, q asked) (p part, err error) {
 	p = part{Address: q.address(), Wait: q.address("wait", "true")}
 	sees, whose, err := seen(c, r.service)
 	if err != nil {
@@ -225,7 +225,7 @@ func (r room) report(c *frame.Call, q asked) (p part, err error) {
 }
 
 // patienceOf returns how long a request waits.
-func patienceOf(c *frame.Call) time.Duration {
+func patienceOf(c *frame.Request) time.Duration {
 	switch {
 	case c.Query("wait") != "":
 		return askWait
@@ -236,7 +236,7 @@ func patienceOf(c *frame.Call) time.Duration {
 }
 
 // settled returns the result of a computation or an older one, nil for none, and the progress.
-func settled[T any](c *frame.Call, one *look.Look[T]) (shown *look.Look[T], far counting, err error) {
+func settled[T any](c *frame.Request, one *look.Look[T]) (shown *look.Look[T], far counting, err error) {
 	patience := patienceOf(c)
 	if patience == askWait {
 		leave, err := c.Lasts()
@@ -254,7 +254,7 @@ func settled[T any](c *frame.Call, one *look.Look[T]) (shown *look.Look[T], far 
 }
 
 // seen returns which collections the caller may see, nil for all, and a key that differs for callers with other rights.
-func seen(c *frame.Call, s *control.Service) (sees func(string) bool, whose string, err error) {
+func seen(c *frame.Request, s *control.Service) (sees func(string) bool, whose string, err error) {
 	if sees = auth.Sees(c.Context()); sees == nil {
 		return nil, "all", nil
 	}
@@ -266,7 +266,7 @@ func seen(c *frame.Call, s *control.Service) (sees func(string) bool, whose stri
 }
 
 // renew restarts all computations.
-func (r room) renew(c *frame.Call) error {
+func (r room) renew(c *frame.Request) error {
 	form, err := c.Form()
 	if err != nil {
 		return err

@@ -94,7 +94,7 @@ func (l *Looks[T]) at(ctx context.Context, key string, do func(ctx context.Conte
 }
 
 // At returns a running or recent computation for a key, or starts do, which reports its progress.
-func (l *Looks[T]) At(c *frame.Call, key string, do func(ctx context.Context, counted func(int)) (T, error)) *Look[T] {
+func (l *Looks[T]) At(c *frame.Request, key string, do func(ctx context.Context, counted func(int)) (T, error)) *Look[T] {
 	return l.at(c.Context(), key, func(ctx context.Context, counted func(int)) (T, error) {
 		return frame.Guarded(c, func() (T, error) { return do(ctx, counted) })
 	})

@@ -91,18 +91,18 @@ const (
 	tableTurn = 20
 )
 
-func (r room) show(c *frame.Call) error {
+func (r room) show(c *frame.Request) error {
 	s, err := r.look(c, nil)
 	if err != nil {
 		return err
 	}
 	return c.Show(&frame.Page{
-		Title: c.Say("overview.menu"), Template: page, Data: s, Styles: []string{"overview/overview.css"},
+		Title: c.Text("overview.menu"), Template: page, Data: s, Styles: []string{"overview/overview.css"},
 	})
 }
 
 // events sends changed parts.
-func (r room) events(c *frame.Call) error {
+func (r room) events(c *frame.Request) error {
 	l, turn := c.Live(), 0
 	var before *shown
 	return l.Every(turnEvery, func() error {

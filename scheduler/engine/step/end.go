@@ -10,8 +10,8 @@ import (
 )
 
 // EndingOf returns the ending of a step without a next baton.
-func (e *Executor) EndingOf(j *scheduler.Job, s scheduler.Step, from From) scheduler.Ending {
-	x := j.Ending(s, e.cfg.Store.Now())
+func (e *Executor) EndingOf(j *scheduler.Job, s scheduler.Step, from From) scheduler.Completion {
+	x := j.Completion(s, e.cfg.Store.Now())
 	x.Schedule = from.Schedule
 	return x
 }
@@ -19,7 +19,7 @@ func (e *Executor) EndingOf(j *scheduler.Job, s scheduler.Step, from From) sched
 // end removes a waiting baton and writes the job's end.
 func (e *Executor) end(ctx context.Context, j *scheduler.Job, s scheduler.Step, from From) error {
 	if from.Waiting != 0 {
-		if err := e.cfg.Store.Cancel(ctx, from.Slot, from.Waiting); err != nil {
+		if err := e.cfg.Store.Cancel(ctx, from.Key, from.Waiting); err != nil {
 			return err
 		}
 	}
@@ -32,7 +32,7 @@ const conflictPause = 5 * time.Millisecond
 
 // End writes the end of a job by compare-and-set. j is its last known definition, nil to read it. The error is
 // [ErrOvertaken] if an edit has armed the job, or left that to the worker with its baton.
-func (e *Executor) End(ctx context.Context, x scheduler.Ending, j *scheduler.Job) (err error) {
+func (e *Executor) End(ctx context.Context, x scheduler.Completion, j *scheduler.Job) (err error) {
 	if j == nil {
 		if j, err = e.cfg.Load(ctx, x.Key); err != nil {
 			return err
@@ -47,7 +47,7 @@ func (e *Executor) End(ctx context.Context, x scheduler.Ending, j *scheduler.Job
 	return err
 }
 
-func (e *Executor) endOnce(ctx context.Context, x scheduler.Ending, j *scheduler.Job) error {
+func (e *Executor) endOnce(ctx context.Context, x scheduler.Completion, j *scheduler.Job) error {
 	next, verdict := j.End(x)
 	switch verdict {
 	case scheduler.EndingWritten:
@@ -71,7 +71,7 @@ func (e *Executor) save(ctx context.Context, j *scheduler.Job) error {
 
 // EndAll writes the ends that the history of jobs contains, concurrently. It counts the ends that an edit has
 // overtaken. Damaged jobs and failed writes are left to the next consistency check; EndAll returns the first error.
-func (e *Executor) EndAll(ctx context.Context, endings []scheduler.Ending) (overtaken int, failed error) {
+func (e *Executor) EndAll(ctx context.Context, endings []scheduler.Completion) (overtaken int, failed error) {
 	for tries := 0; len(endings) > 0; tries++ {
 		again, n, err := e.endAllOnce(ctx, endings)
 		overtaken += n
@@ -104,8 +104,10 @@ const (
 const endTries = 3
 
 // endAllOnce returns the endings that lost against a concurrent write.
-func (e *Executor) endAllOnce(ctx context.Context, endings []scheduler.Ending) (again []scheduler.Ending, overtaken int, failed error) {
-	of := make(map[scheduler.Key]*scheduler.Ending, len(endings))
+func (e *Executor) endAllOnce(
+	ctx context.Context, endings []scheduler.Completion,
+) (again []scheduler.Completion, overtaken int, failed error) {
+	of := make(map[scheduler.Key]*scheduler.Completion, len(endings))
 	keys := make([]scheduler.Key, len(endings))
 	for i := range endings {
 		of[endings[i].Key], keys[i] = &endings[i], endings[i].Key

@@ -38,7 +38,7 @@ type Executor struct {
 	cfg Config
 
 	mu    sync.Mutex
-	herds scheduler.Herds // counts the armed batons
+	herds scheduler.BurstCounter // counts the armed batons
 }
 
 // New returns an executor.
@@ -52,12 +52,12 @@ func New(cfg Config) *Executor {
 	if cfg.OnRecord == nil {
 		cfg.OnRecord = func(*scheduler.Record) {}
 	}
-	return &Executor{cfg: cfg, herds: scheduler.Herds{Waits: cfg.Store.Waits()}}
+	return &Executor{cfg: cfg, herds: scheduler.BurstCounter{Waits: cfg.Store.Waits()}}
 }
 
 // From is the location of the baton that a step moves. If Waiting and Running are zero, the job has no baton.
 type From struct {
-	Slot     scheduler.Slot
+	Key      scheduler.BatonKey
 	Waiting  uint64           // sequence of the waiting baton; 0: none
 	Running  uint64           // sequence of the running baton; 0: none
 	Baton    *scheduler.Baton // a detached run to merge, or the waiting baton from [Executor.Find]
@@ -141,7 +141,7 @@ func (e *Executor) Move(ctx context.Context, j *scheduler.Job, s scheduler.Step,
 	doubtful := from.Doubtful
 	return e.cfg.Persist(ctx, j.Key, func(ctx context.Context) error {
 		if doubtful && from.Running != 0 {
-			if err := e.unmoved(ctx, from.Slot, next.UID); err != nil {
+			if err := e.unmoved(ctx, from.Key, next.UID); err != nil {
 				return err
 			}
 		}
@@ -154,7 +154,7 @@ func (e *Executor) Move(ctx context.Context, j *scheduler.Job, s scheduler.Step,
 // unmoved checks that an earlier try, whose response was lost, has not passed on the running baton: the waiting baton
 // may have changed since, and must not be replaced. The error is [scheduler.ErrConflict] if a baton of the incarnation
 // waits.
-func (e *Executor) unmoved(ctx context.Context, slot scheduler.Slot, incarnation string) error {
+func (e *Executor) unmoved(ctx context.Context, slot scheduler.BatonKey, incarnation string) error {
 	st, err := e.cfg.Store.Waiting(ctx, slot)
 	switch {
 	case err == nil && st.IsOf(incarnation):
@@ -179,15 +179,15 @@ func (e *Executor) ArmAt(j *scheduler.Job, b *scheduler.Baton) time.Time {
 
 // publish arms a baton for at, or fires it if at is zero.
 func (e *Executor) publish(ctx context.Context, body []byte, at time.Time, from From) (err error) {
-	ctx, span := tracing.Arm(ctx, from.Slot.Key, at)
+	ctx, span := tracing.Arm(ctx, from.Key.Key, at)
 	defer func() { span.End(err) }()
 	switch {
 	case from.Running != 0:
-		return e.cfg.Store.PassOn(ctx, from.Slot, body, at, from.Running)
+		return e.cfg.Store.PassOn(ctx, from.Key, body, at, from.Running)
 	case at.IsZero():
-		return e.cfg.Store.Fire(ctx, from.Slot, body, from.Waiting)
+		return e.cfg.Store.Fire(ctx, from.Key, body, from.Waiting)
 	}
-	return e.cfg.Store.Arm(ctx, from.Slot, body, at, from.Waiting)
+	return e.cfg.Store.Arm(ctx, from.Key, body, at, from.Waiting)
 }
 
 // recorded reports whether r is among its job's last records.

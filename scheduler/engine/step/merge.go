@@ -29,7 +29,7 @@ func (e *Executor) merge(ctx context.Context, k scheduler.Key, detached schedule
 
 // mergeOnce returns ErrConflict if the baton cannot be changed now.
 func (e *Executor) mergeOnce(ctx context.Context, k scheduler.Key, detached scheduler.Baton, p scheduler.Progress) error {
-	slot := scheduler.Slot{Key: k}
+	slot := scheduler.BatonKey{Key: k}
 	st, err := e.cfg.Store.Waiting(ctx, slot)
 	if err == nil {
 		return e.mergeWaiting(ctx, st, detached, p)
@@ -75,6 +75,6 @@ func (e *Executor) mergeWaiting(ctx context.Context, st scheduler.Stored, detach
 		return nil // deleted, or merged by an earlier worker
 	}
 	b.Number += detached.Uncounted(p)
-	from := From{Slot: scheduler.Slot{Key: st.Key}, Waiting: st.Revision}
+	from := From{Key: scheduler.BatonKey{Key: st.Key}, Waiting: st.Revision}
 	return e.publish(ctx, b.Encode(), e.ArmAt(j, &b), from)
 }

@@ -56,7 +56,7 @@ func (l *Look) take(st scheduler.Stored, running bool) {
 	found := l.batons[st.Key]
 	b, err := scheduler.DecodeBaton(st.Data)
 	if err == nil {
-		err = b.Check(scheduler.Slot{Key: st.Key})
+		err = b.Check(scheduler.BatonKey{Key: st.Key})
 	}
 	switch {
 	case err != nil:
@@ -77,19 +77,19 @@ func (l *Look) Occupied(k scheduler.Key) bool {
 
 // Own is the result of a [Look] for one job.
 type Own struct {
-	Baton   *scheduler.Baton // nil: none, or one of another job
-	Running bool             // a worker has the baton
-	Course  scheduler.Course // status of a job that is stored as enabled
-	Ending  scheduler.Ending // if Course is [scheduler.AtEnd]
-	Bad     error            // error of decoding the baton; the other fields are then unset
+	Baton      *scheduler.Baton     // nil: none, or one of another job
+	Running    bool                 // a worker has the baton
+	Lifecycle  scheduler.Lifecycle  // status of a job that is stored as enabled
+	Completion scheduler.Completion // if Course is [scheduler.AtEnd]
+	Bad        error                // error of decoding the baton; the other fields are then unset
 }
 
 // Job returns j with the end that its history contains, or else j.
 func (o *Own) Job(j *scheduler.Job) *scheduler.Job {
-	if o.Course != scheduler.AtEnd {
+	if o.Lifecycle != scheduler.AtEnd {
 		return j
 	}
-	next, verdict := j.End(o.Ending)
+	next, verdict := j.End(o.Completion)
 	if verdict != scheduler.WriteEnding {
 		return j
 	}
@@ -100,7 +100,7 @@ func (o *Own) Job(j *scheduler.Job) *scheduler.Job {
 // counts as under way.
 func (l *Look) Own(ctx context.Context, j *scheduler.Job) (o Own, err error) {
 	found := l.batons[j.Key]
-	var search *scheduler.PlaceSearch
+	var search *scheduler.PositionSearch
 	switch b := found.Found; {
 	case found.bad != nil:
 		o.Bad = found.bad
@@ -114,22 +114,22 @@ func (l *Look) Own(ctx context.Context, j *scheduler.Job) (o Own, err error) {
 			return o, err
 		}
 	}
-	o.Course, o.Ending = j.Course(found.Found, search)
+	o.Lifecycle, o.Completion = j.Lifecycle(found.Found, search)
 	return o, nil
 }
 
-// place is [Executor.Place] for a job without a baton. For nearly all jobs, the last records are sufficient.
-func (l *Look) place(ctx context.Context, j *scheduler.Job) (*scheduler.PlaceSearch, error) {
+// place is [Executor.Position] for a job without a baton. For nearly all jobs, the last records are sufficient.
+func (l *Look) place(ctx context.Context, j *scheduler.Job) (*scheduler.PositionSearch, error) {
 	if !l.Occupied(j.Key) {
 		if search := scheduler.NewPlaceSearch(j); search.LookAtLast(l.last[j.Key]) {
 			return search, nil
 		}
 	}
-	return l.steps.Place(ctx, j)
+	return l.steps.Position(ctx, j)
 }
 
-// Place searches the history for the schedule position of a job's own baton.
-func (e *Executor) Place(ctx context.Context, j *scheduler.Job) (*scheduler.PlaceSearch, error) {
+// Position searches the history for the schedule position of a job's own baton.
+func (e *Executor) Position(ctx context.Context, j *scheduler.Job) (*scheduler.PositionSearch, error) {
 	search := scheduler.NewPlaceSearch(j)
 	return search, e.cfg.Store.Recent(ctx, j.Key, 0, scheduler.PlaceOutcomes, search.Look)
 }
@@ -146,10 +146,10 @@ func (e *Executor) Find(ctx context.Context, j *scheduler.Job) (_ *scheduler.Job
 	if j.State != scheduler.Enabled {
 		return j, from, nil
 	}
-	slot := scheduler.Slot{Key: j.Key}
+	slot := scheduler.BatonKey{Key: j.Key}
 	if st, err := e.cfg.Store.Waiting(ctx, slot); err == nil { // cheaper than Look
 		if b, err := scheduler.DecodeBaton(st.Data); err == nil && b.Check(slot) == nil && b.BelongsTo(j) {
-			return j, From{Slot: slot, Waiting: st.Revision, Baton: &b}, nil
+			return j, From{Key: slot, Waiting: st.Revision, Baton: &b}, nil
 		}
 	}
 	look, err := e.Look(ctx, []scheduler.Key{j.Key})
@@ -158,9 +158,9 @@ func (e *Executor) Find(ctx context.Context, j *scheduler.Job) (_ *scheduler.Job
 	}
 	own, err := look.Own(ctx, j)
 	if err == nil && own.Running {
-		var search *scheduler.PlaceSearch
-		if search, err = e.Place(ctx, j); err == nil {
-			own.Course, own.Ending = j.Course(scheduler.Found{Running: own.Baton}, search)
+		var search *scheduler.PositionSearch
+		if search, err = e.Position(ctx, j); err == nil {
+			own.Lifecycle, own.Completion = j.Lifecycle(scheduler.Found{Running: own.Baton}, search)
 		}
 	}
 	if err != nil {

@@ -64,8 +64,8 @@ type Issuer interface {
 	Verify(ctx context.Context, token string) (*auth.Principal, error)
 }
 
-// Finder authenticates callers. It is safe for concurrent use.
-type Finder struct {
+// Authenticator authenticates callers. It is safe for concurrent use.
+type Authenticator struct {
 	cfg     atomic.Pointer[Config]
 	guesses *throttle.Throttle
 }
@@ -78,17 +78,17 @@ const (
 )
 
 // New returns a finder. It does no I/O.
-func New(cfg Config) *Finder {
-	f := &Finder{guesses: throttle.New(guessesPerSecond, guessesAtOnce)}
+func New(cfg Config) *Authenticator {
+	f := &Authenticator{guesses: throttle.New(guessesPerSecond, guessesAtOnce)}
 	f.cfg.Store(&cfg)
 	return f
 }
 
 // Change replaces the configuration for later requests.
-func (f *Finder) Change(cfg Config) { f.cfg.Store(&cfg) }
+func (f *Authenticator) Change(cfg Config) { f.cfg.Store(&cfg) }
 
 // Open reports whether credentials are currently not required.
-func (f *Finder) Open(ctx context.Context) (bool, error) { return f.cfg.Load().open(ctx) }
+func (f *Authenticator) Open(ctx context.Context) (bool, error) { return f.cfg.Load().open(ctx) }
 
 func (c *Config) open(ctx context.Context) (bool, error) {
 	switch {
@@ -104,7 +104,7 @@ func (c *Config) open(ctx context.Context) (bool, error) {
 // Find returns the sender of a request. A job always needs a token, even on an open server: otherwise its author would
 // have full access. The error is an [*auth.Unknown] for an unknown sender, a [*throttle.Exceeded], or an error of the
 // store or issuer.
-func (f *Finder) Find(r *http.Request) (*auth.Principal, error) {
+func (f *Authenticator) Find(r *http.Request) (*auth.Principal, error) {
 	cfg, address := f.cfg.Load(), guard.Address(r)
 	open, err := cfg.open(r.Context())
 	if errors.Is(err, scheduler.ErrUnavailable) {
@@ -128,7 +128,7 @@ func (f *Finder) Find(r *http.Request) (*auth.Principal, error) {
 	return p, nil
 }
 
-func (f *Finder) find(c *Config, r *http.Request, address string) (*auth.Principal, error) {
+func (f *Authenticator) find(c *Config, r *http.Request, address string) (*auth.Principal, error) {
 	given := r.Header.Values("Authorization")
 	switch {
 	case len(given) > 1:
@@ -150,7 +150,7 @@ func (f *Finder) find(c *Config, r *http.Request, address string) (*auth.Princip
 // guessed performs an expensive check, unless the address has failed too often; success is free. Failures of issuer
 // tokens are counted per issuer and key, too, so that an issuer whose new key fails does not lock out other users at
 // the address.
-func (f *Finder) guessed(ctx context.Context, c *Config, address, token string) (p *auth.Principal, err error) {
+func (f *Authenticator) guessed(ctx context.Context, c *Config, address, token string) (p *auth.Principal, err error) {
 	network := throttle.Network(address) + signer(token)
 	if wait, ok := f.guesses.Peek(network); !ok {
 		return nil, &throttle.Exceeded{After: wait, Message: "too many tokens came from here that are not taken; wait a while"}

@@ -85,7 +85,7 @@ func request(address string, headers ...string) *http.Request {
 }
 
 // outcome is who somebody is, or why that is not known.
-func outcome(f *identity.Finder, r *http.Request) string {
+func outcome(f *identity.Authenticator, r *http.Request) string {
 	p, err := f.Find(r)
 	if err != nil {
 		return err.Error()

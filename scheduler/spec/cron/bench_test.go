@@ -34,7 +34,7 @@ func BenchmarkCronNext(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			ours := compiled(b, rule, language.Setting{Zone: zone})
+			ours := compiled(b, rule, language.Context{Zone: zone})
 			robfig, err := cron.ParseStandard(bench.text)
 			if err != nil {
 				b.Fatal(err)
@@ -71,7 +71,7 @@ func BenchmarkCronParse(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			rule, _ := Parse(text, language.Obsidian)
-			compiled(b, rule, language.Setting{})
+			compiled(b, rule, language.Context{})
 		}
 	})
 	b.Run("robfig", func(b *testing.B) {

@@ -14,7 +14,7 @@ import (
 
 // Compile implements [language.Rule]. Patterns of one zone and one policy become one set of local times; the others are
 // united as instants, equal ones once (Obsidian: "the job will fire if it matches any of the supplied patterns").
-func (c *Expression) Compile(s language.Setting) (*instant.Schedule, error) {
+func (c *Expression) Compile(s language.Context) (*instant.Schedule, error) {
 	c = c.seeded(s.Seed)
 	var clocks []cronClock
 	for i := range c.patterns {
@@ -34,7 +34,7 @@ func (c *Expression) Compile(s language.Setting) (*instant.Schedule, error) {
 }
 
 // Differs implements [language.Rule].
-func (c *Expression) Differs(a, b language.Setting) bool {
+func (c *Expression) Differs(a, b language.Context) bool {
 	return a.Name != b.Name && c.draws(hashedValue) || a.Seed != b.Seed && c.draws(randomValue)
 }
 
@@ -57,7 +57,7 @@ func (c cronClock) alike(o cronClock) bool {
 }
 
 // zoneOf returns the pattern's own zone or else the setting's.
-func (p *cronPattern) zoneOf(s language.Setting) *time.Location {
+func (p *cronPattern) zoneOf(s language.Context) *time.Location {
 	if p.zone != nil {
 		return p.zone
 	}

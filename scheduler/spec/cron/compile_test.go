@@ -15,52 +15,52 @@ func TestCronSetting(t *testing.T) {
 	newYork := zoneNamed(t, "America/New_York")
 	for _, c := range []struct {
 		name, text      string
-		s               language.Setting
+		s               language.Context
 		after, expected string
 	}{
 		{
 			"start and end are included", "0 0 * * *",
-			language.Setting{Start: time.Date(2024, 1, 5, 0, 0, 0, 0, time.UTC), End: time.Date(2024, 1, 7, 0, 0, 0, 0, time.UTC)},
+			language.Context{Start: time.Date(2024, 1, 5, 0, 0, 0, 0, time.UTC), End: time.Date(2024, 1, 7, 0, 0, 0, 0, time.UTC)},
 			"2024-01-01 00:00", "2024-01-05 00:00, 2024-01-06 00:00, 2024-01-07 00:00",
 		},
 		{
 			"a pattern's zone goes before the job's", "0 12 * * *; 0 12 * * * * Europe/London",
-			language.Setting{Zone: newYork},
+			language.Context{Zone: newYork},
 			"2024-01-01 00:00", "2024-01-01 12:00, 2024-01-01 17:00, 2024-01-02 12:00",
 		},
 		{
 			"equal instants of two zones come once", "0 12 * * * * Europe/London; 0 7 * * * * America/New_York",
-			language.Setting{},
+			language.Context{},
 			"2024-01-01 00:00", "2024-01-01 12:00, 2024-01-02 12:00, 2024-01-03 12:00",
 		},
 		{
 			"a pattern with * follows the clock, and the other does not", "30 * * 11 *; 45 1 * * *",
-			language.Setting{Zone: newYork, DST: instant.DST{Gap: instant.GapShift}},
+			language.Context{Zone: newYork, DST: instant.DST{Gap: instant.GapShift}},
 			"2025-11-02 05:00", "2025-11-02 05:30, 2025-11-02 05:45, 2025-11-02 06:30, 2025-11-02 07:30",
 		},
 		{
 			"unless the job asks otherwise", "30 * * 11 *",
-			language.Setting{Zone: newYork, DST: instant.DST{Gap: instant.GapShift, Overlap: instant.OverlapFirst}},
+			language.Context{Zone: newYork, DST: instant.DST{Gap: instant.GapShift, Overlap: instant.OverlapFirst}},
 			"2025-11-02 05:00", "2025-11-02 05:30, 2025-11-02 07:30",
 		},
 		{
 			"a fixed time in a gap runs after it", "30 2 * * *",
-			language.Setting{Zone: newYork},
+			language.Context{Zone: newYork},
 			"2025-03-08 08:00", "2025-03-09 07:00, 2025-03-10 06:30",
 		},
 		{
 			"or later", "30 2 * * *",
-			language.Setting{Zone: newYork, DST: instant.DST{Gap: instant.GapShift}},
+			language.Context{Zone: newYork, DST: instant.DST{Gap: instant.GapShift}},
 			"2025-03-08 08:00", "2025-03-09 07:30, 2025-03-10 06:30",
 		},
 		{
 			"or not at all", "30 2 * * *",
-			language.Setting{Zone: newYork, DST: instant.DST{Gap: instant.GapSkip}},
+			language.Context{Zone: newYork, DST: instant.DST{Gap: instant.GapSkip}},
 			"2025-03-08 08:00", "2025-03-10 06:30, 2025-03-11 06:30",
 		},
 		{
 			"a fixed time may run twice if the job asks", "30 1 * * *",
-			language.Setting{Zone: newYork, DST: instant.DST{Overlap: instant.OverlapBoth}},
+			language.Context{Zone: newYork, DST: instant.DST{Overlap: instant.OverlapBoth}},
 			"2025-11-02 00:00", "2025-11-02 05:30, 2025-11-02 06:30, 2025-11-03 06:30",
 		},
 	} {
@@ -82,7 +82,7 @@ func TestCronNever(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		schedule := compiled(t, rule, language.Setting{Zone: zoneNamed(t, "America/New_York")})
+		schedule := compiled(t, rule, language.Context{Zone: zoneNamed(t, "America/New_York")})
 		m, from := work.New(atOnce), time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 		if at, ok := schedule.NextIn(m, from); ok {
 			t.Errorf("%q fires at %v", text, at)
@@ -106,7 +106,7 @@ func TestCronAllocatesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		at := time.Date(2025, 3, 9, 6, 59, 0, 0, time.UTC)
-		schedule := compiled(t, rule, language.Setting{Zone: zoneNamed(t, "America/New_York"), Start: at.AddDate(-10, 0, 0)})
+		schedule := compiled(t, rule, language.Context{Zone: zoneNamed(t, "America/New_York"), Start: at.AddDate(-10, 0, 0)})
 		if n := testing.AllocsPerRun(100, func() { schedule.Next(at) }); n != 0 {
 			t.Errorf("%q: %v allocations", text, n)
 		}
@@ -122,7 +122,7 @@ func TestEveryHourSpelledOut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := rule.Compile(language.Setting{Zone: zone})
+		s, err := rule.Compile(language.Context{Zone: zone})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +139,7 @@ func TestSeed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return rule.Describe(language.Setting{Name: "job", Seed: seed})
+		return rule.Describe(language.Context{Name: "job", Seed: seed})
 	}
 	first, again, other := describe("a"), describe("a"), describe("b")
 	if first != again || first == other {

@@ -37,7 +37,7 @@ func TestCronAgainstRobfig(t *testing.T) {
 		}
 		for _, name := range []string{"UTC", "America/New_York", "Europe/London"} {
 			zone := zoneNamed(t, name)
-			ours := compiled(t, rule, language.Setting{Zone: zone, DST: instant.Literal})
+			ours := compiled(t, rule, language.Context{Zone: zone, DST: instant.Literal})
 			at := time.Unix(1_100_000_000+r.Int64N(900_000_000), 0).In(zone)
 			for range 20 {
 				want := theirs.Next(at)

@@ -17,7 +17,7 @@ import (
 
 // Describe implements [language.Rule]. For a dsari expression, it describes the positions that are hashed from the
 // job's name. Each pattern has its own description; a zone that all share is named once.
-func (c *Expression) Describe(s language.Setting) string {
+func (c *Expression) Describe(s language.Context) string {
 	c = c.seeded(s.Seed)
 	phrases := make([]string, len(c.patterns))
 	zone := c.patterns[0].zoneOf(s)

@@ -21,7 +21,7 @@ func TestCronDescriptions(t *testing.T) {
 	}
 	lines := strings.Split(string(text), "\n")
 	var got []string
-	dialect, setting, and := language.Obsidian, language.Setting{Name: "hello"}, false
+	dialect, setting, and := language.Obsidian, language.Context{Name: "hello"}, false
 	n := 0
 	for _, line := range lines {
 		switch {
@@ -100,7 +100,7 @@ func TestCronDescriptionsAreExact(t *testing.T) {
 		if years := p.fields[cronYear]; !years.free() {
 			m.years = fmt.Sprint(years.values(cronYear, 0))
 		}
-		description := rule.Describe(language.Setting{})
+		description := rule.Describe(language.Context{})
 		if other, ok := known[description]; ok && other != m {
 			t.Fatalf("%q and %q are both described as %q", text, texts[description], description)
 		}

@@ -56,7 +56,7 @@ func TestObsidianSeed(t *testing.T) {
 			t.Errorf("%q: %v", example.text, err)
 			continue
 		}
-		s := language.Setting{}
+		s := language.Context{}
 		if strings.HasPrefix(example.text, "@recur") {
 			s.Start = time.Date(2015, 1, 1, 0, 0, 0, 0, time.UTC) // the effective date
 		}
@@ -89,7 +89,7 @@ func TestObsidianRecurTable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := compiled(t, rule, language.Setting{Start: localTime(t, row.effective, time.UTC), End: localTime(t, row.end, time.UTC)})
+		s := compiled(t, rule, language.Context{Start: localTime(t, row.effective, time.UTC), End: localTime(t, row.end, time.UTC)})
 		first, ok := s.Next(time.Time{})
 		if ok != (row.first != "") || ok && first.Format(recurLayout) != row.first {
 			t.Errorf("%s from %s to %s: first %v %v, not %s", row.pattern, row.effective, row.end, first, ok, row.first)
@@ -120,7 +120,7 @@ func TestDsariSeed(t *testing.T) {
 			t.Errorf("%q: %v", example.text, err)
 			continue
 		}
-		if got := rule.Describe(language.Setting{Name: "hello"}); got != example.description {
+		if got := rule.Describe(language.Context{Name: "hello"}); got != example.description {
 			t.Errorf("%q: %s, not %s", example.text, got, example.description)
 		}
 	}

@@ -30,7 +30,7 @@ func FuzzParseCron(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, dialect := range []language.Dialect{language.Obsidian, language.Dsari} {
-			s := language.Setting{Name: "job1", Zone: time.UTC, Created: time.Unix(1_704_874_837, 5)}
+			s := language.Context{Name: "job1", Zone: time.UTC, Created: time.Unix(1_704_874_837, 5)}
 			var rule language.Rule
 			var err error
 			cost := climb.Measure(func() {
@@ -96,7 +96,7 @@ func FuzzNextCron(f *testing.F) {
 		}
 		const edge = 253_402_300_799 // the end of the year 9999
 		at = min(max(at, -62_135_596_800), edge)
-		s := language.Setting{
+		s := language.Context{
 			Name: text, Zone: zoneNamed(t, names[int(zone)%len(names)]), Created: time.Unix(at-1000, 0),
 			DST: instant.DST{Gap: instant.Gap(policy % 4), Overlap: instant.Overlap(policy / 4 % 3)},
 		}
@@ -125,7 +125,7 @@ func TestCronBounds(t *testing.T) {
 			zone, begin := zoneNamed(t, "America/New_York"), time.Now()
 			cost := climb.Measure(func() {
 				if rule, err := Parse(text, dialect); err == nil {
-					s := language.Setting{Zone: zone, Created: begin}
+					s := language.Context{Zone: zone, Created: begin}
 					nexts(compiled(t, rule, s), begin, 10)
 					rule.Describe(s)
 				}

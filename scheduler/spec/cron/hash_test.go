@@ -43,7 +43,7 @@ func TestHashVectors(t *testing.T) {
 				}
 			}
 		}
-		schedule := compiled(t, rule, language.Setting{Name: row.Name})
+		schedule := compiled(t, rule, language.Context{Name: row.Name})
 		if got := nexts(schedule, row.After, len(row.Next)); !slices.EqualFunc(got, row.Next, time.Time.Equal) {
 			t.Errorf("%q of %q:\ngot      %v\nexpected %v", row.Expr, row.Name, got, row.Next)
 		}
@@ -66,7 +66,7 @@ func TestHashEdges(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := rule.Describe(language.Setting{Name: "hello"}); got != want {
+		if got := rule.Describe(language.Context{Name: "hello"}); got != want {
 			t.Errorf("%q: %s, not %s", text, got, want)
 		}
 	}
@@ -80,9 +80,9 @@ func TestRandomIsDrawnOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		description := rule.Describe(language.Setting{Name: "a"})
-		a, b := compiled(t, rule, language.Setting{Name: "a"}), compiled(t, rule, language.Setting{Name: "b"})
-		if !slices.Equal(nexts(a, time.Time{}, 9), nexts(b, time.Time{}, 9)) || rule.Describe(language.Setting{Name: "b"}) != description {
+		description := rule.Describe(language.Context{Name: "a"})
+		a, b := compiled(t, rule, language.Context{Name: "a"}), compiled(t, rule, language.Context{Name: "b"})
+		if !slices.Equal(nexts(a, time.Time{}, 9), nexts(b, time.Time{}, 9)) || rule.Describe(language.Context{Name: "b"}) != description {
 			t.Fatal("R depends on the name")
 		}
 		seen[description] = true
@@ -99,7 +99,7 @@ func TestHashedSecond(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		at, ok := compiled(t, rule, language.Setting{Name: "hello"}).Next(time.Unix(0, 0))
+		at, ok := compiled(t, rule, language.Context{Name: "hello"}).Next(time.Unix(0, 0))
 		if !ok || at.Second() != second {
 			t.Errorf("%q is due at second %d, not %d", text, at.Second(), second)
 		}
@@ -124,7 +124,7 @@ func TestHashedDateThatDoesNotExist(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			schedule := compiled(t, rule, language.Setting{Name: name})
+			schedule := compiled(t, rule, language.Context{Name: name})
 			at, ok := schedule.Next(time.Date(2024, time.Month(month), min(day, length), 0, 0, 0, -1, time.UTC))
 			if !ok || at.Month() != time.Month(month) || at.Day() != min(day, length) {
 				t.Errorf("%s of %s, %d-%d: %v, %v", text, name, month, day, at, ok)
@@ -152,7 +152,7 @@ func TestHashedDayInWords(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := rule.Describe(language.Setting{Name: "job159"}); got != want {
+		if got := rule.Describe(language.Context{Name: "job159"}); got != want {
 			t.Errorf("%q: %s, not %s", text, got, want)
 		}
 	}

@@ -299,7 +299,7 @@ func TestCronEverySecond(t *testing.T) {
 			t.Fatalf("%q: %v", text, err)
 		}
 		rule.(*Expression).And = r.IntN(4) == 0
-		schedule := compiled(t, rule, language.Setting{Zone: zone, DST: dst})
+		schedule := compiled(t, rule, language.Context{Zone: zone, DST: dst})
 		o := newOracle(text, dialect, zone, dst)
 		o.and = rule.(*Expression).And
 		from := time.Unix(1_000_000_000+r.Int64N(1_200_000_000), 0)
@@ -322,7 +322,7 @@ func TestCronSampledDays(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%q: %v", text, err)
 		}
-		schedule := compiled(t, rule, language.Setting{})
+		schedule := compiled(t, rule, language.Context{})
 		o := newOracle(text, language.Obsidian, time.UTC, instant.DST{Gap: instant.GapNext, Overlap: instant.OverlapFirst})
 		from := time.Date(1995+r.IntN(60), 1, 1, 12, 0, 0, 0, time.UTC)
 		var want []time.Time

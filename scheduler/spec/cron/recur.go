@@ -67,7 +67,7 @@ func (r *Recur) elapsed() bool { return r.unit <= recurHours }
 
 // Compile implements [language.Rule]. The interval is counted from the date and time of the text or, without it, from
 // where the setting begins, Obsidian's effective date. The first run is the first one not before both.
-func (r *Recur) Compile(s language.Setting) (*instant.Schedule, error) {
+func (r *Recur) Compile(s language.Context) (*instant.Schedule, error) {
 	if r.start.IsZero() {
 		return r.countedFrom(s.Begin(), s).Clip(s.Begin(), s.End), nil
 	}
@@ -80,10 +80,10 @@ func (r *Recur) Compile(s language.Setting) (*instant.Schedule, error) {
 }
 
 // Differs implements [language.Rule].
-func (r *Recur) Differs(a, b language.Setting) bool { return !a.Begin().Equal(b.Begin()) }
+func (r *Recur) Differs(a, b language.Context) bool { return !a.Begin().Equal(b.Begin()) }
 
 // countedFrom returns the instant and the runs that follow it.
-func (r *Recur) countedFrom(anchor time.Time, s language.Setting) *instant.Schedule {
+func (r *Recur) countedFrom(anchor time.Time, s language.Context) *instant.Schedule {
 	anchor = anchor.Round(0)
 	nano := time.Duration(anchor.Nanosecond())
 	anchor = anchor.Add(-nano)
@@ -100,12 +100,12 @@ func (r *Recur) countedFrom(anchor time.Time, s language.Setting) *instant.Sched
 // AnchoredAt returns the runs after a run that started at t, the first one interval later: "Recurring intervals are
 // calculated from the last execution time, if available" (Obsidian's page). A late or manual run therefore shifts all
 // later runs.
-func (r *Recur) AnchoredAt(t time.Time, s language.Setting) *instant.Schedule {
+func (r *Recur) AnchoredAt(t time.Time, s language.Context) *instant.Schedule {
 	return r.countedFrom(t, s).Clip(t.Add(1), s.End)
 }
 
 // Describe implements [language.Rule].
-func (r *Recur) Describe(s language.Setting) string {
+func (r *Recur) Describe(s language.Context) string {
 	origin := "the job's start"
 	if !r.start.IsZero() {
 		origin = r.start.Format(recurLayout)
@@ -243,7 +243,7 @@ func (r *Recur) steps(anchor time.Time) *instant.Schedule {
 
 // calendar returns the days, weeks or months from a date, at its local time of day. Its default policy for clock
 // changes is RFC 5545's.
-func (r *Recur) calendar(anchor time.Time, s language.Setting) *instant.Schedule {
+func (r *Recur) calendar(anchor time.Time, s language.Context) *instant.Schedule {
 	day := calendar.FirstDay(int64(anchor.Year())*12+int64(anchor.Month())-1) + int64(anchor.Day()) - 1
 	var dates calendar.Dates
 	switch n := int64(r.n); r.unit {

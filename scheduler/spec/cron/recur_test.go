@@ -46,7 +46,7 @@ func (r recurRow) check(t *testing.T, rule *Recur) {
 	if r.TZ != "" {
 		zone = zoneNamed(t, r.TZ)
 	}
-	s := language.Setting{Zone: zone, Start: localTime(t, r.Effective, zone)}
+	s := language.Context{Zone: zone, Start: localTime(t, r.Effective, zone)}
 	if r.End != nil {
 		s.End = localTime(t, *r.End, zone)
 	}
@@ -95,7 +95,7 @@ func TestRecurOracle(t *testing.T) {
 		for k := range 40 {
 			want = append(want, recurOracle(rule, anchor, k, zone))
 		}
-		s := language.Setting{Zone: zone, Start: anchor, End: want[len(want)-1]}
+		s := language.Context{Zone: zone, Start: anchor, End: want[len(want)-1]}
 		schedule := compiled(t, rule, s)
 		got := nexts(schedule, anchor.Add(-time.Hour), len(want)+1)
 		if !slices.EqualFunc(got, want, time.Time.Equal) {
@@ -143,16 +143,16 @@ func TestRecurAtChangesOfTheClock(t *testing.T) {
 	second := time.Date(2025, 11, 2, 6, 30, 0, 0, time.UTC) // the second 01:30 of that night
 	for _, c := range []struct {
 		text     string
-		s        language.Setting
+		s        language.Context
 		expected string
 	}{
-		{"@recur 1 d", language.Setting{Zone: zone, Start: second}, "2025-11-02 06:30, 2025-11-03 06:30"},
-		{"@recur 1 d 2025-03-08 02:30", language.Setting{Zone: zone}, "2025-03-08 07:30, 2025-03-09 07:30, 2025-03-10 06:30"},
-		{"@recur 1 d 2025-03-08 02:30", language.Setting{Zone: zone, DST: instant.DST{Gap: instant.GapNext}}, "2025-03-08 07:30, 2025-03-09 07:00, 2025-03-10 06:30"},
-		{"@recur 1 d 2025-03-08 02:30", language.Setting{Zone: zone, DST: instant.DST{Gap: instant.GapSkip}}, "2025-03-08 07:30, 2025-03-10 06:30"},
-		{"@recur 1 d 2025-03-09 02:30", language.Setting{Zone: zone}, "2025-03-09 07:30, 2025-03-10 06:30"},
-		{"@recur 12 h 2025-03-09 02:30", language.Setting{Zone: zone}, "2025-03-09 07:30, 2025-03-09 19:30, 2025-03-10 07:30"},
-		{"@recur 1 d 2025-11-01 01:30", language.Setting{Zone: zone, DST: instant.DST{Overlap: instant.OverlapBoth}}, "2025-11-01 05:30, 2025-11-02 05:30, 2025-11-02 06:30"},
+		{"@recur 1 d", language.Context{Zone: zone, Start: second}, "2025-11-02 06:30, 2025-11-03 06:30"},
+		{"@recur 1 d 2025-03-08 02:30", language.Context{Zone: zone}, "2025-03-08 07:30, 2025-03-09 07:30, 2025-03-10 06:30"},
+		{"@recur 1 d 2025-03-08 02:30", language.Context{Zone: zone, DST: instant.DST{Gap: instant.GapNext}}, "2025-03-08 07:30, 2025-03-09 07:00, 2025-03-10 06:30"},
+		{"@recur 1 d 2025-03-08 02:30", language.Context{Zone: zone, DST: instant.DST{Gap: instant.GapSkip}}, "2025-03-08 07:30, 2025-03-10 06:30"},
+		{"@recur 1 d 2025-03-09 02:30", language.Context{Zone: zone}, "2025-03-09 07:30, 2025-03-10 06:30"},
+		{"@recur 12 h 2025-03-09 02:30", language.Context{Zone: zone}, "2025-03-09 07:30, 2025-03-09 19:30, 2025-03-10 07:30"},
+		{"@recur 1 d 2025-11-01 01:30", language.Context{Zone: zone, DST: instant.DST{Overlap: instant.OverlapBoth}}, "2025-11-01 05:30, 2025-11-02 05:30, 2025-11-02 06:30"},
 	} {
 		rule, err := Parse(c.text, language.Obsidian)
 		if err != nil {
@@ -170,7 +170,7 @@ func TestRecurKeepsFractions(t *testing.T) {
 	created := time.Date(2024, 1, 31, 10, 0, 3, 250_000_000, time.UTC)
 	for unit := recurMinutes; unit <= recurMonths; unit++ {
 		rule := &Recur{n: 1, unit: unit}
-		schedule := compiled(t, rule, language.Setting{Created: created})
+		schedule := compiled(t, rule, language.Context{Created: created})
 		got := nexts(schedule, created.Add(-1), 3)
 		consistent(t, schedule, created.Add(-1), got)
 		if len(got) != 3 || !got[0].Equal(created) || got[2].Nanosecond() != created.Nanosecond() {

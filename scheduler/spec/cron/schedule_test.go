@@ -20,7 +20,7 @@ func zoneNamed(tb testing.TB, name string) *time.Location {
 }
 
 // compiled compiles a rule.
-func compiled(tb testing.TB, rule language.Rule, s language.Setting) *instant.Schedule {
+func compiled(tb testing.TB, rule language.Rule, s language.Context) *instant.Schedule {
 	tb.Helper()
 	schedule, err := rule.Compile(s)
 	if err != nil {

@@ -71,7 +71,7 @@ func (r cronRow) check(t *testing.T, rule language.Rule, dialect language.Dialec
 
 func (r cronRow) expect(t *testing.T, rule language.Rule, expected []time.Time, dialect language.Dialect) {
 	t.Helper()
-	schedule := compiled(t, rule, language.Setting{Zone: zoneNamed(t, r.TZ)})
+	schedule := compiled(t, rule, language.Context{Zone: zoneNamed(t, r.TZ)})
 	n := r.N
 	if !r.Complete {
 		n = min(n, len(expected)) // the row was cut short
@@ -110,7 +110,7 @@ func TestCronDSTVectors(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				schedule := compiled(t, rule, language.Setting{Zone: zoneNamed(t, row.TZ), DST: dst})
+				schedule := compiled(t, rule, language.Context{Zone: zoneNamed(t, row.TZ), DST: dst})
 				got := nexts(schedule, row.After, row.N)
 				if !slices.EqualFunc(got, expected, time.Time.Equal) {
 					t.Errorf("%s %q in %s, %s:\ngot      %v\nexpected %v", row.ID, row.Expr, row.TZ, policy, got, expected)

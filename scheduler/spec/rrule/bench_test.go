@@ -40,7 +40,7 @@ func BenchmarkRRuleNext(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			s, err := rule.Compile(language.Setting{})
+			s, err := rule.Compile(language.Context{})
 			if err != nil {
 				b.Fatal(err)
 			}

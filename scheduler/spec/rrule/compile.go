@@ -17,7 +17,7 @@ import (
 // match is none (as in python-dateutil; RFC 5545 leaves it undefined). COUNT counts local times, those in a gap of the
 // clock included. A set that excludes so much, in so irregular a way, that nothing is found among many thousand
 // instances is refused.
-func (r *Set) Compile(s language.Setting) (*instant.Schedule, error) {
+func (r *Set) Compile(s language.Context) (*instant.Schedule, error) {
 	if r.dialect == language.Dsari {
 		r = r.hashed(s.Name)
 	}
@@ -53,7 +53,7 @@ func (r *Set) Compile(s language.Setting) (*instant.Schedule, error) {
 }
 
 // Differs implements [language.Rule].
-func (r *Set) Differs(a, b language.Setting) bool {
+func (r *Set) Differs(a, b language.Context) bool {
 	return r.dialect == language.Dsari && !r.hasStart && a.Name != b.Name
 }
 

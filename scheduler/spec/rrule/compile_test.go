@@ -84,7 +84,7 @@ func TestRRuleFar(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := rule.Compile(language.Setting{DST: test.dst})
+		s, err := rule.Compile(language.Context{DST: test.dst})
 		if err != nil {
 			t.Errorf("%s: %v", test.name, err)
 			continue

@@ -124,7 +124,7 @@ func TestRRuleAgainstRRuleGo(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := rule.Compile(language.Setting{})
+		s, err := rule.Compile(language.Context{})
 		if err != nil {
 			t.Fatal(err)
 		}

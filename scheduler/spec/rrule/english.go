@@ -17,7 +17,7 @@ import (
 
 // Describe implements [language.Rule]. For a dsari rule, it describes the positions that are hashed from the job's
 // name. By default, counts start from the start that the description names.
-func (r *Set) Describe(s language.Setting) string {
+func (r *Set) Describe(s language.Context) string {
 	compiled, err := r.Compile(s)
 	if err != nil {
 		compiled = nil
@@ -27,7 +27,7 @@ func (r *Set) Describe(s language.Setting) string {
 
 // DescribeCompiled is Describe for a caller that has already compiled the rule. With a nil schedule, it does not check
 // whether the rule ever fires.
-func (r *Set) DescribeCompiled(s language.Setting, compiled *instant.Schedule) string {
+func (r *Set) DescribeCompiled(s language.Context, compiled *instant.Schedule) string {
 	set := r
 	if r.dialect == language.Dsari {
 		set = r.hashed(s.Name)

@@ -22,7 +22,7 @@ func TestDescribeRRuleGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
-	setting := language.Setting{Name: "hello", Start: time.Date(2024, 1, 15, 8, 30, 0, 0, time.UTC)}
+	setting := language.Context{Name: "hello", Start: time.Date(2024, 1, 15, 8, 30, 0, 0, time.UTC)}
 	for i := 0; i+1 < len(lines); i += 2 {
 		dialect, text, _ := strings.Cut(lines[i], " ")
 		rule, err := Parse(text, language.Dialect(dialect))
@@ -69,7 +69,7 @@ func TestDescribeRRuleTellsRulesApart(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, err := parsed.Compile(language.Setting{})
+			s, err := parsed.Compile(language.Context{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -77,7 +77,7 @@ func TestDescribeRRuleTellsRulesApart(t *testing.T) {
 			for at, ok := s.Next(time.Time{}); ok && len(runs) < 40; at, ok = s.Next(at) {
 				runs = append(runs, at)
 			}
-			words := parsed.Describe(language.Setting{})
+			words := parsed.Describe(language.Context{})
 			if before, ok := seen[words]; ok && !slices.EqualFunc(runs, before, time.Time.Equal) {
 				t.Fatalf("%q and\n%q are both\n%s", text, texts[words], words)
 			}

@@ -25,7 +25,7 @@ func TestExcludedForMonths(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := rule.Compile(language.Setting{})
+		s, err := rule.Compile(language.Context{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +46,7 @@ func TestExclusionOfManyTiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := rule.Compile(language.Setting{})
+	s, err := rule.Compile(language.Context{})
 	if err != nil {
 		t.Fatal(err)
 	}

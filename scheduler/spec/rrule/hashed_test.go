@@ -25,7 +25,7 @@ func TestDsariRRuleVectors(t *testing.T) {
 			continue
 		}
 		n++
-		got := dsariRuns(t, row.Schedule, language.Setting{Name: row.Name, Created: row.After}, row.After, len(row.Expected))
+		got := dsariRuns(t, row.Schedule, language.Context{Name: row.Name, Created: row.After}, row.After, len(row.Expected))
 		if !slices.EqualFunc(got, row.Expected, time.Time.Equal) {
 			t.Errorf("%s of %s: %v, want %v", row.Schedule, row.Name, got, row.Expected)
 		}
@@ -36,7 +36,7 @@ func TestDsariRRuleVectors(t *testing.T) {
 }
 
 // dsariRuns returns the first n instants of a rule after a given one.
-func dsariRuns(t *testing.T, text string, setting language.Setting, after time.Time, n int) []time.Time {
+func dsariRuns(t *testing.T, text string, setting language.Context, after time.Time, n int) []time.Time {
 	t.Helper()
 	rule, err := Parse(text, language.Dsari)
 	if err != nil {
@@ -61,14 +61,14 @@ func TestDsariIntervals(t *testing.T) {
 		"MINUTELY;INTERVAL=90", "SECONDLY;INTERVAL=7",
 	} {
 		now := time.Date(2026, 11, 20, 9, 30, 0, 0, time.UTC)
-		first := dsariRuns(t, "RRULE:FREQ="+rule, language.Setting{Name: "hello", Created: now}, now, 5)
-		later := dsariRuns(t, "RRULE:FREQ="+rule, language.Setting{Name: "hello", Created: first[1], Start: first[1]}, first[1], 3)
+		first := dsariRuns(t, "RRULE:FREQ="+rule, language.Context{Name: "hello", Created: now}, now, 5)
+		later := dsariRuns(t, "RRULE:FREQ="+rule, language.Context{Name: "hello", Created: first[1], Start: first[1]}, first[1], 3)
 		if !slices.Equal(first[2:], later) {
 			t.Errorf("%s: %v, but created later %v", rule, first[2:], later)
 		}
 	}
 	now := time.Date(2026, 11, 20, 9, 30, 0, 0, time.UTC)
-	got := dsariRuns(t, "RRULE:FREQ=MINUTELY;INTERVAL=5 EXRULE:FREQ=MINUTELY;INTERVAL=10", language.Setting{Name: "hello"}, now, 3)
+	got := dsariRuns(t, "RRULE:FREQ=MINUTELY;INTERVAL=5 EXRULE:FREQ=MINUTELY;INTERVAL=10", language.Context{Name: "hello"}, now, 3)
 	for i, minute := range []int{35, 45, 55} { // 907060870 is 0 modulo 5 and 0 modulo 10
 		if got[i].Minute() != minute {
 			t.Errorf("run %d at %v, want minute %d", i, got[i], minute)
@@ -84,7 +84,7 @@ func TestDsariIntervalsMeetNamedPositions(t *testing.T) {
 		"FREQ=MONTHLY;INTERVAL=6;BYMONTH=1,7;BYMONTHDAY=1", "FREQ=MONTHLY;INTERVAL=12;BYMONTH=2",
 	} {
 		for _, name := range []string{"hello", "job1", "job2", "different id", "backup-db", "nightly/report", "a", "b"} {
-			if got := dsariRuns(t, rule, language.Setting{Name: name}, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), 1); len(got) == 0 {
+			if got := dsariRuns(t, rule, language.Context{Name: name}, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), 1); len(got) == 0 {
 				t.Errorf("%s of %s never runs", rule, name)
 			}
 		}
@@ -102,7 +102,7 @@ func TestDsariNeverOnImpossibleDates(t *testing.T) {
 			continue
 		}
 		found++
-		got := dsariRuns(t, "RRULE:FREQ=YEARLY", language.Setting{Name: name}, time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), 1)
+		got := dsariRuns(t, "RRULE:FREQ=YEARLY", language.Context{Name: name}, time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), 1)
 		if len(got) != 1 || int64(got[0].Day()) != calendar.MonthLength(2024*12+int64(month)-1) {
 			t.Errorf("%s, %02d-%02d: %v", name, month, day, got)
 		}
@@ -114,7 +114,7 @@ func TestDsariNeverOnImpossibleDates(t *testing.T) {
 
 func TestDsariRRuleTakesDTSTART(t *testing.T) {
 	start := time.Date(2024, 1, 15, 8, 30, 0, 0, time.UTC)
-	got := dsariRuns(t, "DTSTART:20240115T083000Z RRULE:FREQ=DAILY;INTERVAL=2", language.Setting{Name: "hello"}, start, 1)
+	got := dsariRuns(t, "DTSTART:20240115T083000Z RRULE:FREQ=DAILY;INTERVAL=2", language.Context{Name: "hello"}, start, 1)
 	if want := start.AddDate(0, 0, 2); !got[0].Equal(want) {
 		t.Errorf("%v, want %v", got[0], want)
 	}

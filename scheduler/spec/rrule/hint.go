@@ -86,7 +86,7 @@ func numberHint(name, item string) string {
 
 // Doubts returns valid parts of the set that probably do not have the intended meaning: a DTSTART that is no occurrence
 // (RFC 5545 leaves it undefined, and other implementations make it the first one), and an EXDATE that excludes nothing.
-func (r *Set) Doubts(s language.Setting, compiled *instant.Schedule) []string {
+func (r *Set) Doubts(s language.Context, compiled *instant.Schedule) []string {
 	zone := r.zone
 	if zone == nil {
 		zone = s.Location()
@@ -115,7 +115,7 @@ func (r *Set) Doubts(s language.Setting, compiled *instant.Schedule) []string {
 }
 
 // idle returns the first EXDATE that excludes nothing, given all instants without exclusions.
-func (r *Set) idle(s language.Setting, zone *time.Location, all *instant.Schedule) []string {
+func (r *Set) idle(s language.Context, zone *time.Location, all *instant.Schedule) []string {
 	c := setCompiler{Set: r, loc: zone}
 	for i := range r.dropped {
 		for _, span := range c.spans(&r.dropped[i], s.DST.Or(instant.GapShift, instant.OverlapFirst)) {

@@ -39,7 +39,7 @@ func mustParse(t *testing.T, text string, dialect language.Dialect) string {
 	if err != nil {
 		t.Fatalf("%q: %v", text, err)
 	}
-	return set.Describe(language.Setting{})
+	return set.Describe(language.Context{})
 }
 
 func TestParseRRuleReads(t *testing.T) {
@@ -219,7 +219,7 @@ func FuzzParseRRule(f *testing.F) {
 			checkSyntaxErrors(t, text, err)
 			return
 		}
-		setting := language.Setting{Name: "job", Start: time.Date(2026, 11, 20, 9, 30, 0, 0, time.UTC)}
+		setting := language.Context{Name: "job", Start: time.Date(2026, 11, 20, 9, 30, 0, 0, time.UTC)}
 		if rule.Describe(setting) == "" || !utf8.ValidString(rule.Describe(setting)) {
 			t.Errorf("%q has no description", text)
 		}

@@ -113,7 +113,7 @@ func checkAgainstOracle(t *testing.T, seed uint64) {
 		t.Fatalf("%q: %v", text, err)
 	}
 	skip := r.maybe(2)
-	setting := language.Setting{DST: instant.DST{Gap: instant.GapShift}}
+	setting := language.Context{DST: instant.DST{Gap: instant.GapShift}}
 	if skip {
 		setting.DST.Gap = instant.GapSkip
 	}

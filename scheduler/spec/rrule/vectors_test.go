@@ -24,7 +24,7 @@ type rruleRow struct {
 }
 
 // checkRRule compares the first instants of a rule after a given one.
-func checkRRule(t *testing.T, row *rruleRow, dialect language.Dialect, setting language.Setting, want []time.Time) {
+func checkRRule(t *testing.T, row *rruleRow, dialect language.Dialect, setting language.Context, want []time.Time) {
 	t.Helper()
 	rule, err := Parse(row.Text, dialect)
 	if row.ID == "amb-invalid-25" { // COUNT with UNTIL, which is refused as the RFC has it
@@ -65,14 +65,14 @@ func checkRRule(t *testing.T, row *rruleRow, dialect language.Dialect, setting l
 
 func TestRRuleVectors(t *testing.T) {
 	for _, row := range spectest.Rows[rruleRow](t, "../testdata/rrule.jsonl") {
-		checkRRule(t, &row, language.RFC5545, language.Setting{}, row.Expected)
+		checkRRule(t, &row, language.RFC5545, language.Context{}, row.Expected)
 	}
 }
 
 // TestEasterVectors has BYEASTER, which dsari takes from python-dateutil.
 func TestEasterVectors(t *testing.T) {
 	for _, row := range spectest.Rows[rruleRow](t, "../testdata/rrule_easter.jsonl") {
-		checkRRule(t, &row, language.Dsari, language.Setting{DST: instant.DST{Gap: instant.GapShift}}, row.Expected)
+		checkRRule(t, &row, language.Dsari, language.Context{DST: instant.DST{Gap: instant.GapShift}}, row.Expected)
 	}
 }
 
@@ -91,7 +91,7 @@ func TestEaster(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		if got := rule.Describe(language.Setting{Name: "hello"}); got != want {
+		if got := rule.Describe(language.Context{Name: "hello"}); got != want {
 			t.Errorf("%s:\n got %s\nwant %s", text, got, want)
 		}
 	}
@@ -118,7 +118,7 @@ func TestEasterIsTakenOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := rule.Compile(language.Setting{})
+	s, err := rule.Compile(language.Context{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func TestEasterIsTakenOut(t *testing.T) {
 
 func TestRRuleAmbiguousVectors(t *testing.T) {
 	for _, row := range spectest.Rows[rruleRow](t, "../testdata/rrule_ambiguous.jsonl") {
-		checkRRule(t, &row, language.RFC5545, language.Setting{}, row.Readings[row.Recommended])
+		checkRRule(t, &row, language.RFC5545, language.Context{}, row.Readings[row.Recommended])
 	}
 }
 
@@ -151,13 +151,13 @@ func TestRRuleDSTVectors(t *testing.T) {
 		for name, want := range row.Policies {
 			if dst, ok := policies[name]; ok {
 				known++
-				checkRRule(t, &row, language.RFC5545, language.Setting{DST: dst}, want)
+				checkRRule(t, &row, language.RFC5545, language.Context{DST: dst}, want)
 			}
 		}
 		if known == 0 {
 			t.Errorf("%s: no known policy", row.ID)
 		}
-		checkRRule(t, &row, language.RFC5545, language.Setting{}, row.Policies[row.RFC5545])
+		checkRRule(t, &row, language.RFC5545, language.Context{}, row.Policies[row.RFC5545])
 	}
 }
 
@@ -166,7 +166,7 @@ func TestRRuleErrorVectors(t *testing.T) {
 		rule, err := Parse(row.Text, language.RFC5545)
 		var s *instant.Schedule
 		if err == nil {
-			s, err = rule.Compile(language.Setting{})
+			s, err = rule.Compile(language.Context{})
 		}
 		if refused := err != nil; refused != (row.Expect == "error") {
 			t.Errorf("%s: %q: error %v, expected %s", row.ID, row.Text, err, row.Expect)
@@ -190,7 +190,7 @@ func TestAWXPreviews(t *testing.T) {
 			t.Errorf("%s: %v", row.ID, err)
 			continue
 		}
-		s, err := set.Compile(language.Setting{})
+		s, err := set.Compile(language.Context{})
 		if err != nil {
 			t.Errorf("%s: %v", row.ID, err)
 			continue

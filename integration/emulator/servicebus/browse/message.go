@@ -97,7 +97,7 @@ func (n *Namespace) Peek(q Query) (Page, error) {
 		q.Most = 50
 	}
 	var page Page
-	var wanted func(g broker.Glimpse) bool
+	var wanted func(g broker.Snapshot) bool
 	if q.Text != "" || q.Session != nil {
 		wanted = q.wants()
 	}
@@ -139,22 +139,22 @@ func (n *Namespace) Peek(q Query) (Page, error) {
 }
 
 // wants returns the filter of messages.
-func (q Query) wants() func(g broker.Glimpse) bool {
-	has := func(broker.Glimpse) bool { return true }
+func (q Query) wants() func(g broker.Snapshot) bool {
+	has := func(broker.Snapshot) bool { return true }
 	if q.Text != "" {
 		has = search(q.Text)
 	}
 	if q.Session == nil {
 		return has
 	}
-	return func(g broker.Glimpse) bool {
+	return func(g broker.Snapshot) bool {
 		p := g.Message().Properties()
 		return p.HasGroupID && p.GroupID == *q.Session && has(g)
 	}
 }
 
 // search returns what finds a text in the properties and the first megabyte of the body of a message.
-func search(text string) func(g broker.Glimpse) bool {
+func search(text string) func(g broker.Snapshot) bool {
 	number, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
 		number = -1
@@ -163,7 +163,7 @@ func search(text string) func(g broker.Glimpse) bool {
 	if utf8.ValidString(text) { // invalid UTF-8 has no letter case and no pattern
 		found = regexp.MustCompile("(?i)" + regexp.QuoteMeta(text)).Match
 	}
-	return func(g broker.Glimpse) bool {
+	return func(g broker.Snapshot) bool {
 		if g.Sequence == number {
 			return true
 		}
@@ -186,7 +186,7 @@ func (n *Namespace) Message(path string, part Part, sequence int64) (Message, er
 }
 
 // message decodes what there is but the body's data.
-func (n *Namespace) message(g broker.Glimpse, part Part) Message {
+func (n *Namespace) message(g broker.Snapshot, part Part) Message {
 	m := g.Message()
 	p := m.Properties()
 	annotations := g.Annotations()
@@ -213,7 +213,7 @@ func (n *Namespace) message(g broker.Glimpse, part Part) Message {
 }
 
 // partOf is where a message is now, which may have changed since a page named it.
-func partOf(g broker.Glimpse, part Part) Part {
+func partOf(g broker.Snapshot, part Part) Part {
 	switch {
 	case part == Dead || part == Transfer:
 		return part

@@ -119,7 +119,7 @@ const (
 const anyStage = broker.Waiting | broker.Held | broker.Deferred | broker.Scheduled
 
 // window returns where the messages of a part are, and in which stages.
-func (n *Namespace) window(path string, part Part) (*broker.Window, broker.Stage, error) {
+func (n *Namespace) window(path string, part Part) (*broker.Inspector, broker.Stage, error) {
 	stages := anyStage
 	switch part {
 	case Active:

@@ -20,7 +20,7 @@ func (n *Namespace) Resubmit(path string, part Part, sequence int64, edited *Dra
 	return written(resubmit(w, sequence, edited, toTopic))
 }
 
-func resubmit(w *broker.Window, sequence int64, edited *Draft, toTopic bool) (broker.Receipt, error) {
+func resubmit(w *broker.Inspector, sequence int64, edited *Draft, toTopic bool) (broker.Receipt, error) {
 	g, err := w.Message(sequence)
 	if err != nil {
 		return broker.Receipt{}, err
@@ -140,7 +140,7 @@ func (n *Namespace) Purge(ctx context.Context, b Batch) (Tally, error) {
 }
 
 // sequences are the numbers of all messages that there are.
-func sequences(w *broker.Window) ([]int64, error) {
+func sequences(w *broker.Inspector) ([]int64, error) {
 	var all []int64
 	for from, more := int64(0), true; more; more = from != 0 {
 		found, next, err := w.Browse(from, 4096, anyStage)
@@ -264,7 +264,7 @@ func sameID(old any, text string) any {
 }
 
 // revived returns a dead letter as it is sent again.
-func revived(g broker.Glimpse, edited *Draft) ([]byte, error) {
+func revived(g broker.Snapshot, edited *Draft) ([]byte, error) {
 	m := g.Message()
 	header := amqp.Header{Durable: g.Durable, Priority: g.Priority, TTL: g.TTL}
 	if edited != nil {

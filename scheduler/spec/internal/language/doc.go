@@ -1,4 +1,4 @@
-// Package language defines the interface of schedule languages: a [Rule] and its [Setting], the [SyntaxError], the
+// Package language defines the interface of schedule languages: a [Rule] and its [Context], the [SyntaxError], the
 // names of the dialects, and the [Hash] that selects positions which a dsari schedule leaves open.
 //
 // The implementation of a text language is a package under spec with a function Parse(text, dialect) ([Rule], error).

@@ -29,18 +29,18 @@ type Rule interface {
 	// Compile returns the instants of the rule. The error is a *[SyntaxError], or several joined, for errors that the
 	// text alone does not show, such as a missing start. If the setting's meter is exhausted afterwards, do not use the
 	// instants.
-	Compile(s Setting) (*instant.Schedule, error)
+	Compile(s Context) (*instant.Schedule, error)
 
 	// Differs reports whether the instants may differ between a and b, two settings that differ only in Name, Seed and
 	// Created. If not, a schedule compiled for one is valid for the other.
-	Differs(a, b Setting) bool
+	Differs(a, b Context) bool
 
 	// Describe says in plain English when the rule fires, without a full stop.
-	Describe(s Setting) string
+	Describe(s Context) string
 }
 
-// Setting holds the context of a rule.
-type Setting struct {
+// Context holds the context of a rule.
+type Context struct {
 	// Name is the job's, from which dsari's hashes are made.
 	Name string
 
@@ -73,7 +73,7 @@ type Setting struct {
 }
 
 // Location returns the setting's zone with its default.
-func (s Setting) Location() *time.Location {
+func (s Context) Location() *time.Location {
 	if s.Zone == nil {
 		return time.UTC
 	}
@@ -81,7 +81,7 @@ func (s Setting) Location() *time.Location {
 }
 
 // Begin returns the instant from which the rule counts: the start or, failing that, the creation.
-func (s Setting) Begin() time.Time {
+func (s Context) Begin() time.Time {
 	if s.Start.IsZero() {
 		return s.Created
 	}

@@ -9,24 +9,24 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 )
 
-// A Window shows the messages of a queue, topic, subscription or sub-queue to people, and lets them change single
+// An Inspector shows the messages of a queue, topic, subscription or sub-queue to people, and lets them change single
 // messages. Reading through it does not count as use: it locks and counts nothing, and an idle entity still deletes
 // itself.
-type Window struct{ queue *queue }
+type Inspector struct{ queue *queue }
 
 // Window returns the window of a path, as in [Broker.Source], or of a topic, which contains only scheduled messages.
 // Unlike a client's request, it creates no entity. It fails with NotFound.
-func (b *Broker) Window(path string) (*Window, error) {
+func (b *Broker) Window(path string) (*Inspector, error) {
 	at := parsePath(path)
 	e := b.entity(at.entity)
 	if e == nil || e.is(TopicKind) && at.part != mainPart {
 		return nil, errNotFound(path)
 	}
-	return &Window{&e.queues[at.part]}, nil
+	return &Inspector{&e.queues[at.part]}, nil
 }
 
 // Path is the entity's path as it was created.
-func (w *Window) Path() string { return w.queue.entity.pathOf(w.queue.part) }
+func (w *Inspector) Path() string { return w.queue.entity.pathOf(w.queue.part) }
 
 // A Stage is the stage of a message's life, as shown to people. Stages can be combined.
 type Stage uint8
@@ -53,8 +53,8 @@ func (m *message) stage() Stage {
 	}
 }
 
-// A Glimpse is a snapshot of a message. It shares its bytes with the broker, so many are cheap.
-type Glimpse struct {
+// A Snapshot is a snapshot of a message. It shares its bytes with the broker, so many are cheap.
+type Snapshot struct {
 	Sequence         int64
 	EnqueuedSequence int64 // of the entity it was sent to
 	Stage            Stage
@@ -73,8 +73,8 @@ type Glimpse struct {
 	message message
 }
 
-func glimpse(m *message) Glimpse {
-	g := Glimpse{
+func glimpse(m *message) Snapshot {
+	g := Snapshot{
 		Sequence: m.seq, EnqueuedSequence: m.enqueueSeq, Stage: m.stage(), WasDeferred: m.parked, Size: m.size(),
 		Enqueued: instant(m.enqueued), Expires: instant(m.expires), LockedUntil: instant(m.lockedUntil), TTL: ttlOf(m),
 		Deliveries: m.count, Priority: m.header &^ durable, Durable: m.header&durable != 0, message: *m,
@@ -97,10 +97,10 @@ func instant(milli int64) time.Time {
 }
 
 // Message returns the message as sent, without header and annotations. The bytes belong to the broker.
-func (g Glimpse) Message() amqp.Message { return reparse(g.message.bare) }
+func (g Snapshot) Message() amqp.Message { return reparse(g.message.bare) }
 
 // Payload returns a copy of the message as a receiver would get it, without a lock.
-func (g Glimpse) Payload() []byte {
+func (g Snapshot) Payload() []byte {
 	shown := ready
 	if g.Stage == Scheduled {
 		shown = scheduled
@@ -109,7 +109,7 @@ func (g Glimpse) Payload() []byte {
 }
 
 // Annotations are the sender's annotations.
-func (g Glimpse) Annotations() amqp.Map {
+func (g Snapshot) Annotations() amqp.Map {
 	if g.message.extra == nil {
 		return nil
 	}
@@ -133,18 +133,18 @@ const maxBrowsed = 1 << 16
 
 // Browse returns up to most messages of some stages from a sequence number on, and the number to continue with, 0 at
 // the end. A call may find no messages before the end.
-func (w *Window) Browse(from int64, most int, stages Stage) (found []Glimpse, next int64, err error) {
+func (w *Inspector) Browse(from int64, most int, stages Stage) (found []Snapshot, next int64, err error) {
 	return w.browse(w.queue.shelf.Ascend, max(from, 0), most, stages)
 }
 
 // BrowseBack is Browse in the other direction: the newest first.
-func (w *Window) BrowseBack(from int64, most int, stages Stage) (found []Glimpse, next int64, err error) {
+func (w *Inspector) BrowseBack(from int64, most int, stages Stage) (found []Snapshot, next int64, err error) {
 	return w.browse(w.queue.shelf.Descend, max(from, 0), most, stages)
 }
 
-func (w *Window) browse(
+func (w *Inspector) browse(
 	along func(from int64, f func(*message) bool), from int64, most int, stages Stage,
-) (found []Glimpse, next int64, err error) {
+) (found []Snapshot, next int64, err error) {
 	e := w.queue.entity
 	if err := e.lock(); err != nil {
 		return nil, 0, err
@@ -166,15 +166,15 @@ func (w *Window) browse(
 }
 
 // Message returns one message. It fails with MessageNotFound.
-func (w *Window) Message(sequence int64) (Glimpse, error) {
+func (w *Inspector) Message(sequence int64) (Snapshot, error) {
 	e := w.queue.entity
 	if err := e.lock(); err != nil {
-		return Glimpse{}, err
+		return Snapshot{}, err
 	}
 	defer e.mu.Unlock()
 	m := w.queue.shelf.Get(max(sequence, 0))
 	if m == nil || m.expired(nowMilli()) && m.state != locked {
-		return Glimpse{}, errNoMessage(sequence, "messages")
+		return Snapshot{}, errNoMessage(sequence, "messages")
 	}
 	return glimpse(m), nil
 }
@@ -193,7 +193,7 @@ func (q *queue) free(sequence int64) (*message, error) {
 
 // change changes a message that no receiver holds, and stores the result. It fails with MessageNotFound, or with
 // MessageLockLost while a receiver has it.
-func (w *Window) change(sequence int64, do func(*message, *entry) error) (Receipt, error) {
+func (w *Inspector) change(sequence int64, do func(*message, *entry) error) (Receipt, error) {
 	e := w.queue.entity
 	if err := e.lock(); err != nil {
 		return Receipt{}, err
@@ -212,7 +212,7 @@ func (w *Window) change(sequence int64, do func(*message, *entry) error) (Receip
 }
 
 // Remove deletes one message. It fails with MessageNotFound, or with MessageLockLost while a receiver has it.
-func (w *Window) Remove(sequence int64) (Receipt, error) {
+func (w *Inspector) Remove(sequence int64) (Receipt, error) {
 	return w.change(sequence, func(m *message, en *entry) error {
 		m.remove(en)
 		return nil
@@ -221,7 +221,7 @@ func (w *Window) Remove(sequence int64) (Receipt, error) {
 
 // Bury dead-letters a waiting or deferred message, as a receiver would. It fails with MessageNotFound, with
 // MessageLockLost while a receiver has it, or with NotAllowed for a scheduled message or a dead letter.
-func (w *Window) Bury(sequence int64, reason, description string) (Receipt, error) {
+func (w *Inspector) Bury(sequence int64, reason, description string) (Receipt, error) {
 	if err := w.queue.allows(Outcome{Kind: MoveDeadLetter}); err != nil {
 		return Receipt{}, err
 	}
@@ -235,7 +235,7 @@ func (w *Window) Bury(sequence int64, reason, description string) (Receipt, erro
 }
 
 // Last is the highest sequence number that a message of the entity has had.
-func (w *Window) Last() (int64, error) {
+func (w *Inspector) Last() (int64, error) {
 	e := w.queue.entity
 	if err := e.lock(); err != nil {
 		return 0, err
@@ -255,7 +255,7 @@ type Purged struct {
 }
 
 // Purge deletes messages of some stages between two sequence numbers, both included, except messages held by receivers.
-func (w *Window) Purge(from, to int64, stages Stage) (p Purged, receipt Receipt, err error) {
+func (w *Inspector) Purge(from, to int64, stages Stage) (p Purged, receipt Receipt, err error) {
 	e := w.queue.entity
 	if err := e.lock(); err != nil {
 		return p, receipt, err
@@ -285,7 +285,7 @@ func (w *Window) Purge(from, to int64, stages Stage) (p Purged, receipt Receipt,
 }
 
 // Send accepts a message, as [Target.Send] does. It fails with NotAllowed unless the entity is a queue or topic.
-func (w *Window) Send(message amqp.Message) (Receipt, error) {
+func (w *Inspector) Send(message amqp.Message) (Receipt, error) {
 	e := w.queue.entity
 	if e.is(SubscriptionKind) || w.queue.part != mainPart {
 		return Receipt{}, fail(NotAllowed, "'%s' cannot be sent to.", w.Path())
@@ -297,7 +297,7 @@ func (w *Window) Send(message amqp.Message) (Receipt, error) {
 // Duplicate detection ignores the message, also where it is forwarded to. It fails with MessageNotFound, with
 // MessageLockLost while a receiver has the dead letter, with NotAllowed if no subscription of the topic would accept
 // the message, or as Send does.
-func (w *Window) Resubmit(sequence int64, message amqp.Message, toTopic bool) (Receipt, error) {
+func (w *Inspector) Resubmit(sequence int64, message amqp.Message, toTopic bool) (Receipt, error) {
 	q := w.queue
 	e := q.entity
 	if q.part == mainPart {
@@ -355,7 +355,7 @@ type SessionGlimpse struct {
 const MaxSessionState = 4096
 
 // Sessions returns up to most sessions whose ids contain a text, in any case, by id, and the number of the remaining ones.
-func (w *Window) Sessions(text string, most int) (found []SessionGlimpse, more int, err error) {
+func (w *Inspector) Sessions(text string, most int) (found []SessionGlimpse, more int, err error) {
 	e := w.queue.entity
 	if err := e.lock(); err != nil {
 		return nil, 0, err

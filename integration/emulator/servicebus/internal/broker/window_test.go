@@ -16,7 +16,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/filter"
 )
 
-func window(tb testing.TB, b *broker.Broker, path string) *broker.Window {
+func window(tb testing.TB, b *broker.Broker, path string) *broker.Inspector {
 	tb.Helper()
 	w, err := b.Window(path)
 	if err != nil {
@@ -45,7 +45,7 @@ func browse(tb testing.TB, b *broker.Broker, path string, stages broker.Stage) [
 }
 
 // purge deletes all messages of some stages that nobody holds.
-func purge(w *broker.Window, stages broker.Stage) (n int, err error) {
+func purge(w *broker.Inspector, stages broker.Stage) (n int, err error) {
 	for from, more := int64(0), true; more && err == nil; more = from != 0 {
 		var p broker.Purged
 		p, _, err = w.Purge(from, math.MaxInt64, stages)
@@ -219,7 +219,7 @@ func bury(tb testing.TB, b *broker.Broker, path string, n int) {
 }
 
 // resubmit puts a dead letter back as it is.
-func resubmit(tb testing.TB, w *broker.Window, sequence int64, toTopic bool) error {
+func resubmit(tb testing.TB, w *broker.Inspector, sequence int64, toTopic bool) error {
 	tb.Helper()
 	g, err := w.Message(sequence)
 	if err != nil {

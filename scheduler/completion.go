@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Ending is the end of a job's baton, to be written to its definition.
-type Ending struct {
+// Completion is the end of a job's baton, to be written to its definition.
+type Completion struct {
 	Key      Key
 	UID      string // of the job at the decision
 	Schedule int    // schedule generation at the decision
@@ -16,18 +16,18 @@ type Ending struct {
 	Ended    time.Time // retention of the ended job starts here
 }
 
-// EndingVerdict states whether an ending still applies.
-type EndingVerdict uint8
+// CompletionVerdict states whether an ending still applies.
+type CompletionVerdict uint8
 
 // The verdicts on an ending.
 const (
-	WriteEnding    EndingVerdict = iota // write the returned job
-	EndingWritten                       // already written, or for another job of the name
-	EndingOvertook                      // an edit has armed the job, or left that to the worker with its baton
+	WriteEnding    CompletionVerdict = iota // write the returned job
+	EndingWritten                           // already written, or for another job of the name
+	EndingOvertook                          // an edit has armed the job, or left that to the worker with its baton
 )
 
 // End applies x to j. An edit that has since changed the schedule, or enabled the job, wins.
-func (j *Job) End(x Ending) (*Job, EndingVerdict) {
+func (j *Job) End(x Completion) (*Job, CompletionVerdict) {
 	switch {
 	case j.UID != x.UID, j.State.Final():
 		return nil, EndingWritten
@@ -48,7 +48,7 @@ func (j *Job) End(x Ending) (*Job, EndingVerdict) {
 
 // Over applies x to a stored job, without decoding or sealing its properties. The error means that the job cannot be
 // decoded.
-func (x *Ending) Over(data []byte) ([]byte, EndingVerdict, error) {
+func (x *Completion) Over(data []byte) ([]byte, CompletionVerdict, error) {
 	if err := checkForm(data); err != nil {
 		return nil, EndingWritten, err
 	}
@@ -72,8 +72,8 @@ func (x *Ending) Over(data []byte) ([]byte, EndingVerdict, error) {
 	return signed(append(append(append(over, propertiesMember...), properties...), '}')), verdict, nil
 }
 
-// Over explains the end of a completed or faulted job and how to run it again; "" for other jobs.
-func (j *Job) Over() string {
+// TerminalReason explains the end of a completed or faulted job and how to run it again; "" for other jobs.
+func (j *Job) TerminalReason() string {
 	switch {
 	case !j.State.Final():
 		return ""
@@ -92,16 +92,16 @@ const runAgain = "to run it again, put it with a change, such as another startTi
 
 // OverError returns the [ErrConflict] for an operation that an ended job does not support.
 func (j *Job) OverError() error {
-	return fmt.Errorf("job %s: %w: it is %s: %s", j.Key, ErrConflict, j.State, j.Over())
+	return fmt.Errorf("job %s: %w: it is %s: %s", j.Key, ErrConflict, j.State, j.TerminalReason())
 }
 
-// Course is the status of a job that is stored as enabled.
-type Course uint8
+// Lifecycle is the status of a job that is stored as enabled.
+type Lifecycle uint8
 
 // The courses.
 const (
 	// UnderWay: the job has its baton, waiting or with a worker.
-	UnderWay Course = iota
+	UnderWay Lifecycle = iota
 
 	// AtEnd: the history contains the job's end. A background task writes it to the definition.
 	AtEnd
@@ -110,31 +110,31 @@ const (
 	BatonLost
 )
 
-// Course returns the status of j, which is stored as enabled, and its ending if it is AtEnd. f is the job's own baton.
+// Lifecycle returns the status of j, which is stored as enabled, and its ending if it is AtEnd. f is the job's own baton.
 // Callers read j, then f, then the history (search), in this order: a baton is removed only after the record that
 // explains it. search may be nil if there is a baton.
-func (j *Job) Course(f Found, search *PlaceSearch) (Course, Ending) {
+func (j *Job) Lifecycle(f Found, search *PositionSearch) (Lifecycle, Completion) {
 	if b := f.Waiting; b != nil && b.BelongsTo(j) {
-		return UnderWay, Ending{}
+		return UnderWay, Completion{}
 	}
 	b := f.Running
 	if b != nil && !b.BelongsTo(j) {
 		b = nil
 	}
 	if b != nil && (search == nil || search.Found == nil || search.Found.ID != b.AttemptOf(j.Key).ID) {
-		return UnderWay, Ending{} // its attempt has no record
+		return UnderWay, Completion{} // its attempt has no record
 	}
 	if x, over := search.ending(); over {
 		return AtEnd, x
 	}
 	if b != nil {
-		return UnderWay, Ending{}
+		return UnderWay, Completion{}
 	}
-	return BatonLost, Ending{}
+	return BatonLost, Completion{}
 }
 
 // ending returns how the job ended, if the record that was found ends it and nothing remains to be recorded.
-func (s *PlaceSearch) ending() (x Ending, over bool) {
+func (s *PositionSearch) ending() (x Completion, over bool) {
 	j, last := s.job, s.Found
 	if s.gaveUp != nil {
 		last = s.gaveUp
@@ -146,18 +146,18 @@ func (s *PlaceSearch) ending() (x Ending, over bool) {
 	if next.Next != nil || len(next.Records) > 0 || !next.State.Final() {
 		return x, false
 	}
-	return j.Ending(next, last.Ended), true
+	return j.Completion(next, last.Ended), true
 }
 
-// Ending returns the ending of j by a step without a next baton. ended is its time.
-func (j *Job) Ending(s Step, ended time.Time) Ending {
-	return Ending{Key: j.Key, UID: j.UID, Schedule: j.ScheduleGen, State: s.State, Progress: s.Progress, Ended: ended}
+// Completion returns the ending of j by a step without a next baton. ended is its time.
+func (j *Job) Completion(s Step, ended time.Time) Completion {
+	return Completion{Key: j.Key, UID: j.UID, Schedule: j.ScheduleGen, State: s.State, Progress: s.Progress, Ended: ended}
 }
 
-// Told reports whether the history expresses x, an ending of j, given the record of an attempt (nil for none) and the
+// IsRecorded reports whether the history expresses x, an ending of j, given the record of an attempt (nil for none) and the
 // records after it. If so, the baton can be removed before the definition is written. An ending without a record, for
 // example after a last occurrence that runs detached, must be written first.
-func (j *Job) Told(x Ending, attempt *Record, after []Record) bool {
+func (j *Job) IsRecorded(x Completion, attempt *Record, after []Record) bool {
 	search := NewPlaceSearch(j)
 	more := true
 	for i := len(after) - 1; i >= 0 && more; i-- {

@@ -17,18 +17,18 @@ import (
 // Enable resumes a disabled or paused job. The due times that it has missed are recorded as skipped. It returns
 // ErrConflict if the job is completed or faulted.
 func (e Editor) Enable(ctx context.Context, k scheduler.Key) (*v1.Job, error) {
-	return e.Turn(ctx, k, scheduler.Enabled, 0)
+	return e.SetEnabled(ctx, k, scheduler.Enabled, 0)
 }
 
 // Disable stops a job until it is enabled. Started occurrences and manual runs end as usual, however long the target or
 // the retries take. It returns ErrConflict if the job is completed or faulted.
 func (e Editor) Disable(ctx context.Context, k scheduler.Key) (*v1.Job, error) {
-	return e.Turn(ctx, k, scheduler.Disabled, 0)
+	return e.SetEnabled(ctx, k, scheduler.Disabled, 0)
 }
 
-// Turn enables or disables a job. specSequence is the stream sequence of the spec that requested it, or 0. A job that a
+// SetEnabled enables or disables a job. specSequence is the stream sequence of the spec that requested it, or 0. A job that a
 // later spec has written does not change, and the view reports this.
-func (e Editor) Turn(ctx context.Context, k scheduler.Key, state scheduler.State, specSequence uint64) (*v1.Job, error) {
+func (e Editor) SetEnabled(ctx context.Context, k scheduler.Key, state scheduler.State, specSequence uint64) (*v1.Job, error) {
 	return e.turn(asking(ctx, turns[state]), k, specSequence, func(cur *scheduler.Job) (*scheduler.Job, error) {
 		now := e.shared.Store.Now().UTC()
 		if cur.State == state && (state != scheduler.Enabled || !cur.PausedAt(now)) {
@@ -113,7 +113,7 @@ func (e Editor) Delete(ctx context.Context, k scheduler.Key, specSequence uint64
 			switch {
 			case failed != nil:
 				return failed
-			case stray != nil && stray.Fate() == scheduler.Deleted:
+			case stray != nil && stray.Cause() == scheduler.Deleted:
 				return e.sweep(ctx, left) // a delete was interrupted, perhaps this one
 			case stray != nil:
 				err, left.Revision = nil, math.MaxUint64 // the definition was lost: all batons belong to the job

@@ -12,9 +12,9 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 )
 
-// Door answers requests until its [Node] is open: /healthz reports that the process is alive; everything else
+// StartupServer answers requests until its [Node] is open: /healthz reports that the process is alive; everything else
 // returns 503 with what it waits for. Afterwards the node takes over its listener.
-type Door struct {
+type StartupServer struct {
 	listener net.Listener
 	server   *http.Server
 	ended    chan struct{}
@@ -24,9 +24,9 @@ type Door struct {
 
 // OpenDoor begins to answer on a TCP listener. The Config says over TLS or not,
 // which hosts it answers to, and how many connections it has.
-func OpenDoor(cfg Config) *Door {
+func OpenDoor(cfg Config) *StartupServer {
 	cfg = cfg.withDefaults()
-	d := &Door{listener: cfg.Listener, ended: make(chan struct{})}
+	d := &StartupServer{listener: cfg.Listener, ended: make(chan struct{})}
 	d.Say("the start has begun")
 	server, l := cfg.server(d.handler(cfg.AllowHost), lent{d.listener})
 	server.SetKeepAlivesEnabled(false) // the node is to have the next request
@@ -41,13 +41,13 @@ func OpenDoor(cfg Config) *Door {
 }
 
 // Say sets what the process waits for.
-func (d *Door) Say(what string) { d.waits.Store(&what) }
+func (d *StartupServer) Say(what string) { d.waits.Store(&what) }
 
 // Close ends the answers. The listener is as it was, with those who have not
 // been answered. Another Close does nothing.
-func (d *Door) Close() { d.closed.Do(d.close) }
+func (d *StartupServer) Close() { d.closed.Do(d.close) }
 
-func (d *Door) close() {
+func (d *StartupServer) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), doorGrace)
 	defer cancel()
 	if d.server.Shutdown(ctx) != nil {
@@ -59,7 +59,7 @@ func (d *Door) close() {
 	}
 }
 
-func (d *Door) handler(allowHost func(string) bool) http.Handler {
+func (d *StartupServer) handler(allowHost func(string) bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		status, body := http.StatusServiceUnavailable, v1.JSON(v1.Error{Code: "NotReady", Message: *d.waits.Load()}.Document())
 		switch {

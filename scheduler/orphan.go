@@ -4,10 +4,10 @@ import (
 	"time"
 )
 
-// Stray is the baton of a job without a definition. Either the job was deleted and its baton is left over, or the
+// OrphanBaton is the baton of a job without a definition. Either the job was deleted and its baton is left over, or the
 // definition was lost, because of a disk failure or a backup that is older than the batons. In the second case the
 // baton is all that is left of the job: its name, its schedule position and its counters.
-type Stray struct {
+type OrphanBaton struct {
 	Baton *Baton // nil: it cannot be decoded
 
 	// Marker is the revision of the job's delete marker, 0 if none. A marker lasts an hour.
@@ -17,18 +17,18 @@ type Stray struct {
 	Next uint64
 }
 
-// Fate states what happened to the definition of a stray baton.
-type Fate uint8
+// OrphanCause states what happened to the definition of a orphaned baton.
+type OrphanCause uint8
 
 // The fates. Only the baton of a deleted job may be removed.
 const (
-	Deleted Fate = iota // deleted, but the deletion was interrupted
-	Lost                // certainly lost
-	Missing             // lost, or deleted so long ago that the marker has expired
+	Deleted OrphanCause = iota // deleted, but the deletion was interrupted
+	Lost                       // certainly lost
+	Missing                    // lost, or deleted so long ago that the marker has expired
 )
 
-// Fate returns what happened to the definition. If there is no proof, it is missing.
-func (s *Stray) Fate() Fate {
+// Cause returns what happened to the definition. If there is no proof, it is missing.
+func (s *OrphanBaton) Cause() OrphanCause {
 	switch {
 	case s.Baton == nil && s.Marker > 0:
 		return Deleted
@@ -48,18 +48,18 @@ const (
 	strayMaxWait = 10 * time.Minute
 )
 
-// Await returns b while it waits for its missing definition, and the time of the next check. The interval grows with
+// Requeue returns b while it waits for its missing definition, and the time of the next check. The interval grows with
 // the time waited.
-func (b Baton) Await(now time.Time) (next Baton, at time.Time) {
+func (b Baton) Requeue(now time.Time) (next Baton, at time.Time) {
 	wait := min(strayMaxWait, max(strayWait, now.Sub(b.MayRun())))
 	b.Suspect = true
 	return b, now.Add(wait)
 }
 
-// Adopt returns j, a new job, as the job of the stray baton b whose definition was lost: it continues at the baton's
+// Reattach returns j, a new job, as the job of the orphaned baton b whose definition was lost: it continues at the baton's
 // schedule position. If the schedule of j does not contain the baton's time, it is a different schedule and starts from
 // the beginning.
-func (j *Job) Adopt(b Baton) (*Job, error) {
+func (j *Job) Reattach(b Baton) (*Job, error) {
 	next := *j
 	if n := len(b.UID); n > 0 && n <= len(j.UID) {
 		next.UID = b.UID + j.UID[n:]
@@ -86,15 +86,15 @@ func (j *Job) Adopt(b Baton) (*Job, error) {
 	return &next, next.compile()
 }
 
-// Stranded is a running baton that is never redelivered: the server counts it as acknowledged, but was killed before it
+// UndeliveredBaton is a running baton that is never redelivered: the server counts it as acknowledged, but was killed before it
 // removed the message. Its run may have ended, or never have begun.
-type Stranded struct {
-	Slot     Slot
+type UndeliveredBaton struct {
+	Key      BatonKey
 	Body     []byte
 	Sequence uint64 // of the message
 }
 
-// Rescue states how to continue with a [Stranded] baton.
+// Rescue states how to continue with a [UndeliveredBaton] baton.
 type Rescue int
 
 // The rescues.
@@ -105,7 +105,7 @@ const (
 
 // Rescue decides how to continue with the baton. waiting and running are the sequences of the last waiting and running
 // batons in its slot, 0 for none. A baton that was passed on must not be fired again: the job would have two.
-func (s *Stranded) Rescue(waiting, running uint64) Rescue {
+func (s *UndeliveredBaton) Rescue(waiting, running uint64) Rescue {
 	if waiting != 0 || running != s.Sequence {
 		return Discard
 	}
@@ -114,7 +114,7 @@ func (s *Stranded) Rescue(waiting, running uint64) Rescue {
 
 // Again returns the body of the baton to fire again, marked as suspect. A baton that cannot be decoded stays unchanged;
 // its worker removes it.
-func (s *Stranded) Again() []byte {
+func (s *UndeliveredBaton) Again() []byte {
 	b, err := DecodeBaton(s.Body)
 	if err != nil {
 		return s.Body
