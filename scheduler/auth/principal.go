@@ -20,14 +20,14 @@ const (
 
 // Principal is an authenticated client.
 type Principal struct {
-	Name    string  `json:"name,omitempty"`    // of the token, the certificate or the issuer's user, for people; "" for anybody
+	Name    string  `json:"name,omitempty"`    // of the token, the certificate or the issuer's user, for people; "": anonymous
 	ID      string  `json:"id,omitempty"`      // token ID, the sub of the issuer, or the SHA-256 of the certificate
 	Via     string  `json:"via"`               // authentication method: one of the Via constants
 	Address string  `json:"address,omitempty"` // client address, without its port
 	Grants  []Grant `json:"grants,omitempty"`
 }
 
-// Anybody returns the principal of a scheduler without authentication. It has every right.
+// Anybody returns the principal of a scheduler without authentication, with every right.
 func Anybody(via, address string) *Principal {
 	return &Principal{Via: via, Address: address, Grants: []Grant{{Role: Admin}}}
 }
@@ -96,7 +96,7 @@ func Within(ctx context.Context, collection string) context.Context {
 	return With(ctx, &limited)
 }
 
-// From returns the principal in ctx, nil if there is none.
+// From returns the principal in ctx, or nil.
 func From(ctx context.Context) *Principal {
 	p, _ := ctx.Value(principalKey{}).(*Principal)
 	return p

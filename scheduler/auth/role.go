@@ -36,7 +36,7 @@ func (r Role) covers(other Role) bool {
 	return needed >= 0 && slices.Index(roles, r) >= needed
 }
 
-// Right is the permission that an operation requires. Nobody has the zero Right.
+// Right is the permission that an operation requires. No role grants the zero Right.
 type Right string
 
 // The rights. Rights that end in Any are for operations that do not name their collection up front: they require the

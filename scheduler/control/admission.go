@@ -135,8 +135,8 @@ func becomesFree(cur, next *scheduler.Collection) bool {
 	return next.Plan == scheduler.Free && (cur == nil || cur.Plan != scheduler.Free)
 }
 
-// store writes a collection over a revision. It writes one that changes to the free plan only if no collection has
-// changed since its subscription was found to have no other.
+// store writes a collection over a revision. A change to the free plan requires that no collection has changed since
+// the check that its subscription has no other free one.
 func (c CollectionKeeper) store(
 	ctx context.Context, cur, next *scheduler.Collection, data []byte, replaces uint64,
 ) (revision uint64, err error) {

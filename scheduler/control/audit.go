@@ -375,8 +375,8 @@ func (a Auditor) auditCollections(ctx context.Context, rep *AuditReport) error {
 	return nil
 }
 
-// stray looks for batons of a job without a definition, and returns nil if it finds none. err explains why a baton is
-// unreadable.
+// stray looks for batons of a job without a definition, and returns nil if it finds none. err explains an unreadable
+// baton.
 func (h *shared) stray(ctx context.Context, k scheduler.Key) (stray *scheduler.OrphanBaton, unreadable, err error) {
 	marker, err := h.Store.LoadJob(ctx, k)
 	if err == nil {

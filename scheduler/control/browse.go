@@ -17,7 +17,7 @@ import (
 type Browsed struct {
 	Jobs []*v1.Job
 
-	// Before and After are the places of the previous and the next page, for [Reader.Browse]; "" if there is none.
+	// Before and After are the positions of the previous and the next page, for [Reader.Browse]; "": none.
 	Before, After string
 
 	// Count is the total number of matching jobs. For Unread of them, the index has outdated data: they may not match,
@@ -136,7 +136,7 @@ func (b *browsing) run(ctx context.Context) (*Browsed, error) {
 	switch {
 	case backwards && b.first != nil:
 		page.Before = writePlace(b.first)
-	case begun && !b.back: // the jobs after the page are gone
+	case begun && !b.back: // the jobs after the page were deleted
 		page.Before = placeEnd
 	}
 	return page, nil

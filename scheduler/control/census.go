@@ -12,9 +12,9 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// census holds what a consistency check knows of the batons: for each job with a baton, an eight-byte hash of its name
-// and a flag. In fewer than one of ten million checks of a million jobs, two names collide; the next check finds what
-// that one missed.
+// census records the batons seen by a consistency check: for each job with a baton, an eight-byte hash of its name and
+// a flag. In fewer than one of ten million checks of a million jobs, two names collide; the next check finds the missed
+// difference.
 type census struct {
 	seed    maphash.Seed
 	hashes  []uint64 // [ownBaton] is the lowest bit

@@ -66,8 +66,8 @@ func (c CollectionKeeper) complete(ctx context.Context, one *scheduler.Collectio
 	return err
 }
 
-// kept returns errReplaced if the stored collection differs from the one that was read. Nothing else changes a
-// collection while it is being deleted.
+// kept returns errReplaced if the stored collection differs from the one read before. No other operation changes a
+// collection during its deletion.
 func (c CollectionKeeper) kept(ctx context.Context, one *scheduler.Collection) error {
 	st, err := c.bucket().Load(ctx, one.Name)
 	if errors.Is(err, scheduler.ErrNotFound) || err == nil && st.Revision != one.Revision {

@@ -36,8 +36,8 @@ type Beginning struct {
 // Follow calls t's functions for the records after a place, in order and as they arrive, until ctx is done. A last call
 // may happen while Follow returns.
 //
-// The records of a job are those of its current incarnation, unless the query selects others. Follow returns
-// ErrNotFound if the job does not exist, or when it is deleted, because no more records can follow.
+// The tail of a job has the records of its current incarnation, unless the query selects others. Follow returns
+// ErrNotFound if the job does not exist, and when it is deleted, because no more records can follow.
 func (r Reader) Follow(ctx context.Context, q HistoryQuery, tail Tail) error {
 	if err := r.check(ctx, &q); err != nil {
 		return err
@@ -263,7 +263,7 @@ func newRegister(ctx context.Context, store scheduler.Store) *register {
 	return r
 }
 
-// tell notifies a follower when the definition of its job is written or deleted, until stop is called.
+// tell notifies a follower of each change to the definition of its job, until stop is called.
 func (r *register) tell(t *follower) (stop func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -60,7 +60,7 @@ const (
 // History returns a page of records, newest first. next is the sequence before which the next page starts, 0 if there
 // is none. A page ends early, and may be empty, after many records that do not match.
 //
-// The records of a job are those of its current incarnation, unless the query selects others. History returns
+// The history of a job has the records of its current incarnation, unless the query selects others. History returns
 // ErrNotFound if neither the job nor any such record exists.
 func (r Reader) History(ctx context.Context, q HistoryQuery, p v1.Page) (records []*scheduler.Record, next uint64, err error) {
 	if err := errors.Join(r.check(ctx, &q), p.Validate()); err != nil {
@@ -236,7 +236,7 @@ func presenceOf(st scheduler.Stored) presence {
 	return presence{scheduler.StoredIncarnation(st.Data), true}
 }
 
-// finder finds the records of a page: those of the index's range in the index, and the others in the store.
+// finder finds the records of a page, in the index for its range, and otherwise in the store.
 type finder struct {
 	store   scheduler.Store
 	search  *historySearch

@@ -114,7 +114,7 @@ func (h *historyKeeper) readInTurn(ctx context.Context, x *historyindex.Index) (
 	}
 }
 
-// readOn adds up to most new records to the index. whole reports that there are no others.
+// readOn adds up to most new records to the index. whole reports that it has reached the end.
 func (h *historyKeeper) readOn(ctx context.Context, x *historyindex.Index, most int) (whole bool, err error) {
 	_, to := x.Span()
 	n, whole := 0, true
@@ -132,8 +132,8 @@ func (h *historyKeeper) readOn(ctx context.Context, x *historyindex.Index, most 
 	return whole && err == nil, err
 }
 
-// ask returns the index for a search before a sequence, 0: from the newest record on. It returns nil while there is no
-// index. current reports that the index has all records until now.
+// ask returns the index for a search before a sequence, 0: from the newest record on. It returns nil without an index.
+// current reports that the index is complete.
 func (h *historyKeeper) ask(ctx context.Context, before uint64) (x *historyindex.Index, current bool) {
 	if h.most < 0 {
 		return nil, false

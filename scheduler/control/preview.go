@@ -164,8 +164,8 @@ type Outlook struct {
 	Days []int
 }
 
-// Outlook is [Previewer.Preview] with a year ahead, day by day, and with the problems of jitter, catchUp, overlap and
-// timeout. A year costs the same for a job that runs every second as for one that runs daily.
+// Outlook is [Previewer.Preview] for a year ahead, day by day, with the problems of jitter, catchUp, overlap and
+// timeout. A year costs the same for a job that runs every second as for a daily one.
 func (p Previewer) Outlook(ctx context.Context, body []byte) (*Outlook, error) {
 	release, err := p.takeTurn(ctx)
 	if err != nil {

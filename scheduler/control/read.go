@@ -163,8 +163,8 @@ func noCollection(name string) error {
 	return fmt.Errorf("collection %s: %w", name, scheduler.ErrNotFound)
 }
 
-// DetachedRun is a run that is concurrent with a job's schedule: one that overlaps the next occurrence, or a manual run of a
-// disabled job.
+// DetachedRun is a run that is concurrent with a job's schedule: it overlaps the next occurrence, or is a manual run of
+// a disabled job.
 type DetachedRun struct {
 	Nominal time.Time
 	Due     time.Time // of the current or the next attempt
@@ -173,8 +173,8 @@ type DetachedRun struct {
 	Running bool // a worker has it, and it is due
 }
 
-// DetachedRuns returns the job's runs that are concurrent with its schedule, earliest first. Of a large number, it returns
-// some. A missing or damaged job has none.
+// DetachedRuns returns the runs of the job that are concurrent with its schedule, earliest first, up to a limit. A
+// missing or damaged job has none.
 func (r Reader) DetachedRuns(ctx context.Context, k scheduler.Key) ([]DetachedRun, error) {
 	if err := k.Validate(); err != nil {
 		return nil, err

@@ -80,7 +80,7 @@ func (r Reader) IndexProgress() IndexProgress { return r.shared.index.Progress()
 // Due counts the jobs that run within given durations from now.
 type Due = index.Due
 
-// Due counts the visible jobs (sees nil: all) by their next run. known is false while there is no index. It returns
+// Due counts the visible jobs (sees nil: all) by their next run. known is false without an index. It returns
 // ErrUnavailable if too many requests wait.
 func (r Reader) Due(ctx context.Context, sees func(collection string) bool, lengths ...time.Duration) (due Due, known bool, err error) {
 	release, err := takeTurn(ctx, r.shared.searching)

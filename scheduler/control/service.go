@@ -25,7 +25,7 @@ type Config struct {
 	Store   scheduler.Store
 	Actions scheduler.ActionReader
 
-	// Trail stores the audit log. Default: Store if it implements it; otherwise there is no audit log.
+	// Trail stores the audit log. Default: Store if it implements it; otherwise the service keeps no audit log.
 	Trail audit.Store
 
 	// Limits apply to jobs of collections without limits of their own.

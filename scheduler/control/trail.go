@@ -177,7 +177,7 @@ func (h *shared) retell(ctx context.Context, edits []*storedEdit) (missing int, 
 	return missing, nil
 }
 
-// tells reports whether an entry, which may be nil, is that of an edit.
+// tells reports whether an entry, which may be nil, belongs to an edit.
 func tells(e *audit.Entry, edit *storedEdit) bool {
 	return e != nil && e.UID == edit.UID && e.Generation == edit.Generation
 }
@@ -222,7 +222,7 @@ func (h *shared) audited(ctx context.Context, e *audit.Entry, do func(e *audit.E
 	return err
 }
 
-// errNoTrail reports that there is no audit log.
+// errNoTrail reports a service without an audit log.
 var errNoTrail = errors.New("no audit trail is kept")
 
 // toldRepairs writes repairs of jobs and batons into the audit log.
@@ -239,8 +239,8 @@ func (h *shared) toldRepairs(ctx context.Context, mended int) {
 	}
 }
 
-// Record executes a change that the audit log must contain, such as that of a token. It announces the change first, and
-// do may complete the entry. If the announcement fails, Record returns ErrUnavailable and does not call do.
+// Record executes a change that the audit log must contain, such as a change of a token. It announces the change first,
+// and do may complete the entry. If the announcement fails, Record returns ErrUnavailable and does not call do.
 func (t TrailKeeper) Record(ctx context.Context, e *audit.Entry, do func(e *audit.Entry) error) error {
 	return t.shared.audited(ctx, e, do)
 }

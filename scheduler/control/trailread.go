@@ -54,8 +54,8 @@ const trailReach = 20_000
 // settling is how long an announced change may take before it counts as interrupted.
 const settling = time.Minute
 
-// Trail returns a page of the audit log, newest first. next is the sequence before which the next page starts, 0 if
-// there is none. A change with two entries appears with its final one; without it, it appears as interrupted.
+// Trail returns a page of the audit log, newest first. next is the sequence before which the next page starts, 0 at the
+// end. A change with two entries appears with its final one; without it, it appears as interrupted.
 func (t TrailKeeper) Trail(ctx context.Context, q TrailQuery, p v1.Page) (entries []*audit.Entry, next uint64, err error) {
 	if err := q.check(); err != nil {
 		return nil, 0, err

@@ -12,7 +12,7 @@ import (
 )
 
 // whyReach limits the records that are examined for an answer. An occurrence has few records, which are adjacent except
-// for those of concurrent runs.
+// for records of concurrent runs.
 const whyReach = 512
 
 // Why explains why a job ran at a time or did not. [explain.ParseMoment] parses at, in the job's time zone; for "",

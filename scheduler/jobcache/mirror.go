@@ -122,7 +122,7 @@ const (
 	lagPatience = 80 * time.Millisecond
 )
 
-// late reports whether a later revision than that of v is known.
+// late reports whether the mirror knows of a later revision than v's.
 func (m *Mirror[K, V]) late(key K, v V, atLeast uint64) bool {
 	if m.cfg.Revision == nil {
 		return false

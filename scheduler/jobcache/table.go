@@ -1,6 +1,6 @@
 package jobcache
 
-// table holds what a mirror knows and the state of its watch. Its methods implement the mirror's rules and never block.
+// table holds the values of a mirror and the state of its watch. Its methods implement the mirror's rules and never block.
 type table[K comparable, V any] struct {
 	entries map[K]entry[V]
 	shards  []shard
@@ -37,7 +37,7 @@ type entry[V any] struct {
 	value    V
 	revision uint64
 	weight   int    // of the value; 0 is 1
-	deleted  bool   // no value, or one that cannot be decoded
+	deleted  bool   // no value, or a value that cannot be decoded
 	watch    uint64 // the watch that reported it
 }
 

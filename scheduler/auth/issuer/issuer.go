@@ -66,7 +66,7 @@ func New(cfg Config) (*Issuer, error) {
 	keys := &keySet{issuer: cfg.URL, client: cfg.Client, turn: make(chan struct{}, 1)}
 	i := &Issuer{verifier: oidc.NewVerifier(cfg.URL, keys, &oidc.Config{
 		ClientID: cfg.Audience, SupportedSigningAlgs: Algorithms(),
-		Now: func() time.Time { return time.Now().Add(-skew) }, // the verifier tolerates five minutes for nbf, of which four remain
+		Now: func() time.Time { return time.Now().Add(-skew) }, // the verifier tolerates five minutes for nbf: four remain
 	})}
 	i.SetRules(cfg.Rules)
 	return i, nil
@@ -75,7 +75,7 @@ func New(cfg Config) (*Issuer, error) {
 // SetRules replaces the rules for later requests.
 func (i *Issuer) SetRules(rules []auth.Rule) { i.rules.Store(&rules) }
 
-// Check checks that a text can be the URL of an issuer and that nobody on the network path can replace its keys.
+// Check validates the URL of an issuer, and requires that no attacker on the network path can replace its keys.
 func Check(text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
@@ -87,14 +87,14 @@ func Check(text string) error {
 	return nil
 }
 
-// private reports whether nobody on the network path can change the answer.
+// private reports whether no attacker on the network path can change the answer.
 func private(u *url.URL) bool {
 	ip, err := netip.ParseAddr(u.Hostname())
 	local := u.Hostname() == "localhost" || err == nil && ip.IsLoopback()
 	return u.Scheme == "https" || u.Scheme == "http" && local
 }
 
-// stayPrivate refuses redirects to a URL whose answer somebody on the network path could change.
+// stayPrivate refuses redirects to a URL whose answer an attacker on the network path could change.
 func stayPrivate(req *http.Request, via []*http.Request) error {
 	const most = 5
 	if !private(req.URL) || len(via) >= most {
