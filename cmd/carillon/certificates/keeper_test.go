@@ -197,9 +197,11 @@ func TestSwappedCertificates(t *testing.T) {
 func TestBrokenCertificates(t *testing.T) {
 	w := newWorld(t)
 	for i, broken := range []string{"nonsense", ""} {
-		if err := os.WriteFile(w.file("clients.crt"), []byte(broken), 0o600); err != nil {
+		next := filepath.Join(t.TempDir(), "clients.crt") // renamed, since a write in place may be seen half done
+		if err := os.WriteFile(next, []byte(broken), 0o600); err != nil {
 			t.Fatal(err)
 		}
+		replace(t, w.file("clients.crt"), next)
 		w.await("a warning", func() bool { return strings.Count(w.log.String(), "level=WARN") == i+1 })
 		if got := w.get(w.client(w.ca)); got != "nobody" {
 			t.Errorf("%q: %s", broken, got)
