@@ -173,7 +173,7 @@ func TestEditSignedOut(t *testing.T) {
 	must(t, page.Type(`[name="action.request.authentication.password~text"]`, "typed-password"))
 	admin := made(t, s, nil, "admin")
 	page.Expect(401)
-	must(t, page.Click(review), page.Text("#edit-told", "You are not signed in any more"))
+	must(t, page.Click(review), page.Text("#edit-told", "You are signed out"))
 	const signIn = `fetch('/console/sign-in', {method: 'POST', body: new URLSearchParams({token: %q, next: '/console/sign-in'})}).then((r) => r.ok)`
 	if ok, err := tab.Eval[bool](page, fmt.Sprintf(signIn, admin)); err != nil || !ok { // as in another tab
 		t.Fatal(ok, err)

@@ -58,7 +58,7 @@ func TestPaste(t *testing.T) {
 	const lines = `DTSTART;TZID=Europe/Berlin:20260101T090000\nRRULE:FREQ=DAILY\nEXRULE:FREQ=DAILY;BYDAY=SA,SU`
 	must(t, page.Await(`(() => { const e = document.getElementById('schedule.paste'); e.focus(); e.select(); document.execCommand('insertText', false, '`+lines+`'); return e.dispatchEvent(new Event('change', {bubbles: true})) })()`))
 	must(t, page.Text("#schedule-outlook", "except"), page.Await(`document.getElementById('schedule.recurrence.rrule').value === '`+lines+`'`))
-	must(t, page.Fill(`[name="schedule.paste"]`, "what is this"), page.Press("\r"), page.Text(".paste", "is in no language that is known here"))
+	must(t, page.Fill(`[name="schedule.paste"]`, "what is this"), page.Press("\r"), page.Text(".paste", "is not in a known schedule language"))
 }
 
 // TestTryActions tries out each type of actions: the emulators and the server answer.
@@ -142,7 +142,7 @@ func TestNewJobLost(t *testing.T) {
 	must(t, page.Fill(`[name="action.request.uri"]`, s.HTTP+"/echo"))
 	made(t, s, nil, "admin")
 	page.Expect(401)
-	must(t, page.Click("#newjob button.main"), page.Text("#newjob-told", "You are not signed in any more"))
+	must(t, page.Click("#newjob button.main"), page.Text("#newjob-told", "You are signed out"))
 	s.Stop()
 	page.Expect(0)
 	must(t, page.Click("#newjob button.main"), page.Text("#newjob-told", "Connection lost"))

@@ -80,7 +80,7 @@ func TestRevokedWhileLooking(t *testing.T) {
 		if answer.StatusCode >= http.StatusBadRequest {
 			t.Fatalf("the token is not revoked: %d", answer.StatusCode)
 		}
-		must(t, page.Text(test.told, "this token was revoked"), page.Text(test.told, "You are not signed in any more"))
+		must(t, page.Text(test.told, "this token was revoked"), page.Text(test.told, "You are signed out"))
 		must(t, page.Await(`(() => { // and looks like what is wrong
 			const sample = document.body.appendChild(Object.assign(document.createElement('p'), {className: 'problem'}));
 			const ground = getComputedStyle(sample).backgroundColor;

@@ -192,6 +192,7 @@ func TestLooksHaveTheirAge(t *testing.T) {
 		}
 
 		time.Sleep(20 * time.Second)
+		synctest.Wait() // the count has ended
 		takes, runs, fails = 0, 0, errors.New("no store")
 		for range 10 {
 			if one := next(); !one.Wait(t.Context(), time.Minute) || one.Err == nil {
