@@ -316,8 +316,8 @@ func TestForecastWorkIsBounded(t *testing.T) {
 func TestForecastSaysThatRunsAreMissing(t *testing.T) {
 	f := forecast.New(noon, 24)
 	f.Add(named(t, "costly", january, "host:443", `"recurrence": {"rrule": "DTSTART:20260302T120000Z RRULE:FREQ=HOURLY;INTERVAL=86399;BYMONTH=3,8`+
-		` RRULE:FREQ=HOURLY;INTERVAL=13;BYHOUR=13,14,15`+
-		` EXRULE:FREQ=MINUTELY;INTERVAL=61;BYHOUR=13,14,15 EXRULE:FREQ=MINUTELY;INTERVAL=13;BYHOUR=13,14,15"}`), nil)
+		` RRULE:FREQ=HOURLY;INTERVAL=13;BYHOUR=13,14,15,16,17,18,19,20;BYMINUTE=0,13,26,39,52`+
+		` EXRULE:FREQ=MINUTELY;INTERVAL=61;BYHOUR=13,14,15,16,17,18,19,20 EXRULE:FREQ=MINUTELY;INTERVAL=13;BYHOUR=13,14,15,16,17,18,19,20"}`), nil)
 	if notes := strings.Join(f.Report().Notes, "\n"); !strings.Contains(notes, "some runs are missing") {
 		t.Errorf("notes: %q", notes)
 	}
