@@ -284,6 +284,26 @@ func TestClear(t *testing.T) {
 	})
 }
 
+// TestClearRemovesMovedBaton replaces the waiting baton between the look and the removal.
+func TestClearRemovesMovedBaton(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		ctx, later := t.Context(), time.Now().Add(time.Hour)
+		body := (&scheduler.Baton{UID: "uid"}).Encode()
+		w.must(w.store.Arm(ctx, own, body, later, 0))
+		moves := 0
+		w.must(w.store.Clear(ctx, job, func(*scheduler.Baton) bool {
+			if moves++; moves == 1 {
+				st, err := w.store.Waiting(ctx, own)
+				w.must(err)
+				w.must(w.store.Arm(ctx, own, body, later, st.Revision))
+			}
+			return true
+		}))
+		_, err := w.store.Waiting(ctx, own)
+		mustBe(t, "waiting", err, scheduler.ErrNotFound)
+	})
+}
+
 // TestClearLeavesOthersWithTheirWorkers clears a job while workers hold older and newer batons of other jobs. Without
 // an acknowledgement, all of these are redelivered.
 func TestClearLeavesOthersWithTheirWorkers(t *testing.T) {

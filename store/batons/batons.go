@@ -261,7 +261,7 @@ func (s *Batons) Clear(ctx context.Context, k scheduler.Key, of func(*scheduler.
 func (s *Batons) clear(ctx context.Context, k scheduler.Key, subject string, of func(*scheduler.Baton) bool) error {
 	get := conn.DirectRequest{Subjects: []string{subject, subject + ".*"}, Batch: runningAtOnce}
 	running := subject == s.FireSubject(scheduler.BatonKey{Key: k})
-	for {
+	for idle := 0; ; {
 		var found []*jetstream.RawStreamMsg
 		err := s.conn.DirectGet(ctx, s.stream(s.Lane(k)), get, get.Batch, func(m *jetstream.RawStreamMsg) bool {
 			if b, err := scheduler.DecodeBaton(m.Data); err != nil || of == nil || of(&b) {
@@ -274,23 +274,31 @@ func (s *Batons) clear(ctx context.Context, k scheduler.Key, subject string, of 
 		}
 		removed := 0
 		for _, m := range found {
+			n := uint64(1)
 			if running {
-				err = s.timers[s.Lane(k)].DeleteMsg(ctx, m.Sequence)
+				err = conn.Translate(s.timers[s.Lane(k)].DeleteMsg(ctx, m.Sequence))
 			} else {
-				err = s.timers[s.Lane(k)].Purge(ctx, jetstream.WithPurgeSubject(m.Subject), jetstream.WithPurgeSequence(m.Sequence+1))
+				n, err = s.purge(ctx, s.Lane(k), m.Subject, m.Sequence)
 			}
 			switch {
 			case err == nil:
-				removed++
+				removed += int(min(n, 1))
 			case !errors.Is(err, jetstream.ErrMsgDeleteUnsuccessful): // otherwise it has just been acknowledged
-				return conn.Translate(err)
+				return err
 			}
 		}
-		if removed == 0 || !running && len(found) < runningAtOnce {
-			return nil // a lagging replica may still return them
+		if removed == 0 {
+			idle++
+		}
+		if idle == clearLooks || len(found) == 0 || !running && removed == len(found) && len(found) < runningAtOnce {
+			return nil
 		}
 	}
 }
+
+// clearLooks is the maximum number of looks that remove no baton. A look may find a baton that moves before its removal;
+// a lagging replica returns removed ones.
+const clearLooks = 3
 
 // runningAtOnce is the maximum number of running batons per request.
 const runningAtOnce = 256

@@ -47,7 +47,7 @@ func New(c *conn.Conn) *Buckets { return &Buckets{conn: c} }
 func (s *Buckets) Open(ctx context.Context) (err error) {
 	s.jobs, err = s.conn.OpenBucket(ctx, jetstream.KeyValueConfig{
 		Bucket: s.conn.Config.Bucket(jobsBucket), Description: "Carillon: job definitions",
-		History: jobRevisions, LimitMarkerTTL: markerAge, RePublish: s.conn.Config.Tells(jobsBucket),
+		History: jobRevisions, LimitMarkerTTL: markerAge, RePublish: s.conn.Config.Republish(jobsBucket),
 	})
 	if err != nil {
 		return err
@@ -58,21 +58,21 @@ func (s *Buckets) Open(ctx context.Context) (err error) {
 	}
 	s.collections, err = s.conn.OpenBucket(ctx, jetstream.KeyValueConfig{
 		Bucket: s.conn.Config.Bucket(collectionsBucket), Description: "Carillon: job collections", History: jobRevisions,
-		RePublish: s.conn.Config.Tells(collectionsBucket),
+		RePublish: s.conn.Config.Republish(collectionsBucket),
 	})
 	if err != nil {
 		return err
 	}
 	s.secrets, err = s.conn.OpenBucket(ctx, jetstream.KeyValueConfig{
 		Bucket: s.conn.Config.Bucket(secretsBucket), Description: "Carillon: shared secrets, sealed", History: 1,
-		RePublish: s.conn.Config.Tells(secretsBucket),
+		RePublish: s.conn.Config.Republish(secretsBucket),
 	})
 	if err != nil {
 		return err
 	}
 	s.operations, err = s.conn.OpenBucket(ctx, jetstream.KeyValueConfig{
 		Bucket: s.conn.Config.Bucket(operationsBucket), Description: "Carillon: operations on many jobs", History: 1, TTL: operationAge,
-		RePublish: s.conn.Config.Tells(operationsBucket),
+		RePublish: s.conn.Config.Republish(operationsBucket),
 	})
 	if err != nil {
 		return err
@@ -84,7 +84,7 @@ func (s *Buckets) Open(ctx context.Context) (err error) {
 func (s *Buckets) OpenTokens(ctx context.Context) (err error) {
 	s.tokens, err = s.conn.OpenBucket(ctx, jetstream.KeyValueConfig{
 		Bucket: s.conn.Config.Bucket(tokensBucket), Description: "Carillon: hashes of access tokens, and what they may do", History: 1,
-		RePublish: s.conn.Config.Tells(tokensBucket),
+		RePublish: s.conn.Config.Republish(tokensBucket),
 	})
 	return err
 }

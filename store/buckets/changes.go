@@ -68,7 +68,7 @@ func (s *Buckets) listen(ctx context.Context, bucket string, ready func(last uin
 	}
 	connection := s.conn.NC.StatusChanged(nats.CONNECTED, nats.CLOSED)
 	defer s.conn.NC.RemoveStatusListener(connection)
-	sub, err := s.conn.NC.Subscribe(s.conn.Config.Told(bucket)+".>", l.receive)
+	sub, err := s.conn.NC.Subscribe(s.conn.Config.AnnouncementPrefix(bucket)+".>", l.receive)
 	if err != nil {
 		return conn.Translate(err)
 	}
@@ -123,7 +123,7 @@ func (s *Buckets) stand(ctx context.Context, l *listener, subject string) error 
 		return err
 	}
 	info := st.CachedInfo()
-	if have, want := info.Config.RePublish, s.conn.Config.Tells(l.bucket); have == nil || *have != *want {
+	if have, want := info.Config.RePublish, s.conn.Config.Republish(l.bucket); have == nil || *have != *want {
 		return fmt.Errorf("%w: stream %s does not publish them to %s", errDeaf, info.Config.Name, subject)
 	}
 	l.created, l.base = info.Created, info.State.LastSeq
