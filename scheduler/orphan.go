@@ -27,7 +27,7 @@ const (
 	Missing                    // lost, or deleted so long ago that the marker has expired
 )
 
-// Cause returns what happened to the definition. If there is no proof, it is missing.
+// Cause returns the cause of the missing definition; Missing without proof of another.
 func (s *OrphanBaton) Cause() OrphanCause {
 	switch {
 	case s.Baton == nil && s.Marker > 0:

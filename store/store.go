@@ -93,8 +93,8 @@ func OpenBeside(ctx context.Context, nc *nats.Conn, cfg Config, create bool) (*S
 }
 
 // OpenTokens opens only the access tokens, their ledger and the audit log, for a tool outside the schedulers. It
-// creates nothing else and fixes no setting such as the number of lanes. Replicas and the retention of the audit log
-// are those of the existing store, or those of cfg before the first start of a scheduler.
+// creates nothing else and fixes no setting such as the number of lanes. It takes replicas and the retention of the
+// audit log from the existing store, or from cfg before the first start of a scheduler.
 func OpenTokens(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) {
 	s, err := newStore(nc, cfg)
 	if err != nil {

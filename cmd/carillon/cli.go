@@ -259,8 +259,8 @@ func commandPath(n *kong.Node) string {
 	return commandPath(n.Parent) + " " + n.Name
 }
 
-// Messages of the parser that need other words: for a value outside a flag's enumeration (an empty value is the flag's absence),
-// for a missing argument or value, and for a word that it does not know, with what it suggests.
+// Messages of the parser that are reworded: a value outside a flag's enumeration (an empty value counts as an absent flag), a
+// missing argument or value, and an unknown word, with the parser's suggestions.
 var (
 	oneOf   = regexp.MustCompile(`^(--[a-z-]+|\[?<[a-z]+>\]?) must be one of (".*") but got (".*")$`)
 	missing = regexp.MustCompile(`^expected "(<.*>)"$`)

@@ -263,7 +263,7 @@ func newRegister(ctx context.Context, store scheduler.Store) *register {
 	return r
 }
 
-// tell notifies a follower of each change to the definition of its job, until stop is called.
+// tell notifies the follower of each change to the definition of its job, until stop is called.
 func (r *register) tell(t *follower) (stop func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -324,9 +324,9 @@ var foreseen = []string{
 	`"state": "disabled", "recurrence": {"frequency": "Hour", "interval": %d}`,
 }
 
-// TestForecastFollowsWhatIsWritten shows that a forecast which reads only what was written since the last one says what one
-// does that reads all jobs whole: of random jobs, while they are put, changed, disabled and deleted, and end.
-func TestForecastFollowsWhatIsWritten(t *testing.T) {
+// TestForecastAgreesWithJobs compares forecasts with a reading of all jobs, while random jobs are put, changed, disabled,
+// deleted, and end.
+func TestForecastAgreesWithJobs(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		random := rand.New(rand.NewPCG(1, 2))
 		names := func() string { return fmt.Sprintf("job-%d", random.IntN(40)) }

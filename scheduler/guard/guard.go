@@ -19,7 +19,7 @@ type Guard struct {
 	// Identify authenticates the caller. The error is a [*auth.Unknown] for an unknown caller, or one of the store.
 	Identify func(r *http.Request) (*auth.Principal, error)
 
-	// Rate limits the requests of each caller, and Limited is the message beyond. Default: no limit.
+	// Rate limits the requests of each caller. Limited is the error message for further ones. Default: no limit.
 	Rate    *throttle.Throttle
 	Limited string
 
@@ -29,7 +29,8 @@ type Guard struct {
 }
 
 // Admit checks the rate of an identified caller, and its right on a collection. The context of the returned request has
-// the caller and ends when the caller has lost the right. Call leave at the end of the request.
+// the caller and ends when the caller has lost the right. Call leave at the end of the request. Errors:
+// [*throttle.Exceeded] beyond the rate, and those of [auth.Check].
 func (g *Guard) Admit(
 	r *http.Request, who *auth.Principal, right auth.Right, collection string,
 ) (in *http.Request, leave func(), err error) {
@@ -54,9 +55,9 @@ func (g *Guard) Admit(
 // long.
 const askAgainEvery = 2 * time.Second
 
-// Watch ends a request whose caller has lost the right to it, for example by the revocation of a token, or whose grants
-// have changed from those of asked, because they select what the answer shows. The returned function stops the watch. An
-// unavailable store ends no request.
+// Watch calls end when the caller has lost the right to its request, for example by the revocation of a token. If the
+// grants select the content of the answer, it also calls end when they differ from the grants of asked. It checks every
+// two seconds; an unavailable store ends no request. The returned function stops the watch.
 func (g *Guard) Watch(r *http.Request, asked *auth.Principal, right auth.Right, collection string, end func()) (stop func()) {
 	var mu sync.Mutex
 	var again *time.Timer
@@ -86,7 +87,7 @@ func (g *Guard) Watch(r *http.Request, asked *auth.Principal, right auth.Right, 
 	}
 }
 
-// Anybody is the caller if authentication is disabled.
+// Anybody returns the anonymous caller, for [Guard].Identify without authentication.
 func Anybody(r *http.Request) (*auth.Principal, error) {
 	return auth.Anybody(auth.ViaOpen, Address(r)), nil
 }

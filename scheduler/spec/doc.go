@@ -44,7 +44,7 @@
 //   - days of a year, which depend on the weekday of its first day and on the position of leap years
 //   - such days in every n-th day, month or year
 //   - the same times of day on all of these days, as masks of hours, minutes and seconds
-//   - of those, optionally, what lies in every n-th second, minute or hour
+//   - optionally, only the times in every n-th second, minute or hour
 //
 // A zone then converts seconds to instants.
 //

@@ -132,13 +132,13 @@ func (c Config) withDefaults() (Config, error) {
 	return c, nil
 }
 
-// Told returns the subject prefix of a bucket's announcements.
-func (c Config) Told(bucket string) string { return c.Prefix + ".changed." + bucket }
+// AnnouncementPrefix returns the subject prefix of a bucket's announcements.
+func (c Config) AnnouncementPrefix(bucket string) string { return c.Prefix + ".changed." + bucket }
 
-// Tells returns the republish setting of a bucket's stream.
-func (c Config) Tells(bucket string) *jetstream.RePublish {
+// Republish returns the republish setting of a bucket's stream.
+func (c Config) Republish(bucket string) *jetstream.RePublish {
 	return &jetstream.RePublish{
-		Source: "$KV." + c.Bucket(bucket) + ".>", Destination: c.Told(bucket) + ".>", HeadersOnly: true,
+		Source: "$KV." + c.Bucket(bucket) + ".>", Destination: c.AnnouncementPrefix(bucket) + ".>", HeadersOnly: true,
 	}
 }
 

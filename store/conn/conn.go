@@ -67,8 +67,8 @@ func (s *Conn) Open(ctx context.Context) error {
 	return nil
 }
 
-// OpenTool opens the settings for a tool outside the schedulers. Replicas, storage and the retention of
-// the audit log are those of an existing store.
+// OpenTool opens the settings for a tool outside the schedulers. It takes replicas, storage and the retention of the
+// audit log from an existing store.
 func (s *Conn) OpenTool(ctx context.Context) error {
 	if err := s.checkServer(ctx); err != nil {
 		return err

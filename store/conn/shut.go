@@ -30,7 +30,7 @@ type Shut struct {
 	// Idle means that the stream accepts writes but delivers no messages: its consumer has no leader or does not exist.
 	Idle bool
 
-	// Told means that the server reports the failure, so waiting does not help. A stream that only does not answer may
+	// AnnouncementPrefix means that the server reports the failure, so waiting does not help. A stream that only does not answer may
 	// be electing a leader.
 	Told bool
 }

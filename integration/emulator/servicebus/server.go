@@ -144,7 +144,7 @@ func (s *Server) listen(ctx context.Context) error {
 	return nil
 }
 
-// count tracks the goroutines of HTTP connections. The protocol tracks those of WebSockets.
+// count tracks the goroutines of HTTP connections. The protocol tracks WebSockets.
 func (s *Server) count(_ net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateNew:

@@ -20,7 +20,7 @@ type ResubmitRequest struct {
 
 // CancelRequest is the body of the operation cancelJob.
 type CancelRequest struct {
-	Occurrence string `json:"occurrence,omitempty"` // its nominal time, its id, or that of one of its attempts; default: all
+	Occurrence string `json:"occurrence,omitempty"` // its nominal time, its id, or the id of one of its attempts; default: all
 	Reason     string `json:"reason,omitempty"`     // for the history and the audit log, at most 256 bytes
 	DryRun     bool   `json:"dryRun,omitempty"`     // only name what would be canceled
 }
@@ -49,9 +49,9 @@ type OperationRequest struct {
 	StopRetries bool    `json:"stopRetries,omitempty"`   // of disable: also cancels the occurrences that have begun
 	Label       string  `json:"label,omitempty"`         // of label, name=value, and of unlabel, name
 	FailedSince string  `json:"failedSince,omitempty"`   // of resubmit: an instant, or a length of time from now on, such as -1h
-	FailedUntil string  `json:"failedUntil,omitempty"`   // likewise; default: now
+	FailedUntil string  `json:"failedUntil,omitempty"`   // in the same forms; default: now
 	Target      string  `json:"target,omitempty"`        // of resubmit: only calls of that host, or host and port
-	Rate        float64 `json:"ratePerSecond,omitempty"` // at most so many; default: no limit
+	Rate        float64 `json:"ratePerSecond,omitempty"` // at most this many jobs per second; default: no limit
 	DryRun      bool    `json:"dryRun,omitempty"`        // only count; of resubmit, failures has the occurrences
 }
 

@@ -48,7 +48,7 @@ func Read(v url.Values) (f Filter) {
 	for name, field := range f.parameters() {
 		*field = strings.TrimSpace(v.Get(name))
 	}
-	for _, at := range []*string{&f.Since, &f.Until} { // of which people write "24 h"
+	for _, at := range []*string{&f.Since, &f.Until} { // because people write "24 h"
 		*at = strings.Join(strings.Fields(*at), "")
 	}
 	for _, o := range v["outcome"] {

@@ -38,7 +38,7 @@ var named = map[reflect.Type]string{
 	reflect.TypeFor[awx.List]():             "AWXScheduleList",
 }
 
-// parts are the types in composed documents. The other types are those of the operations.
+// parts are the types within composed documents. All other types come from the table of operations.
 var parts = []reflect.Type{
 	reflect.TypeFor[v1.Document](), reflect.TypeFor[v1.Status](), reflect.TypeFor[v1.DryRun](), reflect.TypeFor[spec.Warning](),
 	reflect.TypeFor[v1.RecordProperties](), reflect.TypeFor[v1.Gap](), reflect.TypeFor[v1.End](),

@@ -95,7 +95,7 @@ func nameOf(t reflect.Type) string {
 	return cmp.Or(named[t], name)
 }
 
-// repeating are comments of types that say only what the operation in the document shows.
+// repeating matches type comments that only repeat the operation.
 var repeating = regexp.MustCompile(`^\w+ is the (body|answer) of the operation \w+\.$`)
 
 // component adds a component for a struct, if missing, and returns a reference to it.

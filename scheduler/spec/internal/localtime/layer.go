@@ -124,7 +124,7 @@ func (l *Layer) trimmed(m *work.Meter) (Layer, bool) {
 }
 
 // subtract subtracts the minus layers from the plus layers where the result is layers, and returns the other minus
-// layers: those with a cycle or a stride unrelated to that of a plus layer.
+// layers, whose cycle or stride is unrelated to the plus layers.
 func subtract(m *work.Meter, plus, minus []Layer) (left, rest []Layer) {
 	most := len(plus) + mostLayers
 	for i := range minus {

@@ -8,14 +8,14 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/work"
 )
 
-// part is the times of some layers without those of others, between two seconds.
+// part is the times of its plus layers that are in no minus layer, between two seconds.
 type part struct {
 	plus, minus  []Layer
 	apart        bool // no two plus layers have a time in common
 	first, final int64
 }
 
-// mostLayers is how many layers of a kind a walk remembers, by bits, and how many layers a subtraction adds at most.
+// mostLayers limits the layers of a kind that a walk remembers, as bits, and the layers that a subtraction adds.
 const mostLayers = 64
 
 // newPart returns the seconds in first…final of the plus layers that are in none of the minus layers.
@@ -75,10 +75,10 @@ func (p *part) left(m *work.Meter, w, sign int64) (int64, bool) {
 	}
 }
 
-// patience is how many minutes a search passes at most before it says that it is exhausted.
+// patience is the maximum number of minutes that a search visits before it reports that it is exhausted.
 func (p *part) patience() int { return 200_000 / (len(p.plus) + len(p.minus)) }
 
-// search is [part.at] for so many minutes. If it exceeds them, exhausted is true, and found is the position reached.
+// search is [part.at] for at most patience minutes. Beyond them, exhausted is true, and found is the position reached.
 func (p *part) search(m *work.Meter, w, sign int64) (found int64, ok, exhausted bool) {
 	var s walk
 	s.begin(p, m, w, sign)
@@ -97,7 +97,7 @@ func (p *part) search(m *work.Meter, w, sign int64) (found int64, ok, exhausted 
 	return s.w, false, true
 }
 
-// count returns how many seconds of the part lie in a…b.
+// count returns the number of the part's seconds in a…b.
 func (p *part) count(m *work.Meter, a, b int64) int64 {
 	if a, b = max(a, p.first), min(b, p.final); a > b {
 		return 0
@@ -128,9 +128,9 @@ func (p *part) countable() bool {
 	return strides == 0 || len(p.plus) == 1 && len(p.minus) == 0
 }
 
-// walk goes through the minutes in which plus layers have times, forward or backward. A day decides which layers have a
-// say, a minute is a mask of seconds: those of the plus layers without those of the minus layers. Of a day whose layers
-// have been seen, and have no strides, the size is known.
+// walk visits the minutes in which plus layers have times, forward or backward. The day determines the active layers.
+// A minute is a mask of seconds: the seconds of the plus layers without the seconds of the minus layers. The walk passes
+// a whole day if its active layers have no strides and an earlier day with the same layers was counted.
 //
 //	                ┌──────── no time left, or counted ────────┐
 //	                ▼                                          │
@@ -148,21 +148,21 @@ type walk struct {
 	ahead  [mostLayers]int64 // where each plus layer was found, times the sign
 	minute int64             // the minute of the last step
 	left   uint64            // the seconds of that minute, from where the walk entered it
-	size   int64             // how many they are, or how many a whole day has
+	size   int64             // number of these seconds, or of the times of a whole day
 
 	date    calendar.Date
 	begun   int64  // the first second of the day, Forever before the first day
 	day     layers // of the day
 	whole   bool   // the walk enters the day at its edge, and its layers decide its size
-	total   int64  // what the steps of the day have found
+	total   int64  // number of times found on the day
 	known   [8]known
 	entries int
 }
 
-// layers says which of the first layers lie on a day, by their numbers.
+// layers are the active layers of a day among the first mostLayers, as bits.
 type layers struct{ plus, minus uint64 }
 
-// known is a kind of day with how many times it has.
+// known is the number of times of the days with some active layers.
 type known struct {
 	layers
 

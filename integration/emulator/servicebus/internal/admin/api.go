@@ -56,7 +56,7 @@ func (h *handler) newAPI() http.Handler {
 	return http.NewCrossOriginProtection().Handler(mux)
 }
 
-// checkParameters rejects unknown parameters, because ignoring one that narrows a deletion would delete too much.
+// checkParameters rejects unknown parameters, because ignoring a filter of a deletion would delete too much.
 func checkParameters(r *http.Request, known []string) error {
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
