@@ -89,7 +89,7 @@ func (j *Job) Reattach(b Baton) (*Job, error) {
 // UndeliveredBaton is a running baton that is never redelivered: the server counts it as acknowledged, but was killed before it
 // removed the message. Its run may have ended, or never have begun.
 type UndeliveredBaton struct {
-	Key      BatonKey
+	BatonKey BatonKey
 	Body     []byte
 	Sequence uint64 // of the message
 }

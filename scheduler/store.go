@@ -132,7 +132,7 @@ type HistorySpan struct {
 
 // Delivery is a running baton held by this process.
 type Delivery struct {
-	Key        BatonKey
+	BatonKey   BatonKey
 	Body       []byte
 	Sequence   uint64    // of the message; passing on expects it to be the job's last
 	Deliveries int       // 1 at the first delivery

@@ -292,7 +292,8 @@ func TestClearRemovesMovedBaton(t *testing.T) {
 		w.must(w.store.Arm(ctx, own, body, later, 0))
 		moves := 0
 		w.must(w.store.Clear(ctx, job, func(*scheduler.Baton) bool {
-			if moves++; moves == 1 {
+			moves++
+			if moves == 1 {
 				st, err := w.store.Waiting(ctx, own)
 				w.must(err)
 				w.must(w.store.Arm(ctx, own, body, later, st.Revision))
@@ -316,7 +317,7 @@ func TestClearLeavesOthersWithTheirWorkers(t *testing.T) {
 		held := map[scheduler.Key]*scheduler.Delivery{}
 		for range 6 {
 			d := h.take()
-			held[d.Key.Key] = d
+			held[d.BatonKey.Key] = d
 		}
 		w.must(w.store.Clear(ctx, job, nil))
 		w.must(held[alike[2]].Lease.Ack())
@@ -327,7 +328,7 @@ func TestClearLeavesOthersWithTheirWorkers(t *testing.T) {
 		}
 		for range 2 {
 			d := h.take()
-			if (d.Key.Key != alike[0] && d.Key.Key != alike[1]) || d.Deliveries < 2 {
+			if (d.BatonKey.Key != alike[0] && d.BatonKey.Key != alike[1]) || d.Deliveries < 2 {
 				t.Errorf("%s is delivered, for the %d. time", d.Body, d.Deliveries)
 			}
 			w.must(d.Lease.Ack())

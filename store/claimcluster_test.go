@@ -126,7 +126,7 @@ func TestClaimInCluster(t *testing.T) {
 		}
 		for _, d := range slices.Concat(again, kept) {
 			if !d.Lease.Stands() {
-				t.Errorf("%s leads: %s is in doubt", leader.Name(), d.Key.Detached)
+				t.Errorf("%s leads: %s is in doubt", leader.Name(), d.BatonKey.Detached)
 			}
 			w.must(d.Lease.Ack())
 		}

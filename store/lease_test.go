@@ -78,7 +78,7 @@ func TestDelivery(t *testing.T) {
 				d := h.take()
 				st, err := w.store.Running(t.Context(), slot)
 				w.must(err)
-				if d.Key != slot || string(d.Body) != "body" || d.Deliveries != 1 || d.Sequence != st.Revision {
+				if d.BatonKey != slot || string(d.Body) != "body" || d.Deliveries != 1 || d.Sequence != st.Revision {
 					t.Errorf("delivered %+v, want sequence %d", d, st.Revision)
 				}
 				if late := d.Fired.Sub(due); late < 0 || late > 300*time.Millisecond {

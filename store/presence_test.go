@@ -71,7 +71,7 @@ func (h *holder) all(d time.Duration) map[string]*scheduler.Delivery {
 	for {
 		select {
 		case g := <-h.got:
-			got[g.Key.Detached] = g
+			got[g.BatonKey.Detached] = g
 		case <-end:
 			return got
 		}
@@ -306,8 +306,8 @@ func TestPresenceForbidden(t *testing.T) {
 		w.must(err)
 		a.kill()
 		b.grow(10)
-		if got := b.take(); got.Key != own {
-			t.Errorf("%v was taken from a process that lives", got.Key)
+		if got := b.take(); got.BatonKey != own {
+			t.Errorf("%v was taken from a process that lives", got.BatonKey)
 		}
 		b.none(time.Minute)
 		w.must(d.Lease.Ack())

@@ -187,7 +187,7 @@ func TestForeignMessage(t *testing.T) {
 		w.must(err)
 		h := w.deliver(w.store, wide, nil)
 		w.must(w.store.Fire(t.Context(), own, []byte("b"), 0))
-		if d := h.take(); d.Key != own {
+		if d := h.take(); d.BatonKey != own {
 			t.Errorf("delivered %+v", d)
 		}
 		time.Sleep(time.Second)

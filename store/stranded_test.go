@@ -55,9 +55,9 @@ func TestStranded(t *testing.T) {
 		h := w.holder(10)
 		h.none(time.Minute)
 		got := stranded()
-		want := []scheduler.UndeliveredBaton{{Key: own, Body: []byte("own"), Sequence: 1}, {Key: beside("x"), Body: []byte("beside"), Sequence: 2}}
+		want := []scheduler.UndeliveredBaton{{BatonKey: own, Body: []byte("own"), Sequence: 1}, {BatonKey: beside("x"), Body: []byte("beside"), Sequence: 2}}
 		same := func(a, b scheduler.UndeliveredBaton) bool {
-			return a.Key == b.Key && bytes.Equal(a.Body, b.Body) && a.Sequence == b.Sequence
+			return a.BatonKey == b.BatonKey && bytes.Equal(a.Body, b.Body) && a.Sequence == b.Sequence
 		}
 		if !slices.EqualFunc(got, want, same) {
 			t.Errorf("found %v, want %v", got, want)
@@ -69,8 +69,8 @@ func TestStranded(t *testing.T) {
 		w.must(s.PassOn(ctx, own, []byte("again"), time.Time{}, 1))
 		w.must(s.Discard(ctx, own, 1))
 		again := h.take()
-		if again.Key != own || string(again.Body) != "again" {
-			t.Errorf("delivered %s %s", again.Key, again.Body)
+		if again.BatonKey != own || string(again.Body) != "again" {
+			t.Errorf("delivered %s %s", again.BatonKey, again.Body)
 		}
 		w.must(again.Lease.Ack())
 		time.Sleep(time.Second)

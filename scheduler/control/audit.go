@@ -292,10 +292,10 @@ func (a Auditor) auditStranded(ctx context.Context, rep *AuditReport, fix bool) 
 			if !slices.ContainsFunc(before, func(b scheduler.UndeliveredBaton) bool { return b.Sequence == s.Sequence }) {
 				continue
 			}
-			f := Finding{Job: s.Key.Key, Problem: "its running baton was given to nobody: the server counts it as acknowledged"}
+			f := Finding{Job: s.BatonKey.Key, Problem: "its running baton was given to nobody: the server counts it as acknowledged"}
 			if fix {
 				if err := a.rescue(ctx, &s); err != nil {
-					return fmt.Errorf("job %s: %w", s.Key.Key, err)
+					return fmt.Errorf("job %s: %w", s.BatonKey.Key, err)
 				}
 				f.Fixed = true
 			}
@@ -311,19 +311,19 @@ func (a Auditor) rescue(ctx context.Context, s *scheduler.UndeliveredBaton) erro
 	for i, look := range []func(context.Context, scheduler.BatonKey) (scheduler.Stored, error){
 		a.shared.Store.Waiting, a.shared.Store.Running,
 	} {
-		st, err := look(ctx, s.Key)
+		st, err := look(ctx, s.BatonKey)
 		if err != nil && !errors.Is(err, scheduler.ErrNotFound) {
 			return err
 		}
 		at[i] = st.Revision
 	}
 	if s.Rescue(at[0], at[1]) == scheduler.FireAgain {
-		err := a.shared.Store.PassOn(ctx, s.Key, s.Again(), time.Time{}, s.Sequence)
+		err := a.shared.Store.PassOn(ctx, s.BatonKey, s.Again(), time.Time{}, s.Sequence)
 		if err != nil && !errors.Is(err, scheduler.ErrConflict) { // another process was faster
 			return err
 		}
 	}
-	return a.shared.Store.Discard(ctx, s.Key, s.Sequence)
+	return a.shared.Store.Discard(ctx, s.BatonKey, s.Sequence)
 }
 
 // auditStray examines a job with batons, but without a definition in the index. last is the last revision of any job.

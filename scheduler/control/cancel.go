@@ -180,7 +180,7 @@ func (e Editor) begun(ctx context.Context, j *scheduler.Job, nominal time.Time) 
 		return nil, err
 	}
 	if b := cmp.Or(found.Waiting, found.Running); b != nil {
-		add(from.Key, b, from.Waiting)
+		add(from.BatonKey, b, from.Waiting)
 	}
 	err = e.shared.Store.EachDetached(ctx, j.Key, func(slot scheduler.BatonKey, st scheduler.Stored, running bool) {
 		b, err := scheduler.DecodeBaton(st.Data)

@@ -20,7 +20,7 @@ type planner struct{ shared *shared }
 // belongs to this job, whose definition was lost, and is returned. rev is the revision of the job's delete marker, 0 if
 // there was none.
 func (p *planner) armFirst(ctx context.Context, j *scheduler.Job, rev uint64, first scheduler.Step) (stray *scheduler.Baton, err error) {
-	from := step.From{Key: scheduler.BatonKey{Key: j.Key}}
+	from := step.From{BatonKey: scheduler.BatonKey{Key: j.Key}}
 	if j.FiresAtOnce(first.Next.Wake(), p.shared.Store.Now()) { // a direct fire does not conflict with a waiting baton
 		if stray, err = p.straying(ctx, j, rev); stray != nil || err != nil {
 			return stray, err
@@ -30,7 +30,7 @@ func (p *planner) armFirst(ctx context.Context, j *scheduler.Job, rev uint64, fi
 	if !errors.Is(err, scheduler.ErrConflict) {
 		return nil, err
 	}
-	st, err := p.shared.Store.Waiting(ctx, from.Key)
+	st, err := p.shared.Store.Waiting(ctx, from.BatonKey)
 	if errors.Is(err, scheduler.ErrNotFound) {
 		return nil, nil //nolint:nilnil // running: the worker finds another job and drops it
 	}
@@ -266,7 +266,7 @@ func (p *planner) find(
 	ctx context.Context, k scheduler.Key, damaged func(slot scheduler.BatonKey, waiting uint64, why error) error,
 ) (f scheduler.Found, from step.From, err error) {
 	slot := scheduler.BatonKey{Key: k}
-	from.Key = slot
+	from.BatonKey = slot
 	var waiting, running scheduler.Stored
 	err = p.shared.Store.FindBatons(ctx, []scheduler.Key{k}, func(st scheduler.Stored, withWorker bool) {
 		if withWorker {
@@ -329,7 +329,7 @@ func (p *planner) follow(ctx context.Context, j *scheduler.Job, search *schedule
 	case now.Revision != j.Revision:
 		return p.rederive(ctx, now)
 	}
-	from := step.From{Key: scheduler.BatonKey{Key: j.Key}, Schedule: j.ScheduleGen, Doubtful: true}
+	from := step.From{BatonKey: scheduler.BatonKey{Key: j.Key}, Schedule: j.ScheduleGen, Doubtful: true}
 	return p.shared.steps.CarryOut(ctx, j, search.Next(p.shared.Store.Now().UTC()), from)
 }
 

@@ -157,7 +157,7 @@ type place struct {
 
 func (r *run) place() place { return place{int(r.lane), r.delivery.Sequence} }
 
-func (r *run) key() scheduler.Key { return r.delivery.Key.Key }
+func (r *run) key() scheduler.Key { return r.delivery.BatonKey.Key }
 
 // named returns the log attributes of r: more, its job, and its trace if any.
 func (r *run) named(more ...any) []any {

@@ -68,7 +68,7 @@ func (l *loader) load(ctx context.Context, batch []*run) {
 	own := make(map[scheduler.Key]*run, len(batch))
 	for i, r := range batch {
 		keys[i] = r.key()
-		if r.delivery.Key.Detached == "" {
+		if r.delivery.BatonKey.Detached == "" {
 			own[r.key()] = r
 		}
 	}

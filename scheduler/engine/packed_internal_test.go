@@ -47,7 +47,7 @@ func (s *herdStore) Deliver(ctx context.Context, _ int, wake <-chan struct{}, ro
 			baton := j.Begin(scheduler.Progress{}, time.Now()).Next.Encode()
 			m := append(make([]byte, 130, 130+len(baton)), baton...)
 			take(&scheduler.Delivery{
-				Key: scheduler.BatonKey{Key: k}, Body: m[130:], Sequence: uint64(i + 1), Deliveries: 1, Fired: time.Now().Add(time.Hour), Lease: &nobody{},
+				BatonKey: scheduler.BatonKey{Key: k}, Body: m[130:], Sequence: uint64(i + 1), Deliveries: 1, Fired: time.Now().Add(time.Hour), Lease: &nobody{},
 			})
 			if i%100 == 0 {
 				time.Sleep(10 * time.Millisecond)

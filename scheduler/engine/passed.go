@@ -17,7 +17,7 @@ import (
 func (w *Worker) pass(r *run) stage {
 	s := r.step
 	from := step.From{
-		Key: r.delivery.Key, Running: r.delivery.Sequence, Baton: &r.baton, Schedule: r.baton.Schedule, Doubtful: r.doubtful,
+		BatonKey: r.delivery.BatonKey, Running: r.delivery.Sequence, Baton: &r.baton, Schedule: r.baton.Schedule, Doubtful: r.doubtful,
 	}
 	r.skipped = append(r.skipped, s.Records...)
 	if err := w.steps.Record(w.settles, r.current, r.skipped, r.suspect); err != nil {
@@ -49,7 +49,7 @@ func (w *Worker) pass(r *run) stage {
 // dropOrphan ends a baton of an earlier job with the same name. Its deletion was interrupted, and the message occupies
 // the place of the current job's baton: a consistency check is needed.
 func (w *Worker) dropOrphan(r *run) stage {
-	now, err := w.look(r, r.delivery.Key)
+	now, err := w.look(r, r.delivery.BatonKey)
 	w.ack(r)
 	if err != nil || !now.passedOn(r) {
 		w.cfg.OnTakeover()
@@ -124,7 +124,7 @@ func (w *Worker) astray(r *run) stage {
 	w.trouble.lostDefinition.Add(1)
 	next, at := b.Requeue(w.cfg.Store.Now())
 	err = w.persist(w.settles, r.key(), func(ctx context.Context) error {
-		return w.cfg.Store.PassOn(ctx, r.delivery.Key, next.Encode(), at, r.delivery.Sequence)
+		return w.cfg.Store.PassOn(ctx, r.delivery.BatonKey, next.Encode(), at, r.delivery.Sequence)
 	})
 	if err != nil && !errors.Is(err, scheduler.ErrConflict) {
 		return w.nak(r)

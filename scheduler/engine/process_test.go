@@ -199,7 +199,7 @@ func (b *brittle) dead() bool {
 func (b *brittle) Deliver(ctx context.Context, lane int, wake <-chan struct{}, room func() int, take func(*scheduler.Delivery)) error {
 	return b.Store.Deliver(ctx, lane, wake, room, func(d *scheduler.Delivery) {
 		if !b.dead() {
-			d.Lease = brittleLease{d.Lease, b, fmt.Sprintf("%s %s (message %d, delivery %d)", d.Key.Job, d.Key.Detached, d.Sequence, d.Deliveries)}
+			d.Lease = brittleLease{d.Lease, b, fmt.Sprintf("%s %s (message %d, delivery %d)", d.BatonKey.Job, d.BatonKey.Detached, d.Sequence, d.Deliveries)}
 			take(d)
 		}
 	})

@@ -12,7 +12,7 @@ import (
 func (w *Worker) take(ctx context.Context, lane int, d *scheduler.Delivery) {
 	b, err := scheduler.DecodeBaton(d.Body)
 	if err == nil {
-		err = b.Check(d.Key)
+		err = b.Check(d.BatonKey)
 	}
 	r := &run{
 		delivery: d, runState: &runState{baton: b}, lane: int32(lane),
@@ -29,7 +29,7 @@ func (w *Worker) take(ctx context.Context, lane int, d *scheduler.Delivery) {
 	switch {
 	case err != nil:
 		w.trouble.damagedBaton.Add(1)
-		w.log.Error("damaged baton removed; the audit plans the job anew", "job", r.key().String(), "detached", d.Key.Detached != "",
+		w.log.Error("damaged baton removed; the audit plans the job anew", "job", r.key().String(), "detached", d.BatonKey.Detached != "",
 			"err", err, "body", cutBody(d.Body))
 		w.ack(r)
 		w.cfg.OnTakeover()
@@ -66,7 +66,7 @@ func (w *Worker) receive(r *run) stage {
 // its occurrence runs detached: recover must not revert later changes of the job's baton. found is false if r has yet
 // to be decided.
 func (w *Worker) recover(r *run) (next stage, found bool) {
-	now, err := w.look(r, r.delivery.Key) // before the history, which then has a record of each baton that followed r and ended
+	now, err := w.look(r, r.delivery.BatonKey) // before the history, which then has a record of each baton that followed r and ended
 	if err != nil {
 		return w.retryLater(r, err), true
 	}

@@ -344,7 +344,7 @@ func (s *Batons) Stranded(ctx context.Context, lane int) ([]scheduler.Undelivere
 	var found []scheduler.UndeliveredBaton
 	for _, m := range messages {
 		if slot, ok := s.slotOf(m.Subject); ok && !s.conn.Failover.Holds(st.CachedInfo().Config.Name, m.Sequence) {
-			found = append(found, scheduler.UndeliveredBaton{Key: slot, Body: m.Data, Sequence: m.Sequence})
+			found = append(found, scheduler.UndeliveredBaton{BatonKey: slot, Body: m.Data, Sequence: m.Sequence})
 		}
 	}
 	return found, nil

@@ -146,7 +146,7 @@ func (s *Batons) delivery(m *nats.Msg) (*scheduler.Delivery, bool) {
 		of.Deliveries = max(of.Deliveries, 2) // the server may have redelivered it to another process
 	}
 	return &scheduler.Delivery{
-		Key: slot, Body: m.Data, Sequence: of.Sequence,
+		BatonKey: slot, Body: m.Data, Sequence: of.Sequence,
 		Deliveries: of.Deliveries, Fired: of.Stored, Lease: s.conn.Failover.Keep(of.Stream, of.Sequence, m.Reply),
 	}, true
 }

@@ -95,7 +95,7 @@ func (s *Buckets) SaveJob(ctx context.Context, k scheduler.Key, data []byte, rep
 // minimum for messages that leave a marker.
 func (s *Buckets) EndJobs(ctx context.Context, jobs []scheduler.JobEnd) []error {
 	errs := make([]error, len(jobs))
-	now := s.conn.Now()
+	now := s.conn.Now() //nolint:contextcheck // the clock is read for later calls
 	var writes sync.WaitGroup
 	for i := range jobs {
 		writes.Go(func() { errs[i] = s.endJob(ctx, &jobs[i], now) })
@@ -141,7 +141,7 @@ func (s *Buckets) timeLeft(ctx context.Context, revision uint64) (time.Duration,
 	}
 	left := s.conn.Config.FinalAge
 	if ttl, err := time.ParseDuration(m.Header.Get(jetstream.MsgTTLHeader)); err == nil {
-		left = ttl - s.conn.Now().Sub(m.Time)
+		left = ttl - s.conn.Now().Sub(m.Time) //nolint:contextcheck // as above
 	}
 	return wholeSeconds(left), nil
 }

@@ -19,7 +19,7 @@ func (e *Executor) EndingOf(j *scheduler.Job, s scheduler.Step, from From) sched
 // end removes a waiting baton and writes the job's end.
 func (e *Executor) end(ctx context.Context, j *scheduler.Job, s scheduler.Step, from From) error {
 	if from.Waiting != 0 {
-		if err := e.cfg.Store.Cancel(ctx, from.Key, from.Waiting); err != nil {
+		if err := e.cfg.Store.Cancel(ctx, from.BatonKey, from.Waiting); err != nil {
 			return err
 		}
 	}

@@ -57,7 +57,7 @@ func New(cfg Config) *Executor {
 
 // From is the location of the baton that a step moves. If Waiting and Running are zero, the job has no baton.
 type From struct {
-	Key      scheduler.BatonKey
+	BatonKey scheduler.BatonKey
 	Waiting  uint64           // sequence of the waiting baton; 0: none
 	Running  uint64           // sequence of the running baton; 0: none
 	Baton    *scheduler.Baton // a detached run to merge, or the waiting baton from [Executor.Find]
@@ -141,7 +141,7 @@ func (e *Executor) Move(ctx context.Context, j *scheduler.Job, s scheduler.Step,
 	doubtful := from.Doubtful
 	return e.cfg.Persist(ctx, j.Key, func(ctx context.Context) error {
 		if doubtful && from.Running != 0 {
-			if err := e.unmoved(ctx, from.Key, next.UID); err != nil {
+			if err := e.unmoved(ctx, from.BatonKey, next.UID); err != nil {
 				return err
 			}
 		}
@@ -179,15 +179,15 @@ func (e *Executor) ArmAt(j *scheduler.Job, b *scheduler.Baton) time.Time {
 
 // publish arms a baton for at, or fires it if at is zero.
 func (e *Executor) publish(ctx context.Context, body []byte, at time.Time, from From) (err error) {
-	ctx, span := tracing.Arm(ctx, from.Key.Key, at)
+	ctx, span := tracing.Arm(ctx, from.BatonKey.Key, at)
 	defer func() { span.End(err) }()
 	switch {
 	case from.Running != 0:
-		return e.cfg.Store.PassOn(ctx, from.Key, body, at, from.Running)
+		return e.cfg.Store.PassOn(ctx, from.BatonKey, body, at, from.Running)
 	case at.IsZero():
-		return e.cfg.Store.Fire(ctx, from.Key, body, from.Waiting)
+		return e.cfg.Store.Fire(ctx, from.BatonKey, body, from.Waiting)
 	}
-	return e.cfg.Store.Arm(ctx, from.Key, body, at, from.Waiting)
+	return e.cfg.Store.Arm(ctx, from.BatonKey, body, at, from.Waiting)
 }
 
 // recorded reports whether r is among its job's last records.

@@ -75,6 +75,6 @@ func (e *Executor) mergeWaiting(ctx context.Context, st scheduler.Stored, detach
 		return nil // deleted, or merged by an earlier worker
 	}
 	b.Number += detached.Uncounted(p)
-	from := From{Key: scheduler.BatonKey{Key: st.Key}, Waiting: st.Revision}
+	from := From{BatonKey: scheduler.BatonKey{Key: st.Key}, Waiting: st.Revision}
 	return e.publish(ctx, b.Encode(), e.ArmAt(j, &b), from)
 }

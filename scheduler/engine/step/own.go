@@ -149,7 +149,7 @@ func (e *Executor) Find(ctx context.Context, j *scheduler.Job) (_ *scheduler.Job
 	slot := scheduler.BatonKey{Key: j.Key}
 	if st, err := e.cfg.Store.Waiting(ctx, slot); err == nil { // cheaper than Look
 		if b, err := scheduler.DecodeBaton(st.Data); err == nil && b.Check(slot) == nil && b.BelongsTo(j) {
-			return j, From{Key: slot, Waiting: st.Revision, Baton: &b}, nil
+			return j, From{BatonKey: slot, Waiting: st.Revision, Baton: &b}, nil
 		}
 	}
 	look, err := e.Look(ctx, []scheduler.Key{j.Key})
