@@ -29,7 +29,7 @@ func (r *release) deb(b built) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	scripts := filepath.Join(r.root, "integration", "release", "debian")
+	scripts := filepath.Join(r.root, "integration", "tool", "release", "debian")
 	info := nfpm.WithDefaults(&nfpm.Info{
 		Name: "carillon", Arch: b.target.arch, Platform: "linux", Version: r.version, Section: "admin", Priority: "optional",
 		Maintainer: maintainer, Homepage: "https://" + module, MTime: r.time,

@@ -112,7 +112,7 @@ func TestGoInstall(t *testing.T) {
 
 // TestPage carries out what the page on installing says, as far as that goes without changing this machine.
 func TestPage(t *testing.T) {
-	page, err := os.ReadFile("../../cmd/carillon/docs/install.md")
+	page, err := os.ReadFile("../../../cmd/carillon/docs/install.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ import (
 )
 
 // manifests are the folder of the examples for Kubernetes.
-const manifests = "../../examples/kubernetes"
+const manifests = "../../../examples/kubernetes"
 
 // kinds are the types of Kubernetes that the manifests have, as its API defines them.
 var kinds = map[string]func() any{

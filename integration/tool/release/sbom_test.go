@@ -84,7 +84,7 @@ func TestBom(t *testing.T) {
 	if got := (*bom.Metadata.Component.Hashes)[0].Value; got != hex.EncodeToString(sum[:]) {
 		t.Errorf("the sum of the program is %s, want %x", got, sum)
 	}
-	goSum, err := os.ReadFile("../../go.sum")
+	goSum, err := os.ReadFile("../../../go.sum")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,11 +18,11 @@ func TestUnit(t *testing.T) {
 	if err != nil {
 		t.Skip("systemd is not here; on Debian: apt-get install systemd")
 	}
-	text, err := os.ReadFile("../../examples/systemd/carillon.service")
+	text, err := os.ReadFile("../../../examples/systemd/carillon.service")
 	if err != nil {
 		t.Fatal(err)
 	}
-	credentials, err := os.ReadFile("../../examples/systemd/credentials.conf")
+	credentials, err := os.ReadFile("../../../examples/systemd/credentials.conf")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -518,6 +518,9 @@ async function all(pages) {
 if (before(2)) {
   delete operations["bodies of every type"]; // it has no way to ask for one
 }
+if (before(4)) {
+  delete operations.reconnect; // a send in the moment of the cut waits for the client's timeout, which is that of an operation
+}
 if (before(9)) {
   delete operations["no next session"]; // its timeout is that of the server, a minute
   delete operations["development emulator"]; // it takes the port for a part of the host's name
