@@ -316,6 +316,47 @@ func TestEachKnownJob(t *testing.T) {
 	})
 }
 
+// TestEachStoredJobWhileWritten: jobs that are deleted or written during a read neither stall it nor hide others.
+func TestEachStoredJobWhileWritten(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		ctx, s := t.Context(), w.store
+		key := func(i int) scheduler.Key { return scheduler.Key{Collection: "c", Job: strconv.Itoa(i)} }
+		const jobs, edited = 1200, 1100 // from edited on, each job has all its revisions
+		revisions := make([]uint64, jobs)
+		save := func(i int) {
+			var err error
+			revisions[i], err = s.SaveJob(ctx, key(i), []byte("{}"), revisions[i], false)
+			w.must(err)
+		}
+		for i := range jobs {
+			for range 1 + i/edited*7 {
+				save(i)
+			}
+		}
+		seen, began := map[scheduler.Key]bool{}, time.Now()
+		w.must(s.EachStoredJob(ctx, func(st scheduler.Stored) error {
+			if len(seen) == 0 {
+				for i := 600; i < 640; i++ {
+					w.must(s.RemoveJob(ctx, key(i), revisions[i], 0))
+				}
+				for i := edited; i < jobs; i++ {
+					save(i)
+				}
+			}
+			seen[st.Key] = true
+			return nil
+		}))
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("took %s", took)
+		}
+		for i := range jobs {
+			if removed := i >= 600 && i < 640; !removed && !seen[key(i)] {
+				t.Fatalf("job %d is missing; %d were returned", i, len(seen))
+			}
+		}
+	})
+}
+
 // TestWatchJobs: a watch delivers changes from its start until its context ends or it fails. It may omit a change that
 // is overwritten immediately.
 func TestWatchJobs(t *testing.T) {

@@ -255,7 +255,7 @@ func (s *Buckets) EachStoredJob(ctx context.Context, f func(scheduler.Stored) er
 	if err != nil || info.State.Msgs == 0 {
 		return conn.Translate(err)
 	}
-	return conn.Scan(ctx, s.jobStream, jetstream.OrderedConsumerConfig{}, storedAhead, func(m jetstream.Msg, sequence uint64) error {
+	return conn.Scan(ctx, s.jobStream, 0, storedAhead, func(m jetstream.Msg, sequence uint64) error {
 		k, ok := s.jobKey(m.Subject())
 		if !ok || isMarker(m.Headers()) {
 			return nil
@@ -263,9 +263,6 @@ func (s *Buckets) EachStoredJob(ctx context.Context, f func(scheduler.Stored) er
 		return f(scheduler.Stored{Key: k, Revision: sequence, Data: m.Data()})
 	})
 }
-
-// errRead ends a complete iteration.
-var errRead = errors.New("all has been read")
 
 // EachJobFrom calls f for the definitions and delete markers written from a revision on until now, in order, until f
 // returns an error. A job that was written several times may be returned several times; the last one is current. This
@@ -275,25 +272,13 @@ func (s *Buckets) EachJobFrom(ctx context.Context, from uint64, f func(st schedu
 	if err != nil || info.State.Msgs == 0 || from > info.State.LastSeq {
 		return conn.Translate(err)
 	}
-	cfg := jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: max(from, 1)}
-	err = conn.Scan(ctx, s.jobStream, cfg, storedAhead, func(m jetstream.Msg, sequence uint64) error {
-		if sequence > info.State.LastSeq {
-			return errRead
+	return conn.Scan(ctx, s.jobStream, max(from, 1), storedAhead, func(m jetstream.Msg, sequence uint64) error {
+		k, ok := s.jobKey(m.Subject())
+		if !ok {
+			return nil
 		}
-		if k, ok := s.jobKey(m.Subject()); ok {
-			if err := f(scheduler.Stored{Key: k, Revision: sequence, Data: m.Data()}, isMarker(m.Headers())); err != nil {
-				return err
-			}
-		}
-		if sequence == info.State.LastSeq {
-			return errRead
-		}
-		return nil
+		return f(scheduler.Stored{Key: k, Revision: sequence, Data: m.Data()}, isMarker(m.Headers()))
 	})
-	if errors.Is(err, errRead) {
-		return nil
-	}
-	return err
 }
 
 // LoadJobAsOf returns the definition that a job had at a time (store clock). scheduler.ErrNotFound if the job did not

@@ -164,63 +164,108 @@ func (s *Conn) ReadMessages(ctx context.Context, info *jetstream.StreamInfo, f f
 	return nil
 }
 
-// The number of headers requested ahead, and the pause after which the server is asked whether more remain.
+// headersAhead is the number of headers requested ahead, and scanPause the silence after which [Scan] asks again.
 const (
 	headersAhead = 4096
-	headersPause = time.Second
+	scanPause    = time.Second
 )
 
-// ScanHeaders calls f for the headers of the last message of each subject, and of messages written in the meantime.
+// ScanHeaders is [Scan] from the first sequence for the headers alone.
 func ScanHeaders(ctx context.Context, stream jetstream.Stream, f told) error {
-	cfg := jetstream.OrderedConsumerConfig{HeadersOnly: true}
-	return Scan(ctx, stream, cfg, headersAhead, func(m jetstream.Msg, _ uint64) error { return f(m.Subject(), m.Headers()) })
+	s := scan{stream: stream, ahead: headersAhead, headers: true}
+	return s.run(ctx, 0, func(m jetstream.Msg, _ uint64) error { return f(m.Subject(), m.Headers()) })
 }
 
-// Scan calls f for the last message of each subject, or for all messages from cfg.OptStartSeq on, and for messages
-// written in the meantime. ahead is the number of messages requested ahead.
-func Scan(
-	ctx context.Context, stream jetstream.Stream, cfg jetstream.OrderedConsumerConfig, ahead int, f func(jetstream.Msg, uint64) error,
-) error {
-	if cfg.OptStartSeq == 0 {
-		cfg.DeliverPolicy = jetstream.DeliverLastPerSubjectPolicy
+// Scan calls f for all messages from a sequence on, or from 0 for the last message of each subject, and possibly for
+// messages written in the meantime. ahead is the number of messages requested ahead.
+func Scan(ctx context.Context, stream jetstream.Stream, from uint64, ahead int, f func(m jetstream.Msg, sequence uint64) error) error {
+	return (&scan{stream: stream, ahead: ahead}).run(ctx, from, f)
+}
+
+// scan reads a stream up to its last message. Only a consumer of whole ranges knows how many messages are pending. One
+// for the last message of each subject counts removed messages wrongly, and the server stops it at a message that was
+// removed after it looked up the last ones, until something is written. After a silence, such a scan therefore continues
+// by sequence, where f may get earlier messages of a subject first.
+type scan struct {
+	stream  jetstream.Stream
+	ahead   int
+	headers bool
+
+	consumer jetstream.Consumer
+	messages jetstream.MessagesContext
+}
+
+func (s *scan) run(ctx context.Context, from uint64, f func(jetstream.Msg, uint64) error) error {
+	if err := s.open(ctx, from); err != nil {
+		return Translate(err)
 	}
-	cfg.InactiveThreshold = FollowerAge
-	creating, cancel := context.WithTimeout(ctx, IndexTimeout) // the server first looks up the last message of every subject
-	c, err := stream.OrderedConsumer(creating, cfg)
-	cancel()
+	defer func() { s.messages.Stop() }()
+	info, err := s.stream.Info(ctx)
 	if err != nil {
 		return Translate(err)
 	}
-	messages, err := c.Messages(jetstream.PullMaxMessages(ahead))
-	if err != nil {
-		return Translate(err)
-	}
-	defer messages.Stop()
-	end := context.AfterFunc(ctx, messages.Stop)
-	defer end()
-	for {
-		m, err := messages.Next(jetstream.NextMaxWait(headersPause))
-		if ctx.Err() != nil {
-			return Translate(context.Cause(ctx))
-		}
-		if errors.Is(err, nats.ErrTimeout) { // the last messages may have been removed
-			asking, cancel := context.WithTimeout(ctx, throughPatience)
-			info, err := c.Info(asking)
-			cancel()
-			if err != nil || info.NumPending == 0 {
-				return Translate(err)
+	for last := uint64(0); last < info.State.LastSeq; {
+		m, err := s.next(ctx)
+		switch {
+		case errors.Is(err, nats.ErrTimeout) && from == 0:
+			from = last + 1
+			s.messages.Stop()
+			err = s.open(ctx, from)
+		case errors.Is(err, nats.ErrTimeout): // the last messages may have been removed
+			var left uint64
+			if left, err = s.pending(ctx); err == nil && left == 0 {
+				return nil
 			}
-			continue
+		case err == nil:
+			var meta *jetstream.MsgMetadata
+			if meta, err = m.Metadata(); err == nil {
+				last = meta.Sequence.Stream
+				if err := f(m, last); err != nil {
+					return err
+				}
+			}
 		}
 		if err != nil {
 			return Translate(err)
-		}
-		meta, err := m.Metadata()
-		if err != nil {
-			return Translate(err)
-		}
-		if err := f(m, meta.Sequence.Stream); err != nil || meta.NumPending == 0 {
-			return err
 		}
 	}
+	return nil
+}
+
+// open starts a consumer for the last message of each subject, or for all messages from a sequence on.
+func (s *scan) open(ctx context.Context, from uint64) (err error) {
+	cfg := jetstream.OrderedConsumerConfig{
+		DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy, HeadersOnly: s.headers, InactiveThreshold: FollowerAge,
+	}
+	if from > 0 {
+		cfg.DeliverPolicy, cfg.OptStartSeq = jetstream.DeliverByStartSequencePolicy, from
+	}
+	ctx, cancel := context.WithTimeout(ctx, IndexTimeout) // the server first looks up the last message of every subject
+	defer cancel()
+	if s.consumer, err = s.stream.OrderedConsumer(ctx, cfg); err != nil {
+		return err
+	}
+	s.messages, err = s.consumer.Messages(jetstream.PullMaxMessages(s.ahead))
+	return err
+}
+
+// next returns the next message, or nats.ErrTimeout after a silence.
+func (s *scan) next(ctx context.Context) (jetstream.Msg, error) {
+	waiting, cancel := context.WithTimeoutCause(ctx, scanPause, nats.ErrTimeout)
+	defer cancel()
+	m, err := s.messages.Next(jetstream.NextContext(waiting))
+	if err != nil && waiting.Err() != nil {
+		err = context.Cause(waiting)
+	}
+	return m, err
+}
+
+func (s *scan) pending(ctx context.Context) (uint64, error) {
+	ctx, cancel := context.WithTimeout(ctx, throughPatience)
+	defer cancel()
+	info, err := s.consumer.Info(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return info.NumPending, nil
 }
