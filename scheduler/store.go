@@ -92,11 +92,11 @@ type Batons interface { //nolint:interfacebloat // every move of a baton
 	EachStoredBaton(ctx context.Context, lane int, f func(st Stored, waiting bool) error) error
 	AnyBaton(ctx context.Context, k Key) (*Stored, error)
 	EachDetached(ctx context.Context, k Key, found func(slot BatonKey, st Stored, running bool)) error
-	Stranded(ctx context.Context, lane int) ([]UndeliveredBaton, error)
+	Undelivered(ctx context.Context, lane int) ([]UndeliveredBaton, error)
 
-	Arm(ctx context.Context, slot BatonKey, body []byte, at time.Time, waiting uint64) error
+	ScheduleAt(ctx context.Context, slot BatonKey, body []byte, at time.Time, waiting uint64) error
 	Fire(ctx context.Context, slot BatonKey, body []byte, waiting uint64) error
-	PassOn(ctx context.Context, slot BatonKey, body []byte, at time.Time, running uint64) error
+	Reschedule(ctx context.Context, slot BatonKey, body []byte, at time.Time, running uint64) error
 	Cancel(ctx context.Context, slot BatonKey, waiting uint64) error
 	Discard(ctx context.Context, slot BatonKey, sequence uint64) error
 	Clear(ctx context.Context, k Key, of func(*Baton) bool) error

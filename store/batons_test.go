@@ -55,7 +55,7 @@ func (m *moves) bodies() (waiting, running string) {
 }
 
 func (m *moves) arm(body string, waiting uint64) error {
-	return m.store.Arm(m.ctx, m.slot, []byte(body), time.Now().Add(time.Minute), waiting)
+	return m.store.ScheduleAt(m.ctx, m.slot, []byte(body), time.Now().Add(time.Minute), waiting)
 }
 
 func (m *moves) fire(body string, waiting uint64) error {
@@ -63,11 +63,11 @@ func (m *moves) fire(body string, waiting uint64) error {
 }
 
 func (m *moves) passToTimer(body string, running uint64) error {
-	return m.store.PassOn(m.ctx, m.slot, []byte(body), time.Now().Add(time.Minute), running)
+	return m.store.Reschedule(m.ctx, m.slot, []byte(body), time.Now().Add(time.Minute), running)
 }
 
 func (m *moves) passToFire(body string, running uint64) error {
-	return m.store.PassOn(m.ctx, m.slot, []byte(body), time.Time{}, running)
+	return m.store.Reschedule(m.ctx, m.slot, []byte(body), time.Time{}, running)
 }
 
 // armed arms the baton "old" and returns its sequence.
@@ -223,7 +223,7 @@ func TestCanceledTimerNeverFires(t *testing.T) {
 	for name, move := range map[string]func(m *moves, waiting uint64) error{
 		"fired in its place": func(m *moves, waiting uint64) error { return m.fire("new", waiting) },
 		"armed in its place": func(m *moves, waiting uint64) error {
-			return m.store.Arm(m.ctx, m.slot, []byte("new"), time.Now().Add(24*time.Hour), waiting)
+			return m.store.ScheduleAt(m.ctx, m.slot, []byte("new"), time.Now().Add(24*time.Hour), waiting)
 		},
 		"canceled": func(m *moves, _ uint64) error { return m.store.Cancel(m.ctx, m.slot, 0) },
 		"cleared":  func(m *moves, _ uint64) error { return m.store.Clear(m.ctx, m.slot.Key, nil) },
@@ -245,7 +245,7 @@ func TestCanceledTimerNeverFires(t *testing.T) {
 func TestTimerIsExact(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		due := time.Now().Add(90*time.Second + 123456789*time.Nanosecond)
-		w.must(w.store.Arm(t.Context(), own, []byte("b"), due, 0))
+		w.must(w.store.ScheduleAt(t.Context(), own, []byte("b"), due, 0))
 		time.Sleep(time.Until(due) - time.Millisecond)
 		if _, err := w.store.Running(t.Context(), own); !errors.Is(err, scheduler.ErrNotFound) {
 			t.Errorf("fired before its time: %v", err)
@@ -266,7 +266,7 @@ func TestClear(t *testing.T) {
 			slots = append(slots, scheduler.BatonKey{Key: k}, scheduler.BatonKey{Key: k, Detached: "x1"})
 		}
 		for _, slot := range slots {
-			w.must(w.store.Arm(ctx, slot, []byte("t"), later, 0))
+			w.must(w.store.ScheduleAt(ctx, slot, []byte("t"), later, 0))
 			w.must(w.store.Fire(ctx, slot, []byte("f"), 0))
 		}
 		w.must(w.store.Clear(ctx, job, nil))
@@ -289,14 +289,14 @@ func TestClearRemovesMovedBaton(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		ctx, later := t.Context(), time.Now().Add(time.Hour)
 		body := (&scheduler.Baton{UID: "uid"}).Encode()
-		w.must(w.store.Arm(ctx, own, body, later, 0))
+		w.must(w.store.ScheduleAt(ctx, own, body, later, 0))
 		moves := 0
 		w.must(w.store.Clear(ctx, job, func(*scheduler.Baton) bool {
 			moves++
 			if moves == 1 {
 				st, err := w.store.Waiting(ctx, own)
 				w.must(err)
-				w.must(w.store.Arm(ctx, own, body, later, st.Revision))
+				w.must(w.store.ScheduleAt(ctx, own, body, later, st.Revision))
 			}
 			return true
 		}))
@@ -344,11 +344,11 @@ func TestClearLeavesOthersWithTheirWorkers(t *testing.T) {
 func TestFindBatons(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		ctx, later := t.Context(), time.Now().Add(time.Hour)
-		w.must(w.store.Arm(ctx, own, []byte("t"), later, 0))
+		w.must(w.store.ScheduleAt(ctx, own, []byte("t"), later, 0))
 		w.must(w.store.Fire(ctx, scheduler.BatonKey{Key: alike[0]}, []byte("f"), 0))
 		w.must(w.store.Fire(ctx, scheduler.BatonKey{Key: alike[1], Detached: "x1"}, []byte("f"), 0))
 		both := scheduler.BatonKey{Key: alike[2]}
-		w.must(w.store.Arm(ctx, both, []byte("t"), later, 0))
+		w.must(w.store.ScheduleAt(ctx, both, []byte("t"), later, 0))
 		w.must(w.store.Fire(ctx, both, []byte("f"), 0))
 		for name, test := range map[string]struct{ among, want []scheduler.Key }{
 			"all":          {append([]scheduler.Key{job}, alike...), []scheduler.Key{job, alike[0], alike[2]}},
@@ -394,10 +394,10 @@ func TestEachBaton(t *testing.T) {
 		if got := list(); len(got) != 0 {
 			t.Errorf("listed %q in an empty lane", got)
 		}
-		w.must(w.store.Arm(ctx, own, []byte("t"), later, 0))
+		w.must(w.store.ScheduleAt(ctx, own, []byte("t"), later, 0))
 		w.must(w.store.Fire(ctx, own, []byte("f"), 0))
 		w.must(w.store.Fire(ctx, beside("x1"), []byte("f"), 0))
-		w.must(w.store.Arm(ctx, scheduler.BatonKey{Key: alike[2]}, []byte("t"), later, 0))
+		w.must(w.store.ScheduleAt(ctx, scheduler.BatonKey{Key: alike[2]}, []byte("t"), later, 0))
 		want := []string{"runs c/job ", "runs c/job x1", "waits c/job ", "waits c2/job "}
 		if got := list(); !slices.Equal(got, want) {
 			t.Errorf("listed %q, want %q", got, want)
@@ -417,9 +417,9 @@ func TestUnavailable(t *testing.T) {
 		w.nc.Close()
 		nothing := func(scheduler.Stored) error { return nil }
 		for name, err := range map[string]error{
-			"Arm":         s.Arm(ctx, own, nil, time.Now().Add(time.Hour), 0),
+			"ScheduleAt":  s.ScheduleAt(ctx, own, nil, time.Now().Add(time.Hour), 0),
 			"Fire":        s.Fire(ctx, own, nil, 0),
-			"PassOn":      s.PassOn(ctx, own, nil, time.Time{}, 1),
+			"Reschedule":  s.Reschedule(ctx, own, nil, time.Time{}, 1),
 			"Cancel":      s.Cancel(ctx, own, 0),
 			"Clear":       s.Clear(ctx, job, nil),
 			"Waiting":     second(s.Waiting(ctx, own)),

@@ -69,14 +69,14 @@ func TestFindDetached(t *testing.T) {
 			slices.Sort(names)
 			return slices.Compact(names), running
 		}
-		w.must(w.store.Arm(ctx, own, []byte("own"), time.Now().Add(time.Hour), 0))
-		w.must(w.store.Arm(ctx, beside("a"), []byte("d"), time.Now().Add(time.Hour), 0))
+		w.must(w.store.ScheduleAt(ctx, own, []byte("own"), time.Now().Add(time.Hour), 0))
+		w.must(w.store.ScheduleAt(ctx, beside("a"), []byte("d"), time.Now().Add(time.Hour), 0))
 		w.must(w.store.Fire(ctx, beside("b"), []byte("d"), 0))
 		if names, running := find(); !slices.Equal(names, []string{"a", "b"}) || running != 1 {
 			t.Errorf("found %v, %d of them running", names, running)
 		}
 		for i := range 1100 {
-			w.must(w.store.Arm(ctx, beside("x"+strconv.Itoa(i)), []byte("d"), time.Now().Add(time.Hour), 0))
+			w.must(w.store.ScheduleAt(ctx, beside("x"+strconv.Itoa(i)), []byte("d"), time.Now().Add(time.Hour), 0))
 		}
 		if names, _ := find(); len(names) != 2+1100 {
 			t.Errorf("of very many, %d were found", len(names))

@@ -28,7 +28,7 @@ func TestListingBeyondAPage(t *testing.T) {
 				_, err := w.store.SaveJob(ctx, k, []byte("y"), rev, false)
 				w.must(err)
 			}
-			w.must(w.store.Arm(ctx, scheduler.BatonKey{Key: k}, []byte("t"), later, 0))
+			w.must(w.store.ScheduleAt(ctx, scheduler.BatonKey{Key: k}, []byte("t"), later, 0))
 			if i%3 == 0 {
 				w.must(w.store.Fire(ctx, scheduler.BatonKey{Key: k}, []byte("f"), 0))
 				w.must(w.store.Fire(ctx, scheduler.BatonKey{Key: k, Detached: "x1"}, []byte("f"), 0))
@@ -83,7 +83,7 @@ func TestListingWhileWritten(t *testing.T) {
 			rev, err := w.store.SaveJob(ctx, key(i), []byte("x"), 0, false)
 			w.must(err)
 			revisions[i] = rev
-			w.must(w.store.Arm(ctx, scheduler.BatonKey{Key: key(i)}, []byte("t"), later, 0))
+			w.must(w.store.ScheduleAt(ctx, scheduler.BatonKey{Key: key(i)}, []byte("t"), later, 0))
 		}
 		told := map[string]int{}
 		write := func(i int) {
@@ -110,7 +110,7 @@ func TestListingWhileWritten(t *testing.T) {
 			told[s.String()]++
 			if len(told) == 1 {
 				w.must(w.store.Clear(ctx, key(0), nil))
-				w.must(w.store.Arm(ctx, scheduler.BatonKey{Key: key(0)}, []byte("t"), later, 0))
+				w.must(w.store.ScheduleAt(ctx, scheduler.BatonKey{Key: key(0)}, []byte("t"), later, 0))
 			}
 			return nil
 		}))
@@ -162,7 +162,7 @@ func TestListingAsksTheIndexOnce(t *testing.T) {
 			k := scheduler.Key{Collection: fmt.Sprintf("c%d", i%2), Job: fmt.Sprintf("j%d", i)}
 			_, err := w.store.SaveJob(ctx, k, []byte("x"), 0, false)
 			w.must(err)
-			w.must(w.store.Arm(ctx, scheduler.BatonKey{Key: k}, []byte("t"), later, 0))
+			w.must(w.store.ScheduleAt(ctx, scheduler.BatonKey{Key: k}, []byte("t"), later, 0))
 		}
 		listener := storetest.Connect(t, w.server)
 		index, err := listener.SubscribeSync("$JS.API.STREAM.INFO.>")

@@ -73,7 +73,7 @@ func TestDelivery(t *testing.T) {
 			inBubble(t, func(t *testing.T, w *world) {
 				h := w.deliver(w.store, wide, nil)
 				due := time.Now().Add(3 * time.Hour)
-				w.must(w.store.Arm(t.Context(), slot, []byte("body"), due, 0))
+				w.must(w.store.ScheduleAt(t.Context(), slot, []byte("body"), due, 0))
 				h.none(time.Until(due) - time.Second)
 				d := h.take()
 				st, err := w.store.Running(t.Context(), slot)

@@ -18,7 +18,7 @@ func TestLoad(t *testing.T) {
 		wantLoad(t, w, "nothing", scheduler.LaneLoad{}, 0)
 		for i := range 3 {
 			slot := scheduler.BatonKey{Key: scheduler.Key{Collection: "c", Job: fmt.Sprintf("j%d", i)}}
-			w.must(w.store.Arm(ctx, slot, []byte("b"), time.Now().Add(time.Hour), 0))
+			w.must(w.store.ScheduleAt(ctx, slot, []byte("b"), time.Now().Add(time.Hour), 0))
 		}
 		w.must(w.store.Fire(ctx, own, []byte("b"), 0))
 		_, err := w.nc.Request("carillon.spec.put.c.job", []byte("{}"), time.Second) // acknowledged when stored

@@ -23,7 +23,7 @@ func TestCheckChangesNothing(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		_, err := w.store.SaveJob(t.Context(), job, []byte("{}"), 0, false)
 		w.must(err)
-		w.must(w.store.Arm(t.Context(), own, []byte("baton"), time.Now().Add(time.Hour), 0))
+		w.must(w.store.ScheduleAt(t.Context(), own, []byte("baton"), time.Now().Add(time.Hour), 0))
 		w.must(w.store.Append(t.Context(), &scheduler.Record{Job: job, Outcome: scheduler.OutcomeCompleted, Nominal: time.Now()}))
 		for range 3 {
 			_, err := w.js.Publish(t.Context(), "carillon.spec.put.c.job", []byte("{}"))
@@ -118,7 +118,7 @@ func TestCheckFindsShutStream(t *testing.T) {
 	for i := 0; i < 100 && err == nil; i++ { // more than one file of the stream, so that it needs another
 		slot := scheduler.BatonKey{Key: scheduler.Key{Collection: "c", Job: "job" + strconv.Itoa(i)}}
 		if st.Lane(slot.Key) == 1 {
-			err = st.Arm(t.Context(), slot, large, time.Now().Add(time.Hour), 0)
+			err = st.ScheduleAt(t.Context(), slot, large, time.Now().Add(time.Hour), 0)
 		}
 	}
 	mustBe(t, "arming", err, scheduler.ErrUnavailable)

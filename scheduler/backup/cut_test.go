@@ -45,8 +45,8 @@ func (d *dying) do(write func() error) error {
 	return errKilled
 }
 
-func (d *dying) Arm(ctx context.Context, slot scheduler.BatonKey, body []byte, at time.Time, waiting uint64) error {
-	return d.do(func() error { return d.Store.Arm(ctx, slot, body, at, waiting) })
+func (d *dying) ScheduleAt(ctx context.Context, slot scheduler.BatonKey, body []byte, at time.Time, waiting uint64) error {
+	return d.do(func() error { return d.Store.ScheduleAt(ctx, slot, body, at, waiting) })
 }
 
 func (d *dying) Append(ctx context.Context, r *scheduler.Record) error {

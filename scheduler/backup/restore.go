@@ -326,7 +326,7 @@ func (r *restorer) arm(ctx context.Context, e *Entry, own bool, revision uint64)
 		}
 		slot := scheduler.BatonKey{Key: e.Key(), Detached: b.Detached}
 		moved := b.Moved(revision, b.Running)
-		err := r.Store.Arm(ctx, slot, moved.Encode(), b.ArmMoved(slot.Key, now, r.Jobs), 0)
+		err := r.Store.ScheduleAt(ctx, slot, moved.Encode(), b.ArmMoved(slot.Key, now, r.Jobs), 0)
 		if err != nil && (b.Detached == "" || !errors.Is(err, scheduler.ErrConflict)) { // a conflict means that it exists
 			return err
 		}

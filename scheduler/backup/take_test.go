@@ -177,7 +177,7 @@ func TestBackupFailsOnDamage(t *testing.T) {
 		from := newSystem(t, s, newKey(t), store.Config{Prefix: "from"})
 		from.put("later", `{"startTime": "2000-01-01T00:30:00Z", `+to("", fine)+`}`)
 		from.must(from.store.Clear(t.Context(), key("later"), nil))
-		from.must(from.store.Arm(t.Context(), scheduler.BatonKey{Key: key("later")}, []byte("garbage"), time.Now().Add(time.Hour), 0))
+		from.must(from.store.ScheduleAt(t.Context(), scheduler.BatonKey{Key: key("later")}, []byte("garbage"), time.Now().Add(time.Hour), 0))
 		_, err := from.store.Tokens().Save(t.Context(), "NOT-AN-ID", []byte(`{}`), 0)
 		from.must(err)
 		take := func(partial bool) ([]byte, error) {

@@ -71,7 +71,7 @@ const (
 func (a Auditor) Audit(ctx context.Context, fix bool) (*AuditReport, error) {
 	began := time.Now()
 	rep := &AuditReport{AuditReport: v1.AuditReport{Findings: []Finding{}}, collections: map[string]bool{}}
-	if err := a.auditStranded(ctx, rep, fix); err != nil {
+	if err := a.auditUndelivered(ctx, rep, fix); err != nil {
 		return rep, err
 	}
 	batons, err := a.census(ctx, rep)
@@ -260,31 +260,31 @@ func (a Auditor) Finish(ctx context.Context, r *AuditReport) error {
 	return nil
 }
 
-// strandedPause is how long a running baton must remain undelivered: the server may be about to remove it.
-const strandedPause = time.Second
+// undeliveredPause is how long a running baton must remain undelivered: the server may be about to remove it.
+const undeliveredPause = time.Second
 
 // Rescue fires running batons again that the server delivers to no worker, as a consistency check does, and returns
 // their number. It is cheap: it asks the server only about messages below the ack floor.
 func (a Auditor) Rescue(ctx context.Context) (found int, err error) {
 	rep := &AuditReport{}
-	err = a.auditStranded(ctx, rep, true)
+	err = a.auditUndelivered(ctx, rep, true)
 	return len(rep.Findings), err
 }
 
-// auditStranded looks for running batons that the server delivers to no worker.
-func (a Auditor) auditStranded(ctx context.Context, rep *AuditReport, fix bool) error {
+// auditUndelivered looks for running batons that the server delivers to no worker.
+func (a Auditor) auditUndelivered(ctx context.Context, rep *AuditReport, fix bool) error {
 	for lane := range a.shared.Store.Lanes() {
-		before, err := a.shared.Store.Stranded(ctx, lane)
+		before, err := a.shared.Store.Undelivered(ctx, lane)
 		if err != nil {
 			return fmt.Errorf("audit of lane %d: %w", lane, err)
 		}
 		if len(before) == 0 {
 			continue
 		}
-		if !intake.Pause(ctx, strandedPause) {
+		if !intake.Pause(ctx, undeliveredPause) {
 			return context.Cause(ctx)
 		}
-		now, err := a.shared.Store.Stranded(ctx, lane)
+		now, err := a.shared.Store.Undelivered(ctx, lane)
 		if err != nil {
 			return fmt.Errorf("audit of lane %d: %w", lane, err)
 		}
@@ -305,7 +305,7 @@ func (a Auditor) auditStranded(ctx context.Context, rep *AuditReport, fix bool) 
 	return nil
 }
 
-// rescue fires a stranded baton again, unless it was passed on, and removes it.
+// rescue fires a undelivered baton again, unless it was passed on, and removes it.
 func (a Auditor) rescue(ctx context.Context, s *scheduler.UndeliveredBaton) error {
 	var at [2]uint64
 	for i, look := range []func(context.Context, scheduler.BatonKey) (scheduler.Stored, error){
@@ -318,7 +318,7 @@ func (a Auditor) rescue(ctx context.Context, s *scheduler.UndeliveredBaton) erro
 		at[i] = st.Revision
 	}
 	if s.Rescue(at[0], at[1]) == scheduler.FireAgain {
-		err := a.shared.Store.PassOn(ctx, s.BatonKey, s.Again(), time.Time{}, s.Sequence)
+		err := a.shared.Store.Reschedule(ctx, s.BatonKey, s.Again(), time.Time{}, s.Sequence)
 		if err != nil && !errors.Is(err, scheduler.ErrConflict) { // another process was faster
 			return err
 		}

@@ -53,9 +53,9 @@ func (c *counting) FindBatons(ctx context.Context, keys []scheduler.Key, found f
 	return c.Store.FindBatons(ctx, keys, found)
 }
 
-func (c *counting) Arm(ctx context.Context, slot scheduler.BatonKey, body []byte, at time.Time, waiting uint64) error {
+func (c *counting) ScheduleAt(ctx context.Context, slot scheduler.BatonKey, body []byte, at time.Time, waiting uint64) error {
 	c.add("arm")
-	return c.Store.Arm(ctx, slot, body, at, waiting)
+	return c.Store.ScheduleAt(ctx, slot, body, at, waiting)
 }
 
 func (c *counting) Cancel(ctx context.Context, slot scheduler.BatonKey, waiting uint64) error {
@@ -145,7 +145,7 @@ func (r *rearming) rearm(ctx context.Context, k scheduler.Key) error {
 		return err
 	}
 	r.times--
-	return r.Arm(ctx, slot, st.Data, time.Now().Add(time.Hour), st.Revision)
+	return r.ScheduleAt(ctx, slot, st.Data, time.Now().Add(time.Hour), st.Revision)
 }
 
 func (r *rearming) SaveJob(ctx context.Context, k scheduler.Key, data []byte, replaces uint64, final bool) (uint64, error) {
@@ -215,7 +215,7 @@ func TestReadsKeepDamagedBaton(t *testing.T) {
 	if err := st.Clear(t.Context(), k, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := st.Arm(t.Context(), slot, []byte("{"), time.Now().Add(time.Hour), 0); err != nil {
+	if err := st.ScheduleAt(t.Context(), slot, []byte("{"), time.Now().Add(time.Hour), 0); err != nil {
 		t.Fatal(err)
 	}
 	daily := strings.Replace(hourly, "hour", "day", 1)

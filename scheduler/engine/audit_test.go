@@ -286,7 +286,7 @@ func TestEditMendsDamagedBaton(t *testing.T) {
 		w.put("job", doc+`}`)
 		slot := scheduler.BatonKey{Key: key("job")}
 		w.must(w.store.Cancel(t.Context(), slot, 0))
-		w.must(w.store.Arm(t.Context(), slot, []byte(`{"rev":`), start, 0))
+		w.must(w.store.ScheduleAt(t.Context(), slot, []byte(`{"rev":`), start, 0))
 		w.put("job", doc+`, "description": "edited"}`)
 		if next := w.get("job").Status.Next; !next.Equal(start) {
 			t.Errorf("next %s, want %s", next, start)
@@ -394,7 +394,7 @@ func TestAuditRescuesStranded(t *testing.T) {
 	}
 }
 
-// TestRescue fires a stranded baton again without an audit of everything.
+// TestRescue fires a undelivered baton again without an audit of everything.
 func TestRescue(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		m := w.startMortal(&mortal{point: "take"})

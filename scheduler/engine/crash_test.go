@@ -252,7 +252,7 @@ func TestLostAnswerIsNoRefusal(t *testing.T) {
 				switch {
 				case o.name == "Fire":
 					fired.Do(lose(2 * time.Second))
-				case o.name == "PassOn" && o.slot.Detached == "":
+				case o.name == "Reschedule" && o.slot.Detached == "":
 					passed.Do(lose(15 * time.Second))
 				}
 				return err

@@ -298,7 +298,7 @@ func TestRunAfterEditCutShort(t *testing.T) {
 		w.put("job", `{`+action+`, "recurrence": {"frequency": "Hour"}}`)
 		time.Sleep(time.Second)
 		body := []byte(`{"recurrence": {"frequency": "Second", "interval": 10}}`)
-		_, err := w.newServiceOn(refusing(w.store, "Arm")).Patch(t.Context(), control.Edit{Key: key("job"), Body: body})
+		_, err := w.newServiceOn(refusing(w.store, "ScheduleAt")).Patch(t.Context(), control.Edit{Key: key("job"), Body: body})
 		if !errors.Is(err, scheduler.ErrUnavailable) {
 			t.Fatal(err)
 		}

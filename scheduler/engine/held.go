@@ -66,7 +66,7 @@ func (w *Worker) know(r *run) bool {
 // letWait makes r wait outside the process until it is almost due.
 func (w *Worker) letWait(r *run) stage {
 	at := r.baton.ComesAgain(w.putOff.join(r.baton.Wake(), w.cfg.Store.Now()))
-	err := w.cfg.Store.PassOn(w.settles, r.delivery.BatonKey, r.delivery.Body, at, r.delivery.Sequence)
+	err := w.cfg.Store.Reschedule(w.settles, r.delivery.BatonKey, r.delivery.Body, at, r.delivery.Sequence)
 	if err == nil || errors.Is(err, scheduler.ErrConflict) { // or it has already moved
 		return w.ack(r)
 	}

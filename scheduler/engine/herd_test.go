@@ -103,7 +103,7 @@ func (w *world) ahead(due time.Time, by time.Duration, names ...string) {
 		slot := scheduler.BatonKey{Key: key(name)}
 		st, err := w.store.Waiting(w.t.Context(), slot)
 		w.must(err)
-		w.must(w.store.Arm(w.t.Context(), slot, st.Data, due.Add(-by), st.Revision))
+		w.must(w.store.ScheduleAt(w.t.Context(), slot, st.Data, due.Add(-by), st.Revision))
 	}
 	time.Sleep(time.Until(due.Add(-by)) + time.Second)
 	for _, name := range names {

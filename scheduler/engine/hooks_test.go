@@ -131,16 +131,16 @@ func (h *hooked) Waiting(ctx context.Context, slot scheduler.BatonKey) (st sched
 	return st, err
 }
 
-func (h *hooked) Arm(ctx context.Context, slot scheduler.BatonKey, body []byte, at time.Time, waiting uint64) error {
-	return h.hook(op{name: "Arm", slot: slot, at: waiting}, func() error { return h.Store.Arm(ctx, slot, body, at, waiting) })
+func (h *hooked) ScheduleAt(ctx context.Context, slot scheduler.BatonKey, body []byte, at time.Time, waiting uint64) error {
+	return h.hook(op{name: "ScheduleAt", slot: slot, at: waiting}, func() error { return h.Store.ScheduleAt(ctx, slot, body, at, waiting) })
 }
 
 func (h *hooked) Fire(ctx context.Context, slot scheduler.BatonKey, body []byte, waiting uint64) error {
 	return h.hook(op{name: "Fire", slot: slot, at: waiting}, func() error { return h.Store.Fire(ctx, slot, body, waiting) })
 }
 
-func (h *hooked) PassOn(ctx context.Context, slot scheduler.BatonKey, body []byte, at time.Time, running uint64) error {
-	return h.hook(op{name: "PassOn", slot: slot, at: running}, func() error { return h.Store.PassOn(ctx, slot, body, at, running) })
+func (h *hooked) Reschedule(ctx context.Context, slot scheduler.BatonKey, body []byte, at time.Time, running uint64) error {
+	return h.hook(op{name: "Reschedule", slot: slot, at: running}, func() error { return h.Store.Reschedule(ctx, slot, body, at, running) })
 }
 
 func (h *hooked) Cancel(ctx context.Context, slot scheduler.BatonKey, waiting uint64) error {
@@ -185,7 +185,7 @@ func (w *world) startMortal(m *mortal, change ...func(*engine.Config)) *mortal {
 		switch o.name {
 		case "Append":
 			return m.do("record "+string(o.record.Outcome), do)
-		case "PassOn":
+		case "Reschedule":
 			return m.do("pass on", do)
 		case "SaveJob", "EndJobs":
 			return m.do("end", do)

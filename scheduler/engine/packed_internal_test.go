@@ -110,7 +110,7 @@ func (empty) Watch(ctx context.Context, ready func(), _ func(string, uint64, []b
 	return nil
 }
 
-func (s *herdStore) PassOn(context.Context, scheduler.BatonKey, []byte, time.Time, uint64) error {
+func (s *herdStore) Reschedule(context.Context, scheduler.BatonKey, []byte, time.Time, uint64) error {
 	s.putOff.Add(1)
 	return nil
 }

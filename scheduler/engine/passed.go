@@ -124,7 +124,7 @@ func (w *Worker) astray(r *run) stage {
 	w.trouble.lostDefinition.Add(1)
 	next, at := b.Requeue(w.cfg.Store.Now())
 	err = w.persist(w.settles, r.key(), func(ctx context.Context) error {
-		return w.cfg.Store.PassOn(ctx, r.delivery.BatonKey, next.Encode(), at, r.delivery.Sequence)
+		return w.cfg.Store.Reschedule(ctx, r.delivery.BatonKey, next.Encode(), at, r.delivery.Sequence)
 	})
 	if err != nil && !errors.Is(err, scheduler.ErrConflict) {
 		return w.nak(r)

@@ -72,7 +72,7 @@ func TestPutRacesDelete(t *testing.T) {
 
 // lag is a store whose server takes a moment for some requests, so that others come in between.
 func lag(st scheduler.Store) *hooked {
-	return on(st, "Clear Forget Cancel Arm Fire Append", func(do func() error) error {
+	return on(st, "Clear Forget Cancel ScheduleAt Fire Append", func(do func() error) error {
 		time.Sleep(rand.N(30 * time.Millisecond))
 		return do()
 	})
@@ -157,7 +157,7 @@ func TestLateEditArmsNothing(t *testing.T) {
 		w.put("job", `{`+action+`, "recurrence": {"frequency": "Hour"}}`)
 		w.must(w.store.Clear(t.Context(), key("job"), nil)) // lost
 		armed := 0
-		st := on(w.store, "Arm Fire", func(do func() error) error { armed++; return do() })
+		st := on(w.store, "ScheduleAt Fire", func(do func() error) error { armed++; return do() })
 		slow := w.newServiceOn(hanging(st, "Waiting", func() {
 			w.put("job", `{`+action+`, "recurrence": {"frequency": "Minute"}}`)
 			time.Sleep(90 * time.Second)

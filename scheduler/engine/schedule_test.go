@@ -376,12 +376,12 @@ func (s skewed) here(at time.Time) time.Time {
 	return at.Add(s.ahead)
 }
 
-func (s skewed) Arm(ctx context.Context, slot scheduler.BatonKey, body []byte, at time.Time, waiting uint64) error {
-	return s.Store.Arm(ctx, slot, body, s.here(at), waiting)
+func (s skewed) ScheduleAt(ctx context.Context, slot scheduler.BatonKey, body []byte, at time.Time, waiting uint64) error {
+	return s.Store.ScheduleAt(ctx, slot, body, s.here(at), waiting)
 }
 
-func (s skewed) PassOn(ctx context.Context, slot scheduler.BatonKey, body []byte, at time.Time, running uint64) error {
-	return s.Store.PassOn(ctx, slot, body, s.here(at), running)
+func (s skewed) Reschedule(ctx context.Context, slot scheduler.BatonKey, body []byte, at time.Time, running uint64) error {
+	return s.Store.Reschedule(ctx, slot, body, s.here(at), running)
 }
 
 func (s skewed) Deliver(ctx context.Context, lane int, wake <-chan struct{}, room func() int, take func(*scheduler.Delivery)) error {

@@ -149,9 +149,9 @@ func (s *Batons) walkDetached(
 	return nil
 }
 
-// Arm stores a baton that waits until at. waiting is the sequence of the waiting baton to replace, 0 for none.
+// ScheduleAt stores a baton that waits until at. waiting is the sequence of the waiting baton to replace, 0 for none.
 // scheduler.ErrConflict if it does not match.
-func (s *Batons) Arm(ctx context.Context, slot scheduler.BatonKey, body []byte, at time.Time, waiting uint64) error {
+func (s *Batons) ScheduleAt(ctx context.Context, slot scheduler.BatonKey, body []byte, at time.Time, waiting uint64) error {
 	m := s.timer(slot, s.FireSubject(slot), body, at)
 	conn.SetHeader(m, jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(waiting, 10))
 	_, err := s.conn.Publish(ctx, m)
@@ -173,10 +173,10 @@ func (s *Batons) Fire(ctx context.Context, slot scheduler.BatonKey, body []byte,
 	return err
 }
 
-// PassOn publishes the successor of the running baton with the given sequence. The successor waits until at, or runs
-// immediately if at is zero. PassOn takes effect only while the running baton is the job's last one, so a worker that
+// Reschedule publishes the successor of the running baton with the given sequence. The successor waits until at, or runs
+// immediately if at is zero. Reschedule takes effect only while the running baton is the job's last one, so a worker that
 // was overtaken by a redelivery changes nothing and gets scheduler.ErrConflict.
-func (s *Batons) PassOn(ctx context.Context, slot scheduler.BatonKey, body []byte, at time.Time, running uint64) error {
+func (s *Batons) Reschedule(ctx context.Context, slot scheduler.BatonKey, body []byte, at time.Time, running uint64) error {
 	var m *nats.Msg
 	fire := s.FireSubject(slot)
 	if at.IsZero() {
@@ -319,14 +319,14 @@ func (s *Batons) EachBaton(ctx context.Context, lane int, f func(slot scheduler.
 	})
 }
 
-// strandedMost is the maximum number of stranded batons per check. Their number is limited by the acknowledgements in
+// undeliveredMost is the maximum number of undelivered batons per check. Their number is limited by the acknowledgements in
 // progress when a server was killed; the next check finds the rest.
-const strandedMost = 256
+const undeliveredMost = 256
 
-// Stranded returns the running batons of a lane that the server counts as acknowledged but has not removed. They are
+// Undelivered returns the running batons of a lane that the server counts as acknowledged but has not removed. They are
 // below the consumer's ack floor, so the server never redelivers them. The result may include batons that are just
 // being removed, but none that this process holds.
-func (s *Batons) Stranded(ctx context.Context, lane int) ([]scheduler.UndeliveredBaton, error) {
+func (s *Batons) Undelivered(ctx context.Context, lane int) ([]scheduler.UndeliveredBaton, error) {
 	st := s.timers[lane]
 	c, err := st.Consumer(ctx, conn.Workers)
 	if err != nil {
@@ -337,7 +337,7 @@ func (s *Batons) Stranded(ctx context.Context, lane int) ([]scheduler.Undelivere
 		return nil, nil
 	}
 	subjects := s.laneConsumer(lane, failover.AckWait).FilterSubject
-	messages, _, err := s.conn.Forward(ctx, st.CachedInfo().Config.Name, subjects, 1, floor+1, strandedMost)
+	messages, _, err := s.conn.Forward(ctx, st.CachedInfo().Config.Name, subjects, 1, floor+1, undeliveredMost)
 	if err != nil {
 		return nil, err
 	}

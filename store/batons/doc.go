@@ -4,14 +4,14 @@
 // A waiting baton is a scheduled message (NATS ADR-51): at its delivery time the server moves it to its fire subject,
 // where a durable consumer delivers it to one worker:
 //
-//	          due: the server publishes           PassOn: publish next, then ack
+//	          due: the server publishes           Reschedule: publish next, then ack
 //	timer ───────────────────────────────▶ fire ────────────────────────────────▶ timer
-//	 Arm                                  Fire
+//	ScheduleAt                            Fire
 //
 // A subject holds one waiting baton, and publishing another one replaces it. Every transition is one message with a
 // condition on the last sequence of a subject, so two writers cannot both succeed:
 //
-//	Arm       the timer subject is empty, or holds the baton to be replaced
-//	Fire      the timer subject holds the baton that the fired one replaces
-//	PassOn    the running baton is still the last message of the fire subject
+//	ScheduleAt  the timer subject is empty, or holds the baton to be replaced
+//	Fire        the timer subject holds the baton that the fired one replaces
+//	Reschedule  the running baton is still the last message of the fire subject
 package batons

@@ -39,7 +39,7 @@ func TestLeaseOfARepetition(t *testing.T) {
 			t.Fatal("the repetition has a lease of its own, or another message has the same")
 		}
 		if !k.holds(at) || !k.holds(other) || k.holds(place{"S", 3}) || k.holds(place{"T", 1}) {
-			t.Error("it is wrong about what it holds: a baton that is held is not stranded")
+			t.Error("it is wrong about what it holds: a baton that is held is not undelivered")
 		}
 		if got := told(10 * time.Second); len(got) != 2 || got["answer.again"] != "+WPI" || got["answer.beside"] != "+WPI" {
 			t.Errorf("while both are held: %v", got)

@@ -2,7 +2,7 @@
 // the job's baton, writes the job's end, or merges a detached run. The packages control and worker share it, so a step
 // has the same effect in both.
 //
-//	records ──▶ Move ──┬──▶ next baton (Arm, Fire or PassOn)
+//	records ──▶ Move ──┬──▶ next baton (ScheduleAt, Fire or Reschedule)
 //	                   ├──▶ end of the job (End)
 //	                   └──▶ counters of a detached run (merge)
 //

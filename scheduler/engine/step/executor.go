@@ -183,11 +183,11 @@ func (e *Executor) publish(ctx context.Context, body []byte, at time.Time, from 
 	defer func() { span.End(err) }()
 	switch {
 	case from.Running != 0:
-		return e.cfg.Store.PassOn(ctx, from.BatonKey, body, at, from.Running)
+		return e.cfg.Store.Reschedule(ctx, from.BatonKey, body, at, from.Running)
 	case at.IsZero():
 		return e.cfg.Store.Fire(ctx, from.BatonKey, body, from.Waiting)
 	}
-	return e.cfg.Store.Arm(ctx, from.BatonKey, body, at, from.Waiting)
+	return e.cfg.Store.ScheduleAt(ctx, from.BatonKey, body, at, from.Waiting)
 }
 
 // recorded reports whether r is among its job's last records.

@@ -36,25 +36,25 @@ func (w *world) strand() {
 func TestStranded(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		ctx, s := t.Context(), w.store
-		stranded := func() []scheduler.UndeliveredBaton {
+		undelivered := func() []scheduler.UndeliveredBaton {
 			t.Helper()
-			found, err := s.Stranded(ctx, 0)
+			found, err := s.Undelivered(ctx, 0)
 			w.must(err)
 			return found
 		}
-		if got := stranded(); got != nil {
+		if got := undelivered(); got != nil {
 			t.Errorf("in an empty store: %v", got)
 		}
 		w.must(s.Fire(ctx, own, []byte("own"), 0))
 		w.must(s.Fire(ctx, beside("x"), []byte("beside"), 0))
-		w.must(s.Arm(ctx, beside("y"), []byte("waits"), time.Now().Add(time.Hour), 0))
-		if got := stranded(); got != nil {
+		w.must(s.ScheduleAt(ctx, beside("y"), []byte("waits"), time.Now().Add(time.Hour), 0))
+		if got := undelivered(); got != nil {
 			t.Errorf("before they are delivered: %v", got)
 		}
 		w.strand()
 		h := w.holder(10)
 		h.none(time.Minute)
-		got := stranded()
+		got := undelivered()
 		want := []scheduler.UndeliveredBaton{{BatonKey: own, Body: []byte("own"), Sequence: 1}, {BatonKey: beside("x"), Body: []byte("beside"), Sequence: 2}}
 		same := func(a, b scheduler.UndeliveredBaton) bool {
 			return a.BatonKey == b.BatonKey && bytes.Equal(a.Body, b.Body) && a.Sequence == b.Sequence
@@ -66,7 +66,7 @@ func TestStranded(t *testing.T) {
 		w.must(s.Fire(ctx, scheduler.BatonKey{Key: alike[0]}, []byte("held"), 0)) // delivered, not acknowledged
 		held := h.take()
 		time.Sleep(time.Minute)
-		w.must(s.PassOn(ctx, own, []byte("again"), time.Time{}, 1))
+		w.must(s.Reschedule(ctx, own, []byte("again"), time.Time{}, 1))
 		w.must(s.Discard(ctx, own, 1))
 		again := h.take()
 		if again.BatonKey != own || string(again.Body) != "again" {
@@ -74,14 +74,14 @@ func TestStranded(t *testing.T) {
 		}
 		w.must(again.Lease.Ack())
 		time.Sleep(time.Second)
-		if got := stranded(); !slices.EqualFunc(got, want[1:], same) {
+		if got := undelivered(); !slices.EqualFunc(got, want[1:], same) {
 			t.Errorf("found %v, want %v", got, want[1:])
 		}
 		w.must(s.Discard(ctx, own, 1)) // already removed
 		w.must(s.Discard(ctx, beside("x"), 2))
 		w.must(held.Lease.Ack())
 		time.Sleep(time.Second)
-		if got := stranded(); got != nil || w.messages("CARILLON_TIMERS_0") != 1 {
+		if got := undelivered(); got != nil || w.messages("CARILLON_TIMERS_0") != 1 {
 			t.Errorf("in the end: %v, and %d messages", got, w.messages("CARILLON_TIMERS_0"))
 		}
 	})
