@@ -21,7 +21,8 @@ import (
 )
 
 type docsCmd struct {
-	Page string `arg:"" optional:"" help:"Name of a page, or how it begins. Without it, all pages are listed."`
+	Page   string `arg:"" optional:"" help:"Name of a page, or how it begins. Without it, all pages are listed."`
+	Search string `placeholder:"WORDS" help:"List the sections that contain all of these words."`
 }
 
 // Help shows examples.
@@ -35,12 +36,19 @@ Examples:
     carillon docs schedules
     carillon docs guar               a page whose name begins so
     carillon docs jobs | less
+    carillon docs --search failover
+    carillon docs --search "rate limit"
     carillon docs --json             name, title and summary of each, for programs`
 }
 
 // Run lists the pages, or prints one.
 func (c docsCmd) Run(t *terminal.Terminal) error {
-	if c.Page == "" {
+	switch {
+	case c.Search != "" && c.Page != "":
+		return terminal.Usagef("--search: searches all pages, leave out %q", c.Page)
+	case c.Search != "":
+		return c.search(t)
+	case c.Page == "":
 		return c.list(t)
 	}
 	p, err := docs.Find(c.Page)
@@ -51,6 +59,27 @@ func (c docsCmd) Run(t *terminal.Terminal) error {
 		return t.PrintJSON(p)
 	}
 	t.Printf("%s", p.Text)
+	return nil
+}
+
+// matchesShown is the maximum number of sections that a search prints.
+const matchesShown = 12
+
+func (c docsCmd) search(t *terminal.Terminal) error {
+	found := docs.Search(c.Search)
+	if len(found) == 0 {
+		err := notFound{fmt.Errorf("no page contains %q", c.Search)}
+		return terminal.Hinted(err, "search for fewer words, or list the pages with \"carillon docs\"")
+	}
+	if t.JSON {
+		return t.PrintJSON(terminal.List[docs.Match]{Value: found})
+	}
+	for _, m := range found[:min(len(found), matchesShown)] {
+		t.Printf("%-14s %s\n    %s\n", m.Page, m.Section, m.Line)
+	}
+	if more := len(found) - matchesShown; more > 0 {
+		t.Printf("\n%d more; add a word to narrow the search.\n", more)
+	}
 	return nil
 }
 
