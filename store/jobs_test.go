@@ -333,7 +333,8 @@ func TestEachStoredJobWhileWritten(t *testing.T) {
 				save(i)
 			}
 		}
-		seen, began := map[scheduler.Key]bool{}, time.Now()
+		seen, began := map[scheduler.Key]uint64{}, time.Now()
+		before := slices.Clone(revisions)
 		w.must(s.EachStoredJob(ctx, func(st scheduler.Stored) error {
 			if len(seen) == 0 {
 				for i := 600; i < 640; i++ {
@@ -343,14 +344,17 @@ func TestEachStoredJobWhileWritten(t *testing.T) {
 					save(i)
 				}
 			}
-			seen[st.Key] = true
+			if i, _ := strconv.Atoi(st.Key.Job); st.Revision < before[i] {
+				t.Errorf("job %d in revision %d, want at least %d", i, st.Revision, before[i])
+			}
+			seen[st.Key] = st.Revision
 			return nil
 		}))
 		if took := time.Since(began); took > 5*time.Second {
 			t.Errorf("took %s", took)
 		}
 		for i := range jobs {
-			if removed := i >= 600 && i < 640; !removed && !seen[key(i)] {
+			if removed := i >= 600 && i < 640; !removed && seen[key(i)] == 0 {
 				t.Fatalf("job %d is missing; %d were returned", i, len(seen))
 			}
 		}

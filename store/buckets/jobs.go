@@ -255,7 +255,7 @@ func (s *Buckets) EachStoredJob(ctx context.Context, f func(scheduler.Stored) er
 	if err != nil || info.State.Msgs == 0 {
 		return conn.Translate(err)
 	}
-	return conn.Scan(ctx, s.jobStream, 0, storedAhead, func(m jetstream.Msg, sequence uint64) error {
+	return conn.ScanLast(ctx, s.jobStream, storedAhead, func(m jetstream.Msg, sequence uint64) error {
 		k, ok := s.jobKey(m.Subject())
 		if !ok || isMarker(m.Headers()) {
 			return nil
@@ -272,7 +272,7 @@ func (s *Buckets) EachJobFrom(ctx context.Context, from uint64, f func(st schedu
 	if err != nil || info.State.Msgs == 0 || from > info.State.LastSeq {
 		return conn.Translate(err)
 	}
-	return conn.Scan(ctx, s.jobStream, max(from, 1), storedAhead, func(m jetstream.Msg, sequence uint64) error {
+	return conn.ScanRange(ctx, s.jobStream, max(from, 1), info.State.LastSeq, storedAhead, func(m jetstream.Msg, sequence uint64) error {
 		k, ok := s.jobKey(m.Subject())
 		if !ok {
 			return nil

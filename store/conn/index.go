@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"math"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -164,108 +165,114 @@ func (s *Conn) ReadMessages(ctx context.Context, info *jetstream.StreamInfo, f f
 	return nil
 }
 
-// headersAhead is the number of headers requested ahead, and scanPause the silence after which [Scan] asks again.
+// headersAhead is the number of headers requested ahead, and scanPause the silence after which a scan asks whether
+// messages are pending.
 const (
 	headersAhead = 4096
 	scanPause    = time.Second
 )
 
-// ScanHeaders is [Scan] from the first sequence for the headers alone.
+// ScanHeaders calls f for the headers of the messages of [ScanLast].
 func ScanHeaders(ctx context.Context, stream jetstream.Stream, f told) error {
-	s := scan{stream: stream, ahead: headersAhead, headers: true}
-	return s.run(ctx, 0, func(m jetstream.Msg, _ uint64) error { return f(m.Subject(), m.Headers()) })
+	return scanLast(ctx, stream, headersAhead, true, func(m jetstream.Msg, _ uint64) error { return f(m.Subject(), m.Headers()) })
 }
 
-// Scan calls f for all messages from a sequence on, or from 0 for the last message of each subject, and possibly for
-// messages written in the meantime. ahead is the number of messages requested ahead.
-func Scan(ctx context.Context, stream jetstream.Stream, from uint64, ahead int, f func(m jetstream.Msg, sequence uint64) error) error {
-	return (&scan{stream: stream, ahead: ahead}).run(ctx, from, f)
+// ScanLast calls f for the last message of each subject, in order, and possibly for messages written in the meantime.
+// ahead is the number of messages requested ahead.
+func ScanLast(ctx context.Context, stream jetstream.Stream, ahead int, f func(m jetstream.Msg, sequence uint64) error) error {
+	return scanLast(ctx, stream, ahead, false, f)
 }
 
-// scan reads a stream up to its last message. Only a consumer of whole ranges knows how many messages are pending. One
-// for the last message of each subject counts removed messages wrongly, and the server stops it at a message that was
-// removed after it looked up the last ones, until something is written. After a silence, such a scan therefore continues
-// by sequence, where f may get earlier messages of a subject first.
-type scan struct {
-	stream  jetstream.Stream
-	ahead   int
-	headers bool
-
-	consumer jetstream.Consumer
-	messages jetstream.MessagesContext
-}
-
-func (s *scan) run(ctx context.Context, from uint64, f func(jetstream.Msg, uint64) error) error {
-	if err := s.open(ctx, from); err != nil {
-		return Translate(err)
-	}
-	defer func() { s.messages.Stop() }()
-	info, err := s.stream.Info(ctx)
-	if err != nil {
-		return Translate(err)
-	}
-	for last := uint64(0); last < info.State.LastSeq; {
-		m, err := s.next(ctx)
-		switch {
-		case errors.Is(err, nats.ErrTimeout) && from == 0:
-			from = last + 1
-			s.messages.Stop()
-			err = s.open(ctx, from)
-		case errors.Is(err, nats.ErrTimeout): // the last messages may have been removed
-			var left uint64
-			if left, err = s.pending(ctx); err == nil && left == 0 {
-				return nil
-			}
-		case err == nil:
-			var meta *jetstream.MsgMetadata
-			if meta, err = m.Metadata(); err == nil {
-				last = meta.Sequence.Stream
-				if err := f(m, last); err != nil {
-					return err
-				}
-			}
-		}
-		if err != nil {
-			return Translate(err)
-		}
-	}
-	return nil
-}
-
-// open starts a consumer for the last message of each subject, or for all messages from a sequence on.
-func (s *scan) open(ctx context.Context, from uint64) (err error) {
-	cfg := jetstream.OrderedConsumerConfig{
-		DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy, HeadersOnly: s.headers, InactiveThreshold: FollowerAge,
-	}
-	if from > 0 {
-		cfg.DeliverPolicy, cfg.OptStartSeq = jetstream.DeliverByStartSequencePolicy, from
-	}
-	ctx, cancel := context.WithTimeout(ctx, IndexTimeout) // the server first looks up the last message of every subject
-	defer cancel()
-	if s.consumer, err = s.stream.OrderedConsumer(ctx, cfg); err != nil {
-		return err
-	}
-	s.messages, err = s.consumer.Messages(jetstream.PullMaxMessages(s.ahead))
+// ScanRange calls f for all messages with sequences from first to end.
+func ScanRange(
+	ctx context.Context, stream jetstream.Stream, first, end uint64, ahead int, f func(m jetstream.Msg, sequence uint64) error,
+) error {
+	cfg := jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: first}
+	_, err := scan(ctx, stream, cfg, end, ahead, f)
 	return err
 }
 
-// next returns the next message, or nats.ErrTimeout after a silence.
-func (s *scan) next(ctx context.Context) (jetstream.Msg, error) {
-	waiting, cancel := context.WithTimeoutCause(ctx, scanPause, nats.ErrTimeout)
-	defer cancel()
-	m, err := s.messages.Next(jetstream.NextContext(waiting))
-	if err != nil && waiting.Err() != nil {
-		err = context.Cause(waiting)
+// scanLast reads the messages that the server finds to be the last ones. While it does, they may be removed, which the
+// server counts wrongly, and stops at until something is written. So the scan ends early or after a silence, and
+// continues with the range of messages after that, skipping those that a later message of the subject follows.
+func scanLast(
+	ctx context.Context, stream jetstream.Stream, ahead int, headers bool, f func(m jetstream.Msg, sequence uint64) error,
+) error {
+	cfg := jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy, HeadersOnly: headers}
+	last, err := scan(ctx, stream, cfg, math.MaxUint64, ahead, f)
+	if err != nil {
+		return err
 	}
-	return m, err
+	seed, latest := maphash.MakeSeed(), map[uint64]uint64{} // by a hash, as in once
+	cfg = jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: last + 1, HeadersOnly: true}
+	end, err := scan(ctx, stream, cfg, math.MaxUint64, headersAhead, func(m jetstream.Msg, sequence uint64) error {
+		latest[maphash.String(seed, m.Subject())] = sequence
+		return nil
+	})
+	if err != nil || len(latest) == 0 {
+		return err
+	}
+	cfg.HeadersOnly = headers
+	_, err = scan(ctx, stream, cfg, end, ahead, func(m jetstream.Msg, sequence uint64) error {
+		if sequence < latest[maphash.String(seed, m.Subject())] {
+			return nil
+		}
+		return f(m, sequence)
+	})
+	return err
 }
 
-func (s *scan) pending(ctx context.Context) (uint64, error) {
-	ctx, cancel := context.WithTimeout(ctx, throughPatience)
-	defer cancel()
-	info, err := s.consumer.Info(ctx)
+// scan calls f for the messages of a consumer up to a sequence, until none is pending. After a silence, it returns if
+// the consumer is for the last messages, whose number is unreliable. It returns the sequence of the last message.
+func scan(
+	ctx context.Context, stream jetstream.Stream, cfg jetstream.OrderedConsumerConfig, end uint64, ahead int,
+	f func(m jetstream.Msg, sequence uint64) error,
+) (last uint64, err error) {
+	cfg.InactiveThreshold = FollowerAge
+	creating, cancel := context.WithTimeout(ctx, IndexTimeout) // the server first looks up the last message of every subject
+	c, err := stream.OrderedConsumer(creating, cfg)
+	cancel()
 	if err != nil {
-		return 0, err
+		return 0, Translate(err)
 	}
-	return info.NumPending, nil
+	if c.CachedInfo().NumPending == 0 {
+		return 0, nil
+	}
+	messages, err := c.Messages(jetstream.PullMaxMessages(ahead))
+	if err != nil {
+		return 0, Translate(err)
+	}
+	defer messages.Stop()
+	stop := context.AfterFunc(ctx, messages.Stop)
+	defer stop()
+	for last < end {
+		m, err := messages.Next(jetstream.NextMaxWait(scanPause))
+		if ctx.Err() != nil {
+			return last, Translate(context.Cause(ctx))
+		}
+		if errors.Is(err, nats.ErrTimeout) { // the last messages may have been removed
+			if cfg.DeliverPolicy == jetstream.DeliverLastPerSubjectPolicy {
+				return last, nil
+			}
+			asking, cancel := context.WithTimeout(ctx, throughPatience)
+			info, err := c.Info(asking)
+			cancel()
+			if err != nil || info.NumPending == 0 {
+				return last, Translate(err)
+			}
+			continue
+		}
+		if err != nil {
+			return last, Translate(err)
+		}
+		meta, err := m.Metadata()
+		if err != nil {
+			return last, Translate(err)
+		}
+		last = meta.Sequence.Stream
+		if err := f(m, last); err != nil || meta.NumPending == 0 {
+			return last, err
+		}
+	}
+	return last, nil
 }
