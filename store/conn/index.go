@@ -11,6 +11,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/scheduler"
 )
 
 // MultiMost is the maximum number of subjects in one request to the server.
@@ -194,7 +196,8 @@ func ScanRange(
 
 // scanLast reads the messages that the server finds to be the last ones. While it does, they may be removed, which the
 // server counts wrongly, and stops at until something is written. So the scan ends early or after a silence, and
-// continues with the range of messages after that, skipping those that a later message of the subject follows.
+// continues with the range of messages after that, skipping those that a later message of the subject follows. It repeats
+// this for subjects whose last message was then removed before its turn.
 func scanLast(
 	ctx context.Context, stream jetstream.Stream, ahead int, headers bool, f func(m jetstream.Msg, sequence uint64) error,
 ) error {
@@ -203,27 +206,40 @@ func scanLast(
 	if err != nil {
 		return err
 	}
-	seed, latest := maphash.MakeSeed(), map[uint64]uint64{} // by a hash, as in once
-	cfg = jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: last + 1, HeadersOnly: true}
-	end, err := scan(ctx, stream, cfg, math.MaxUint64, headersAhead, func(m jetstream.Msg, sequence uint64) error {
-		latest[maphash.String(seed, m.Subject())] = sequence
-		return nil
-	})
-	if err != nil || len(latest) == 0 {
-		return err
-	}
-	cfg.HeadersOnly = headers
-	_, err = scan(ctx, stream, cfg, end, ahead, func(m jetstream.Msg, sequence uint64) error {
-		if sequence < latest[maphash.String(seed, m.Subject())] {
+	seed, missing := maphash.MakeSeed(), map[uint64]uint64{} // by a hash, as in once
+	for round := range lastOfTries {
+		latest := map[uint64]uint64{}
+		cfg = jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: last + 1, HeadersOnly: true}
+		end, err := scan(ctx, stream, cfg, math.MaxUint64, headersAhead, func(m jetstream.Msg, sequence uint64) error {
+			subject := maphash.String(seed, m.Subject())
+			if _, ok := missing[subject]; ok || round == 0 {
+				latest[subject] = sequence
+			}
 			return nil
+		})
+		if err != nil || len(latest) == 0 {
+			return err
 		}
-		return f(m, sequence)
-	})
-	return err
+		missing, cfg.HeadersOnly = latest, headers
+		read, err := scan(ctx, stream, cfg, end, ahead, func(m jetstream.Msg, sequence uint64) error {
+			subject := maphash.String(seed, m.Subject())
+			if missing[subject] != sequence {
+				return nil
+			}
+			delete(missing, subject)
+			return f(m, sequence)
+		})
+		if err != nil || len(missing) == 0 {
+			return err
+		}
+		last = max(last, read)
+	}
+	return fmt.Errorf("%w: the last messages kept moving during a scan", scheduler.ErrUnavailable)
 }
 
-// scan calls f for the messages of a consumer up to a sequence, until none is pending. After a silence, it returns if
-// the consumer is for the last messages, whose number is unreliable. It returns the sequence of the last message.
+// scan calls f for the messages of a consumer up to a sequence, until none is pending. If the consumer is for the last
+// messages, scan also returns after a silence, because their number is unreliable, and when the client replaces the
+// consumer by one for a range, as after a reconnect. It returns the sequence of the last message.
 func scan(
 	ctx context.Context, stream jetstream.Stream, cfg jetstream.OrderedConsumerConfig, end uint64, ahead int,
 	f func(m jetstream.Msg, sequence uint64) error,
@@ -238,6 +254,7 @@ func scan(
 	if c.CachedInfo().NumPending == 0 {
 		return 0, nil
 	}
+	name, lastOnes := c.CachedInfo().Name, cfg.DeliverPolicy == jetstream.DeliverLastPerSubjectPolicy
 	messages, err := c.Messages(jetstream.PullMaxMessages(ahead))
 	if err != nil {
 		return 0, Translate(err)
@@ -251,7 +268,7 @@ func scan(
 			return last, Translate(context.Cause(ctx))
 		}
 		if errors.Is(err, nats.ErrTimeout) { // the last messages may have been removed
-			if cfg.DeliverPolicy == jetstream.DeliverLastPerSubjectPolicy {
+			if lastOnes {
 				return last, nil
 			}
 			asking, cancel := context.WithTimeout(ctx, throughPatience)
@@ -268,6 +285,9 @@ func scan(
 		meta, err := m.Metadata()
 		if err != nil {
 			return last, Translate(err)
+		}
+		if meta.Sequence.Stream > end || lastOnes && meta.Consumer != name {
+			return last, nil
 		}
 		last = meta.Sequence.Stream
 		if err := f(m, last); err != nil || meta.NumPending == 0 {
