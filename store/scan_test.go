@@ -105,7 +105,8 @@ func TestEachJobFromEnd(t *testing.T) {
 		time.Sleep(2 * time.Hour) // the deletion marker expires
 		s.revisions[jobs-1] = 0
 		w.must(w.store.EachJobFrom(t.Context(), 1, func(st scheduler.Stored, _ bool) error {
-			if n++; n == 1 {
+			n++
+			if n == 1 {
 				s.save(jobs - 1)
 			}
 			if st.Revision == s.revisions[jobs-1] {

@@ -209,7 +209,9 @@ func scanLast(
 	seed, missing := maphash.MakeSeed(), map[uint64]uint64{} // by a hash, as in once
 	for round := range lastOfTries {
 		latest := map[uint64]uint64{}
-		cfg = jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: last + 1, HeadersOnly: true}
+		cfg = jetstream.OrderedConsumerConfig{
+			DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: last + 1, HeadersOnly: true,
+		}
 		end, err := scan(ctx, stream, cfg, math.MaxUint64, headersAhead, func(m jetstream.Msg, sequence uint64) error {
 			subject := maphash.String(seed, m.Subject())
 			if _, ok := missing[subject]; ok || round == 0 {
