@@ -169,7 +169,8 @@ func TestEveryFieldOfARecordIsStored(t *testing.T) {
 		}
 		got, err := scheduler.DecodeRecord(data)
 		if diff := gocmp.Diff(&r, got); err != nil || diff != "" {
-			t.Errorf("%s: %v (-want +got)\n%s", name, err, diff)
+			t.Errorf("%s: %v (-want +got); give it a line in Form, code and record of recordform.go if users see it, "+
+				"else in storedEngine of recordstored.go\n%s", name, err, diff)
 		}
 	}
 }

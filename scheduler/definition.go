@@ -218,6 +218,17 @@ func (d *Definition) readAction(o *document.Object, r *DefinitionDecoder) {
 // properties. It reports problems to the object's reader.
 func CheckPolicies(o *document.Object) { new(Definition).readPolicies(o) }
 
+// IgnorePolicies accepts the fields that [CheckPolicies] reads.
+func IgnorePolicies(o *document.Object) {
+	o.Ignore("jitter", "timeout", "lateAfter", "overlap", "catchUp")
+}
+
+// IgnoreUnscheduled accepts all other fields that do not decide when the job runs, for callers that read only the
+// schedule and the pause.
+func IgnoreUnscheduled(o *document.Object) {
+	o.Ignore("action", "state", "status", "labels", "description", "data", "input")
+}
+
 func (d *Definition) readPolicies(o *document.Object) {
 	if v, ok := o.ExactDuration("jitter", 0, 24*time.Hour); ok {
 		d.Jitter = v

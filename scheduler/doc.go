@@ -92,20 +92,21 @@
 //
 // # Packages around it
 //
-//	spec, document    schedule languages; job documents
-//	worker, limits    runs due jobs; target limits, circuit breakers
-//	step              executes a Step; service and worker share it
-//	service           edits, queries, forecasts, consistency checks
-//	cache, index      cached buckets; the search index
-//	intake            bounded queues of stream messages
-//	secrets           seals, reveals, redacts and rotates secrets
-//	access, tokens    roles (RBAC); access tokens
-//	view              response types of the APIs
-//	rest, natsapi, awx   the APIs
-//	client            Go client of the APIs
-//	importer          creates jobs from other schedulers' formats
+//	spec, document      schedule languages; job documents
+//	engine              runs due jobs; engine/limits: target limits, circuit breakers
+//	engine/step         executes a Step, for control and engine
+//	control             edits, queries, forecasts, consistency checks
+//	jobcache            cached buckets; the search index
+//	historyindex        index of records
+//	intake              bounded queues of stream messages
+//	secrets             seals, reveals, redacts and rotates secrets
+//	auth                roles (RBAC); auth/tokens: access tokens
+//	api                 table of operations; api/v1: wire types; api/dispatch: calls control
+//	rest, natsapi, awx  the APIs
+//	client              Go client of the APIs
+//	importer            creates jobs from other schedulers' formats
 //
 // Package store implements [Store]; the packages under actions implement [Action]. Imports point toward this package,
-// and service and worker do not import each other: integration/imports_test.go enforces both rules.
+// and control and engine do not import each other: integration/imports_test.go enforces both rules.
 // integration/guarantees_test.go names the tests of each guarantee and compares the first words of the list above.
 package scheduler

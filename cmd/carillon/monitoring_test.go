@@ -69,7 +69,7 @@ func monitored(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Check(err)
 	listed := listedMetrics(page.Text)
 	if diff := cmp.Diff(listed, own); diff != "" {
-		ts.Fatalf("the page lists others than there are (-page +process):\n%s", diff)
+		ts.Fatalf("the tables of monitoring.md need a row for each metric (-page +process):\n%s", diff)
 	}
 	alerts := readAlerts(ts)
 	var sections []string

@@ -46,7 +46,7 @@ func (p Previewer) Preview(ctx context.Context, body []byte) (*spec.Preview, err
 		return nil, err
 	}
 	r := document.NewReader()
-	q := p.readPreview(r, v, ignorePolicies)
+	q := p.readPreview(r, v, scheduler.IgnorePolicies)
 	if err := r.Err(); err != nil {
 		return nil, scheduler.AsInvalid(err)
 	}
@@ -86,7 +86,8 @@ func (p Previewer) readPreview(r *document.Reader, v document.Value, policies fu
 		properties = o
 	}
 	policies(properties)
-	timing := readPreviewed(properties)
+	scheduler.IgnoreUnscheduled(properties)
+	timing := spec.ReadTiming(properties)
 	q.paused, _ = properties.Time("pausedUntil")
 	properties.Null("pausedUntil")
 	sound := r.Err() == nil // otherwise a plan would repeat its problems
@@ -121,17 +122,6 @@ func (p Previewer) readPreview(r *document.Reader, v document.Value, policies fu
 	}
 	q.plan = plan
 	return q
-}
-
-// readPreviewed reads a job's fields that affect the timing.
-func readPreviewed(o *document.Object) spec.Timing {
-	o.Ignore("action", "state", "status", "labels", "description", "data")
-	return spec.ReadTiming(o)
-}
-
-// ignorePolicies accepts fields that do not affect a preview.
-func ignorePolicies(o *document.Object) {
-	o.Ignore("jitter", "timeout", "lateAfter", "overlap", "catchUp")
 }
 
 // readPreviewName reads the fields that name a job. Any name is valid, because it is only a seed. The name of a whole

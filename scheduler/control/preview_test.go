@@ -18,6 +18,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/control"
+	"github.com/carillon-sched/carillon/scheduler/schema"
 )
 
 // azureRow is a row of spec/testdata/azure.jsonl: a job, its creation time and
@@ -299,4 +300,24 @@ func TestPreviewsTakeTurns(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// TestPreviewKnowsEveryField previews a job with each field of the schema.
+func TestPreviewKnowsEveryField(t *testing.T) {
+	var written struct {
+		Defs struct {
+			Job struct {
+				Properties map[string]any `json:"properties"`
+			} `json:"job"`
+		} `json:"$defs"`
+	}
+	if err := json.Unmarshal(schema.JobText, &written); err != nil || len(written.Defs.Job.Properties) < 15 {
+		t.Fatalf("%d fields, %v", len(written.Defs.Job.Properties), err)
+	}
+	for name := range written.Defs.Job.Properties {
+		_, err := preview(t, fmt.Sprintf(`{%q: 1, "recurrence": {"frequency": "minute"}}`, name))
+		if err != nil && strings.Contains(err.Error(), "unknown field") {
+			t.Errorf("%v: add it to IgnoreUnscheduled in scheduler/definition.go, unless it decides when the job runs", err)
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"html"
 	"net/url"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -33,6 +34,25 @@ func TestRedactor(t *testing.T) {
 		}
 		if !strings.HasSuffix(res.Message, res.Response) || !strings.HasPrefix(res.Response, "you sent "+Redacted) || !strings.HasSuffix(res.Response, " to us") {
 			t.Errorf("%s: got %+v", name, res)
+		}
+	}
+}
+
+// TestRedactorCleansEveryText fills one text of a result after the other.
+func TestRedactorCleansEveryText(t *testing.T) {
+	const secret = "open sesame"
+	r := &Redactor{}
+	r.Add(secret)
+	fields := reflect.TypeFor[scheduler.Result]()
+	for i := range fields.NumField() {
+		if fields.Field(i).Type.Kind() != reflect.String {
+			continue
+		}
+		var res scheduler.Result
+		reflect.ValueOf(&res).Elem().Field(i).SetString("you sent " + secret)
+		cleaned := reflect.ValueOf(r.Clean(res)).Field(i).String()
+		if !strings.HasPrefix(cleaned, "you sent "+Redacted) || strings.Contains(cleaned, secret) {
+			t.Errorf("%s: %q; clean it in Redactor.Clean", fields.Field(i).Name, cleaned)
 		}
 	}
 }

@@ -42,10 +42,10 @@ func TestHistoryMembers(t *testing.T) {
 	}
 	names, types := members(t, shown.Properties)
 	if diff := cmp.Diff(order, names); diff != "" {
-		t.Errorf("members (-documented +shown)\n%s", diff)
+		t.Errorf("the table of history.md needs a row for each member, in the order of the codec (-documented +shown)\n%s", diff)
 	}
 	if diff := cmp.Diff(documented, types); diff != "" {
-		t.Errorf("types (-documented +shown)\n%s", diff)
+		t.Errorf("the types in the table of history.md (-documented +shown)\n%s", diff)
 	}
 	if diff := cmp.Diff(append(order[:len(order)-1:len(order)-1], "engine"), stored); diff != "" {
 		t.Errorf("on NATS (-documented +stored)\n%s", diff)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/spec"
 	"github.com/carillon-sched/carillon/scheduler/variable"
@@ -109,9 +110,8 @@ func (s *subject) readDocument(v document.Value) error {
 			o.Done()
 			o = inner
 		}
-		o.Ignore(
-			"action", "state", "status", "jitter", "timeout", "lateAfter", "overlap", "catchUp", "labels", "description", "data", "input",
-		)
+		scheduler.IgnorePolicies(o)
+		scheduler.IgnoreUnscheduled(o)
 		if until, ok := o.Time(pausedUntil); ok {
 			s.paused = until
 		} else {
