@@ -140,7 +140,7 @@ func TestEveryOperationNamesItsRight(t *testing.T) {
 			"R": auth.ReadAny, "W": auth.OperateAny,
 		}[needOf(route)]
 		if !route.Right.Valid() || route.Right != want {
-			t.Errorf("%s needs %q, want %q", name, route.Right, want)
+			t.Errorf("%s needs %q, want %q: give it a row in needs", name, route.Right, want)
 		}
 	}
 	for name := range needs {

@@ -211,7 +211,7 @@ func TestExampleHasThePermissionsOfTheTable(t *testing.T) {
 		}
 		inAnyOrder := cmpopts.SortSlices(func(a, b string) bool { return a < b })
 		if diff := cmp.Diff(want, got, inAnyOrder); diff != "" {
-			t.Errorf("%s: %s", u.Username, diff)
+			t.Errorf("%s: %s has other permissions than the table (-table +example): %s", u.Username, exampleConfig, diff)
 		}
 	}
 }
@@ -258,7 +258,7 @@ func TestEverySubjectIsInTheTable(t *testing.T) {
 		}
 		for _, subject := range p.Publish {
 			if !tried("pub", subject) {
-				t.Errorf("nobody tries to publish %s", subject)
+				t.Errorf("nobody tries to publish %s: give it a row in least, with the right that it needs", subject)
 			}
 		}
 		for _, subject := range p.Subscribe {
