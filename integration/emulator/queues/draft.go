@@ -245,17 +245,13 @@ func emptyDraft(e browse.Entity) draftView {
 
 func (r *room) newDraft(c *frame.Request, e browse.Entity) error {
 	v := emptyDraft(e)
-	if text := c.Query("n"); text != "" { // copy an existing message
-		n, err := number(c, text)
+	if from := c.Query("from"); c.Query("n") != "" { // copy an existing message
+		m, err := r.messageOf(c, from)
 		if err != nil {
 			return err
 		}
-		m, err := r.bus().Message(c.Query("from"), partOf(c.Query("part")), n)
-		if err != nil {
-			return problem(c, err)
-		}
 		v = copyOf(e, m)
-		v.Back = messageAddress(c.Query("from"), m.Part, n)
+		v.Back = messageAddress(from, m.Part, m.Sequence)
 	}
 	return draftPage.show(c, 0, c.Text("queues.send.title", titled(e.Path)), v.padded())
 }

@@ -2,7 +2,6 @@ package queues
 
 import (
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 
@@ -61,8 +60,8 @@ type fact struct {
 }
 
 // entityOf returns the entity that a request is about.
-func (r *room) entityOf(c *frame.Request) (browse.Entity, error) {
-	return r.at(c, c.Query("at"))
+func (r *room) entityOf(c *frame.Request, named func(string) string) (browse.Entity, error) {
+	return r.at(c, named("at"))
 }
 
 // at returns the entity of a path.
@@ -75,32 +74,6 @@ func (r *room) at(c *frame.Request, path string) (browse.Entity, error) {
 		}
 	}
 	return e, problem(c, err)
-}
-
-// about passes a handler the entity that the query names.
-func (r *room) about(do func(*frame.Request, browse.Entity) error) func(*frame.Request) error {
-	return func(c *frame.Request) error {
-		e, err := r.entityOf(c)
-		if err != nil {
-			return err
-		}
-		return do(c, e)
-	}
-}
-
-// posted passes a handler the form, and the entity that it names.
-func (r *room) posted(do func(*frame.Request, url.Values, browse.Entity) error) func(*frame.Request) error {
-	return func(c *frame.Request) error {
-		form, err := c.Form()
-		if err != nil {
-			return err
-		}
-		e, err := r.at(c, form.Get("at"))
-		if err != nil {
-			return err
-		}
-		return do(c, form, e)
-	}
 }
 
 // partOf is the part that a request is about.
@@ -124,7 +97,7 @@ func (r *room) view(c *frame.Request) (*entityView, error) {
 
 // outside looks at an entity, and at none of its messages.
 func (r *room) outside(c *frame.Request) (*entityView, error) {
-	e, err := r.entityOf(c)
+	e, err := r.entityOf(c, c.Query)
 	if err != nil {
 		return nil, err
 	}
@@ -138,12 +111,7 @@ func (r *room) outside(c *frame.Request) (*entityView, error) {
 		v.BySession, v.Session = true, *session
 	}
 	if v.Topic {
-		v.Part = browse.Scheduled
-		for _, other := range r.bus().Entities() {
-			if other.Topic == e.Name {
-				v.Subs = append(v.Subs, other)
-			}
-		}
+		v.Part, v.Subs = browse.Scheduled, r.subscriptions(e)
 	}
 	v.From, _ = strconv.ParseInt(c.Query("from"), 10, 64)
 	v.First = (v.From == 0 || v.From == 1 && !v.Newest) && v.Search == "" && session == nil
@@ -365,7 +333,7 @@ func sessionOf(c *frame.Request) *string {
 func (v *sessionsView) Crumbs() [][2]string { return crumbs(v.Entity) }
 
 func (r *room) sessionsView(c *frame.Request) (*sessionsView, error) {
-	e, err := r.entityOf(c)
+	e, err := r.entityOf(c, c.Query)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,9 @@
 package queues
 
 import (
+	"cmp"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -27,13 +29,10 @@ func (r *room) beside(q storagequeue.QueueStatus) []string {
 
 // confirmLetters asks for confirmation of an operation on messages of the storage queue in the request: on those
 // selected, or on all if the request is for all.
-func (r *room) confirmLetters(c *frame.Request) (q storagequeue.QueueStatus, v confirmation, marked bool, err error) {
-	if q, err = r.queueOf(c); err != nil {
-		return q, v, false, err
-	}
+func confirmLetters(c *frame.Request, q storagequeue.QueueStatus) (v confirmation, marked bool, err error) {
 	ids := c.Request.URL.Query()["id"]
 	if marked = c.Query("marked") != ""; marked && len(ids) == 0 {
-		return q, v, marked, noneMarked(c)
+		return v, marked, noneMarked(c)
 	}
 	v = confirmation{
 		Steps: storeCrumbs(q), Back: storeAddress(q), Count: int64(q.Messages),
@@ -45,12 +44,12 @@ func (r *room) confirmLetters(c *frame.Request) (q storagequeue.QueueStatus, v c
 	if marked {
 		v.Count = int64(len(ids))
 	}
-	return q, v, marked, nil
+	return v, marked, nil
 }
 
 // confirmRemove asks before messages that were selected are deleted.
-func (r *room) confirmRemove(c *frame.Request) error {
-	q, v, marked, err := r.confirmLetters(c)
+func (r *room) confirmRemove(c *frame.Request, q storagequeue.QueueStatus) error {
+	v, marked, err := confirmLetters(c, q)
 	if err != nil {
 		return err
 	}
@@ -62,13 +61,13 @@ func (r *room) confirmRemove(c *frame.Request) error {
 	return confirmPage.show(c, 0, c.Text("queues.letters.delete.title", q.Name), v)
 }
 
-// each calls do for each message in a form, and returns how many were processed and how many no longer exist.
-// For a single message, a missing one is an error.
-func (r *room) each(c *frame.Request, do func(id string) error) (done, gone int, err error) {
-	ids := c.Request.PostForm["id"]
+// each calls do for each message in a form, and returns the note about it: the text of one, or that of several with the number
+// processed and the number that no longer exist. For a single message, a missing one is an error.
+func each(c *frame.Request, ids []string, do func(id string) error, one, several string, args ...any) (note string, err error) {
 	if len(ids) == 0 {
-		return 0, 0, noneMarked(c)
+		return "", noneMarked(c)
 	}
+	done, gone := 0, 0
 	for _, id := range ids {
 		switch err := do(id); {
 		case err == nil:
@@ -76,34 +75,29 @@ func (r *room) each(c *frame.Request, do func(id string) error) (done, gone int,
 		case missing(err) && len(ids) > 1:
 			gone++
 		default:
-			return done, gone, err
+			return "", err
 		}
 	}
-	return done, gone, nil
+	if len(ids) == 1 {
+		return c.Text(one, args...), nil
+	}
+	note = many(c, several, done, args...)
+	if gone > 0 {
+		note += " " + many(c, "queues.letters.gone", gone)
+	}
+	return note, nil
 }
 
 // removeLetters deletes the messages that a form names.
-func (r *room) removeLetters(c *frame.Request) error {
-	return r.change(c, func(q storagequeue.QueueStatus) (string, error) {
-		done, gone, err := r.each(c, func(id string) error { return r.storage().Delete(q.Account, q.Name, id) })
-		if len(c.Request.PostForm["id"]) == 1 {
-			return c.Text("queues.letter.deleted"), err
-		}
-		return many(c, "queues.purged", done) + besides(c, gone), err
-	})
-}
-
-// besides says how many messages were skipped because they no longer exist.
-func besides(c *frame.Request, gone int) string {
-	if gone == 0 {
-		return ""
-	}
-	return " " + many(c, "queues.letters.gone", gone)
+func (r *room) removeLetters(c *frame.Request, form url.Values, q storagequeue.QueueStatus) error {
+	remove := func(id string) error { return r.storage().Delete(q.Account, q.Name, id) }
+	note, err := each(c, form["id"], remove, "queues.letter.deleted", "queues.purged")
+	return done(c, err, note, storeAddress(q))
 }
 
 // confirmMove asks where messages are moved to: those that were selected, or all.
-func (r *room) confirmMove(c *frame.Request) error {
-	q, v, marked, err := r.confirmLetters(c)
+func (r *room) confirmMove(c *frame.Request, q storagequeue.QueueStatus) error {
+	v, marked, err := confirmLetters(c, q)
 	if err != nil {
 		return err
 	}
@@ -133,24 +127,16 @@ func nowhere(c *frame.Request, text string) error {
 
 // moveLetters moves the messages in a form, or all, to another queue: the one in the form, or else their
 // original one.
-func (r *room) moveLetters(c *frame.Request) error {
-	return r.change(c, func(q storagequeue.QueueStatus) (string, error) {
-		form := c.Request.PostForm
-		to := form.Get("to")
-		if to == "" {
-			to = strings.TrimSuffix(q.Name, poisonSuffix)
-		}
-		if !slices.Contains(r.beside(q), to) {
-			return "", nowhere(c, c.Text("queues.move.missing", to, q.Account))
-		}
-		if form.Get("all") != "" {
-			n, err := r.storage().MoveAll(q.Account, q.Name, to, maxMoved)
-			return many(c, "queues.move.done", n, to), err
-		}
-		done, gone, err := r.each(c, func(id string) error { return r.storage().Move(q.Account, q.Name, id, to) })
-		if len(form["id"]) == 1 {
-			return c.Text("queues.letter.moved", to), err
-		}
-		return many(c, "queues.move.done", done, to) + besides(c, gone), err
-	})
+func (r *room) moveLetters(c *frame.Request, form url.Values, q storagequeue.QueueStatus) error {
+	to := cmp.Or(form.Get("to"), strings.TrimSuffix(q.Name, poisonSuffix))
+	if !slices.Contains(r.beside(q), to) {
+		return nowhere(c, c.Text("queues.move.missing", to, q.Account))
+	}
+	if form.Get("all") != "" {
+		n, err := r.storage().MoveAll(q.Account, q.Name, to, maxMoved)
+		return done(c, err, many(c, "queues.move.done", n, to), storeAddress(q))
+	}
+	move := func(id string) error { return r.storage().Move(q.Account, q.Name, id, to) }
+	note, err := each(c, form["id"], move, "queues.letter.moved", "queues.move.done", to)
+	return done(c, err, note, storeAddress(q))
 }

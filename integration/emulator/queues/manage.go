@@ -381,21 +381,10 @@ func (r *room) confirmDrop(c *frame.Request, e browse.Entity) error {
 	return confirmPage.show(c, 0, c.Text("queues.drop.title", titled(e.Path)), v)
 }
 
-func (r *room) drop(c *frame.Request) error {
-	form, err := c.Form()
-	if err != nil {
-		return err
-	}
-	e, err := r.at(c, form.Get("at"))
-	if err == nil {
-		err = r.bus().Remove(e.Path)
-	}
-	if err != nil {
-		return problem(c, err)
-	}
-	c.Note(c.Text("queues.drop.done", e.Path))
+func (r *room) drop(c *frame.Request, _ url.Values, e browse.Entity) error {
+	to := Path
 	if e.Topic != "" {
-		return c.Redirect(address("/entity", "at", e.Topic))
+		to = address("/entity", "at", e.Topic)
 	}
-	return c.Redirect(Path)
+	return done(c, r.bus().Remove(e.Path), c.Text("queues.drop.done", e.Path), to)
 }

@@ -47,22 +47,18 @@ func number(c *frame.Request, text string) (int64, error) {
 	return n, nil
 }
 
-// messageOf returns the message that a request is about, and its entity.
-func (r *room) messageOf(c *frame.Request) (browse.Entity, browse.Message, error) {
-	e, err := r.entityOf(c)
-	if err != nil {
-		return e, browse.Message{}, err
-	}
+// messageOf returns the message of an entity that a request is about.
+func (r *room) messageOf(c *frame.Request, path string) (browse.Message, error) {
 	n, err := number(c, c.Query("n"))
 	if err != nil {
-		return e, browse.Message{}, err
+		return browse.Message{}, err
 	}
-	m, err := r.bus().Message(e.Path, partOf(c.Query("part")), n)
-	return e, m, problem(c, err)
+	m, err := r.bus().Message(path, partOf(c.Query("part")), n)
+	return m, problem(c, err)
 }
 
-func (r *room) message(c *frame.Request) error {
-	e, m, err := r.messageOf(c)
+func (r *room) message(c *frame.Request, e browse.Entity) error {
+	m, err := r.messageOf(c, e.Path)
 	if err != nil {
 		return err
 	}
@@ -148,8 +144,8 @@ func system(c *frame.Request, m browse.Message) []systemProperty {
 }
 
 // download sends a body as it is, to be kept and never shown.
-func (r *room) download(c *frame.Request) error {
-	_, m, err := r.messageOf(c)
+func (r *room) download(c *frame.Request, e browse.Entity) error {
+	m, err := r.messageOf(c, e.Path)
 	if err != nil {
 		return err
 	}
@@ -190,11 +186,8 @@ func (r *room) remove(c *frame.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := r.bus().Delete(s.path, s.part, s.n); err != nil {
-		return problem(c, err)
-	}
-	c.Note(c.Text("queues.deleted", s.n))
-	return c.Redirect(address("/entity", "at", s.path, "part", string(s.part)))
+	err = r.bus().Delete(s.path, s.part, s.n)
+	return done(c, err, c.Text("queues.deleted", s.n), address("/entity", "at", s.path, "part", string(s.part)))
 }
 
 // maxReason is how long the reason of a dead letter and its description may be.
@@ -210,11 +203,8 @@ func (r *room) bury(c *frame.Request) error {
 	if len(reason) > maxReason || len(description) > maxReason {
 		return frame.Problem{Status: http.StatusUnprocessableEntity, Text: c.Text("queues.bury.long", maxReason)}
 	}
-	if err := r.bus().Bury(s.path, s.n, reason, description); err != nil {
-		return problem(c, err)
-	}
-	c.Note(c.Text("queues.buried", s.n))
-	return c.Redirect(address("/entity", "at", s.path, "part", string(browse.Dead)))
+	err = r.bus().Bury(s.path, s.n, reason, description)
+	return done(c, err, c.Text("queues.buried", s.n), address("/entity", "at", s.path, "part", string(browse.Dead)))
 }
 
 func (r *room) purge(c *frame.Request) error {
@@ -230,11 +220,11 @@ func (r *room) purge(c *frame.Request) error {
 }
 
 // edit shows a dead letter to be resubmitted with changes, or asks about all of them or those that were marked.
-func (r *room) edit(c *frame.Request) error {
+func (r *room) edit(c *frame.Request, e browse.Entity) error {
 	if c.Query("n") == "" || c.Query("marked") != "" {
-		return r.confirm(c, verbResubmit)
+		return r.confirm(c, e, verbResubmit)
 	}
-	e, m, err := r.messageOf(c)
+	m, err := r.messageOf(c, e.Path)
 	if err != nil {
 		return err
 	}
@@ -250,7 +240,6 @@ func (r *room) resubmit(c *frame.Request) error {
 		return err
 	}
 	path, part, toTopic := form.Get("at"), partOf(form.Get("part")), form.Get("to") == browse.Topic
-	back := address("/entity", "at", path, "part", string(part))
 	if form.Get("all") != "" {
 		marked, err := picked(c, form["n"])
 		if err != nil {
@@ -279,11 +268,8 @@ func (r *room) resubmit(c *frame.Request) error {
 			return r.draftAgain(c, draftOf(e, m), form, wrong)
 		}
 	}
-	if err := r.bus().Resubmit(path, part, n, edited, toTopic); err != nil {
-		return problem(c, err)
-	}
-	c.Note(c.Text("queues.resubmitted", n))
-	return c.Redirect(back)
+	err = r.bus().Resubmit(path, part, n, edited, toTopic)
+	return done(c, err, c.Text("queues.resubmitted", n), address("/entity", "at", path, "part", string(part)))
 }
 
 // The breadcrumbs of pages: address and text of each step.

@@ -274,11 +274,7 @@ func noneMarked(c *frame.Request) error {
 }
 
 // confirm asks before something is done with all messages of a part, or with those that were marked.
-func (r *room) confirm(c *frame.Request, verb string) error {
-	e, err := r.entityOf(c)
-	if err != nil {
-		return err
-	}
+func (r *room) confirm(c *frame.Request, e browse.Entity, verb string) error {
 	marked, err := picked(c, c.Request.URL.Query()["n"])
 	if err != nil {
 		return err
@@ -314,7 +310,9 @@ func (r *room) confirm(c *frame.Request, verb string) error {
 // markedTitles are the titles of operations on selected messages, where those on all have another title.
 var markedTitles = map[string]string{verbPurge: "queues.letters.delete.title"}
 
-func (r *room) confirmPurge(c *frame.Request) error { return r.confirm(c, verbPurge) }
+func (r *room) confirmPurge(c *frame.Request, e browse.Entity) error {
+	return r.confirm(c, e, verbPurge)
+}
 
 // countOf is how many messages a part has.
 func countOf(e browse.Entity, part browse.Part) int64 {

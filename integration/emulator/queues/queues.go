@@ -136,33 +136,37 @@ func Room(cfg Config) frame.Room {
 	if r.bus != nil {
 		routes = append(
 			routes,
-			read("/entity", r.entity), live("/entity/events", r.followEntity), read("/message", r.message), read("/body", r.download),
-			read("/rules", r.about(r.rules)),
-			frame.Route{Method: http.MethodPost, Path: Path + "/rules", Right: auth.Read, Do: r.posted(r.try)},
-			ask("/send", r.about(r.newDraft)), change("/send", r.posted(r.send)),
-			ask("/resubmit", r.edit), change("/resubmit", r.resubmit),
-			ask("/purge", r.confirmPurge), change("/purge", r.purge), change("/delete", r.remove), change("/bury", r.bury),
+			read("/entity", r.entity), live("/entity/events", r.followEntity), read("/message", asked(r.entityOf, r.message)),
+			read("/body", asked(r.entityOf, r.download)),
+			read("/rules", asked(r.entityOf, r.rules)),
+			frame.Route{Method: http.MethodPost, Path: Path + "/rules", Right: auth.Read, Do: posted(r.entityOf, r.try)},
+			ask("/send", asked(r.entityOf, r.newDraft)), change("/send", posted(r.entityOf, r.send)),
+			ask("/resubmit", asked(r.entityOf, r.edit)), change("/resubmit", r.resubmit),
+			ask("/purge", asked(r.entityOf, r.confirmPurge)), change("/purge", r.purge), change("/delete", r.remove), change("/bury", r.bury),
 			ask("/operation", r.operation), lasting(ask("/operation/events", r.followOperation)),
 			change("/operation/stop", r.stopOperation),
 			read("/sessions", r.sessions), live("/sessions/events", r.followSessions),
 		)
 		routes = slices.Concat(
-			routes, form("/new", r.newEntity, r.create), form("/change", r.about(r.changeEntity), r.update),
-			form("/drop", r.about(r.confirmDrop), r.drop),
-			form("/rule", r.about(r.editRule), r.posted(r.putRule)), form("/rule/delete", r.about(r.confirmRule), r.deleteRule),
+			routes, form("/new", r.newEntity, r.create), form("/change", asked(r.entityOf, r.changeEntity), r.update),
+			form("/drop", asked(r.entityOf, r.confirmDrop), posted(r.entityOf, r.drop)),
+			form("/rule", asked(r.entityOf, r.editRule), posted(r.entityOf, r.putRule)),
+			form("/rule/delete", asked(r.entityOf, r.confirmRule), r.deleteRule),
 		)
 	}
 	if r.storage != nil {
 		routes = append(
 			routes,
-			read("/storage", r.store), live("/storage/events", r.followStore), read("/storage/message", r.letter),
-			read("/storage/body", r.downloadLetter), ask("/storage/put", r.aboutQueue(r.newLetter)), change("/storage/put", r.put),
-			ask("/storage/clear", r.aboutQueue(r.confirmClear)), change("/storage/clear", r.clear),
-			ask("/storage/delete", r.confirmRemove), change("/storage/delete", r.removeLetters),
-			ask("/storage/move", r.confirmMove), change("/storage/move", r.moveLetters),
+			read("/storage", r.store), live("/storage/events", r.followStore),
+			read("/storage/message", asked(r.queueOf, r.letter)), read("/storage/body", asked(r.queueOf, r.downloadLetter)),
+			ask("/storage/put", asked(r.queueOf, r.newLetter)), change("/storage/put", posted(r.queueOf, r.put)),
+			ask("/storage/clear", asked(r.queueOf, r.confirmClear)), change("/storage/clear", posted(r.queueOf, r.clear)),
+			ask("/storage/delete", asked(r.queueOf, r.confirmRemove)), change("/storage/delete", posted(r.queueOf, r.removeLetters)),
+			ask("/storage/move", asked(r.queueOf, r.confirmMove)), change("/storage/move", posted(r.queueOf, r.moveLetters)),
 		)
 		routes = slices.Concat(
-			routes, form("/storage/new", r.newStore, r.createStore), form("/storage/drop", r.aboutQueue(r.confirmDropStore), r.dropStore),
+			routes, form("/storage/new", r.newStore, r.createStore),
+			form("/storage/drop", asked(r.queueOf, r.confirmDropStore), r.dropStore),
 		)
 	}
 	return frame.Room{Name: "queues", Path: Path, Key: "q", Right: auth.Read, Routes: routes, Assets: files}
@@ -175,6 +179,44 @@ func Alone(cfg Config) frame.Room {
 		Method: http.MethodGet, Path: "/{$}", Right: auth.Open, Do: func(c *frame.Request) error { return c.Redirect(Path) },
 	})
 	return alone
+}
+
+// A finder returns the entity or the storage queue that a request names.
+type finder[T any] func(c *frame.Request, named func(parameter string) string) (T, error)
+
+// asked passes a handler what the query names.
+func asked[T any](find finder[T], do func(*frame.Request, T) error) func(*frame.Request) error {
+	return func(c *frame.Request) error {
+		found, err := find(c, c.Query)
+		if err != nil {
+			return err
+		}
+		return do(c, found)
+	}
+}
+
+// posted passes a handler the form, and what it names.
+func posted[T any](find finder[T], do func(*frame.Request, url.Values, T) error) func(*frame.Request) error {
+	return func(c *frame.Request) error {
+		form, err := c.Form()
+		if err != nil {
+			return err
+		}
+		found, err := find(c, form.Get)
+		if err != nil {
+			return err
+		}
+		return do(c, form, found)
+	}
+}
+
+// done reports the error of a change, or leads on to an address with a note.
+func done(c *frame.Request, err error, note, to string) error {
+	if err != nil {
+		return problem(c, err)
+	}
+	c.Note(note)
+	return c.Redirect(to)
 }
 
 // problem describes an error of an emulator for people.

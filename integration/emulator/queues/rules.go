@@ -338,11 +338,7 @@ func (r *room) deleteRule(c *frame.Request) error {
 		return err
 	}
 	path, name := form.Get("at"), form.Get("name")
-	if err := r.bus().DeleteRule(path, name); err != nil {
-		return problem(c, err)
-	}
-	c.Note(c.Text("queues.rule.deleted", name))
-	return c.Redirect(address("/rules", "at", path))
+	return done(c, r.bus().DeleteRule(path, name), c.Text("queues.rule.deleted", name), address("/rules", "at", path))
 }
 
 func (r *room) confirmRule(c *frame.Request, e browse.Entity) error {

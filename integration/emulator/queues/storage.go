@@ -2,6 +2,7 @@ package queues
 
 import (
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -16,6 +17,21 @@ import (
 const poisonSuffix = "-poison"
 
 func isPoison(name string) bool { return strings.HasSuffix(name, poisonSuffix) }
+
+// related returns the existing queues that belong to one: where the messages of a poison queue come from, or its poison queue.
+func (r *room) related(q storagequeue.QueueStatus) (origin, poison string) {
+	name, ok := strings.CutSuffix(q.Name, poisonSuffix)
+	if !ok {
+		name += poisonSuffix
+	}
+	switch _, err := r.storage().Queue(q.Account, name); {
+	case err != nil:
+		return "", ""
+	case ok:
+		return name, ""
+	}
+	return "", name
+}
 
 // poisonAfter is how often Azure Functions tries a message before it is moved.
 const poisonAfter = 5
@@ -54,12 +70,8 @@ func rowOf(m storagequeue.Message) letterRow {
 }
 
 // queueOf returns the storage queue that a request is about.
-func (r *room) queueOf(c *frame.Request) (storagequeue.QueueStatus, error) {
-	return r.queueAt(c, c.Query("account"), c.Query("queue"))
-}
-
-// queueAt returns a storage queue by its names.
-func (r *room) queueAt(c *frame.Request, account, name string) (storagequeue.QueueStatus, error) {
+func (r *room) queueOf(c *frame.Request, named func(string) string) (storagequeue.QueueStatus, error) {
+	account, name := named("account"), named("queue")
 	q, err := r.storage().Queue(account, name)
 	if missing(err) {
 		return q, frame.Problem{
@@ -68,17 +80,6 @@ func (r *room) queueAt(c *frame.Request, account, name string) (storagequeue.Que
 		}
 	}
 	return q, problem(c, err)
-}
-
-// aboutQueue passes a handler the storage queue that the query names.
-func (r *room) aboutQueue(do func(*frame.Request, storagequeue.QueueStatus) error) func(*frame.Request) error {
-	return func(c *frame.Request) error {
-		q, err := r.queueOf(c)
-		if err != nil {
-			return err
-		}
-		return do(c, q)
-	}
 }
 
 // storeView looks at a storage queue, and at a page of its messages.
@@ -92,20 +93,14 @@ func (r *room) storeView(c *frame.Request) (*storeView, error) {
 
 // storeOutside looks at a storage queue, and at none of its messages.
 func (r *room) storeOutside(c *frame.Request) (*storeView, error) {
-	q, err := r.queueOf(c)
+	q, err := r.queueOf(c, c.Query)
 	if err != nil {
 		return nil, err
 	}
 	v := &storeView{Queue: q, Search: c.Query("q"), MayChange: c.May(auth.Operate, ""), MayManage: c.May(auth.Administer, "")}
 	v.From, _ = strconv.ParseUint(c.Query("from"), 10, 64)
 	v.First = v.From == 0 && v.Search == ""
-	if origin, ok := strings.CutSuffix(q.Name, poisonSuffix); ok {
-		if _, err := r.storage().Queue(q.Account, origin); err == nil {
-			v.Origin = origin
-		}
-	} else if _, err := r.storage().Queue(q.Account, q.Name+poisonSuffix); err == nil {
-		v.Poison = q.Name + poisonSuffix
-	}
+	v.Origin, v.Poison = r.related(q)
 	v.Movable = len(r.beside(q)) > 0
 	v.Events = address("/storage/events", "follow", "1", "account", q.Account, "queue", q.Name, "q", v.Search, "from", c.Query("from"))
 	return v, nil
@@ -164,26 +159,18 @@ type letterView struct {
 	MayChange bool
 }
 
-func (r *room) letterOf(c *frame.Request) (storagequeue.QueueStatus, storagequeue.Message, error) {
-	q, err := r.queueOf(c)
-	if err != nil {
-		return q, storagequeue.Message{}, err
-	}
+func (r *room) letterOf(c *frame.Request, q storagequeue.QueueStatus) (storagequeue.Message, error) {
 	m, err := r.storage().Message(q.Account, q.Name, c.Query("id"))
-	return q, m, problem(c, err)
+	return m, problem(c, err)
 }
 
-func (r *room) letter(c *frame.Request) error {
-	q, m, err := r.letterOf(c)
+func (r *room) letter(c *frame.Request, q storagequeue.QueueStatus) error {
+	m, err := r.letterOf(c, q)
 	if err != nil {
 		return err
 	}
 	v := letterView{Queue: q, Letter: rowOf(m), Body: showLetter(m.Text, c.Query("view")), MayChange: c.May(auth.Operate, "")}
-	if origin, ok := strings.CutSuffix(q.Name, poisonSuffix); ok {
-		if _, err := r.storage().Queue(q.Account, origin); err == nil {
-			v.Origin = origin
-		}
-	}
+	v.Origin, _ = r.related(q)
 	return letterPage.show(c, 0, c.Text("queues.letter.title", q.Name), v)
 }
 
@@ -207,8 +194,8 @@ func showLetter(text, view string) shownBody {
 	return s
 }
 
-func (r *room) downloadLetter(c *frame.Request) error {
-	_, m, err := r.letterOf(c)
+func (r *room) downloadLetter(c *frame.Request, q storagequeue.QueueStatus) error {
+	m, err := r.letterOf(c, q)
 	if err != nil {
 		return err
 	}
@@ -235,15 +222,7 @@ func showPut(c *frame.Request, v putView, status int) error {
 	return putPage.show(c, status, c.Text("queues.put.title", v.Queue.Name), v)
 }
 
-func (r *room) put(c *frame.Request) error {
-	form, err := c.Form()
-	if err != nil {
-		return err
-	}
-	q, err := r.queueAt(c, form.Get("account"), form.Get("queue"))
-	if err != nil {
-		return err
-	}
+func (r *room) put(c *frame.Request, form url.Values, q storagequeue.QueueStatus) error {
 	v := putView{
 		Queue: q, Text: lines(form.Get("text")), Encode: form.Get("encode") != "", Hidden: form.Get("hidden"), TTL: form.Get("ttl"),
 		Wrong: map[string]string{},
@@ -296,29 +275,9 @@ func (r *room) confirmClear(c *frame.Request, q storagequeue.QueueStatus) error 
 	return confirmPage.show(c, 0, c.Text("queues.purge.title", q.Name), v)
 }
 
-// change carries something out on the storage queue of a form, and leads back to it.
-func (r *room) change(c *frame.Request, do func(q storagequeue.QueueStatus) (note string, err error)) error {
-	form, err := c.Form()
-	if err != nil {
-		return err
-	}
-	q, err := r.queueAt(c, form.Get("account"), form.Get("queue"))
-	if err != nil {
-		return err
-	}
-	note, err := do(q)
-	if err != nil {
-		return problem(c, err)
-	}
-	c.Note(note)
-	return c.Redirect(storeAddress(q))
-}
-
-func (r *room) clear(c *frame.Request) error {
-	return r.change(c, func(q storagequeue.QueueStatus) (string, error) {
-		n, err := r.storage().Clear(q.Account, q.Name)
-		return many(c, "queues.purged", n), err
-	})
+func (r *room) clear(c *frame.Request, _ url.Values, q storagequeue.QueueStatus) error {
+	n, err := r.storage().Clear(q.Account, q.Name)
+	return done(c, err, many(c, "queues.purged", n), storeAddress(q))
 }
 
 // storeForm is the form of a new storage queue.
@@ -364,9 +323,6 @@ func (r *room) dropStore(c *frame.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := r.storage().Drop(form.Get("account"), form.Get("queue")); err != nil {
-		return problem(c, err)
-	}
-	c.Note(c.Text("queues.drop.done", form.Get("queue")))
-	return c.Redirect(Path)
+	name := form.Get("queue")
+	return done(c, r.storage().Drop(form.Get("account"), name), c.Text("queues.drop.done", name), Path)
 }
