@@ -204,13 +204,7 @@ func (v draftView) refilled(form url.Values) draftView {
 	for i := range v.Fields {
 		v.Fields[i].Value = form.Get(v.Fields[i].Name)
 	}
-	v.Properties = nil
-	names, kinds, values := form["pname"], form["ptype"], form["pvalue"]
-	for i := range min(len(names), len(kinds), len(values)) {
-		if names[i] != "" || values[i] != "" {
-			v.Properties = append(v.Properties, browse.Property{Name: names[i], Type: kinds[i], Value: values[i]})
-		}
-	}
+	v.Properties = typedRows(form, "p")
 	v.Body, v.BodyAs = form.Get("body"), form.Get("bodyas")
 	return v
 }
@@ -229,9 +223,7 @@ func (r *room) draftAgain(c *frame.Request, v draftView, form url.Values, wrong 
 
 // padded has rows for more properties.
 func (v draftView) padded() draftView {
-	for range blankProperties {
-		v.Properties = append(v.Properties, browse.Property{Type: "string"})
-	}
+	v.Properties = withBlanks(v.Properties, blankProperties)
 	return v
 }
 

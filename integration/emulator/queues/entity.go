@@ -178,24 +178,12 @@ func (r *room) entity(c *frame.Request) error {
 
 // followEntity keeps counts and the first messages up to date.
 func (r *room) followEntity(c *frame.Request) error {
-	return follow(c, func(l *frame.Live) error {
+	return entityPage.follow(c, func() (any, []string, error) {
 		v, err := r.outside(c)
-		if err != nil {
-			return err
+		if err != nil || !v.First { // do not disturb later pages, or repeat searches
+			return v, []string{"state", "tabs"}, err
 		}
-		if err := l.Part("state", entityPage.set, "state", v); err != nil {
-			return err
-		}
-		if err := l.Part("tabs", entityPage.set, "tabs", v); err != nil {
-			return err
-		}
-		if !v.First {
-			return nil // do not disturb later pages, or repeat searches
-		}
-		if err := r.peek(c, v); err != nil {
-			return err
-		}
-		return l.Part("messages", entityPage.set, "messages", v)
+		return v, []string{"state", "tabs", "messages"}, r.peek(c, v)
 	})
 }
 
@@ -365,11 +353,8 @@ func (r *room) sessions(c *frame.Request) error {
 
 // followSessions keeps the list up to date.
 func (r *room) followSessions(c *frame.Request) error {
-	return follow(c, func(l *frame.Live) error {
+	return sessionsPage.follow(c, func() (any, []string, error) {
 		v, err := r.sessionsView(c)
-		if err != nil {
-			return err
-		}
-		return l.Part("sessions", sessionsPage.set, "sessions", v)
+		return v, []string{"sessions"}, err
 	})
 }

@@ -34,10 +34,8 @@ func confirmLetters(c *frame.Request, q storagequeue.QueueStatus) (v confirmatio
 	if marked = c.Query("marked") != ""; marked && len(ids) == 0 {
 		return v, marked, noneMarked(c)
 	}
-	v = confirmation{
-		Steps: storeCrumbs(q), Back: storeAddress(q), Count: int64(q.Messages),
-		Fields: [][2]string{{"account", q.Account}, {"queue", q.Name}},
-	}
+	v = confirmQueue(q)
+	v.Count = int64(q.Messages)
 	for _, id := range ids {
 		v.Fields = append(v.Fields, [2]string{"id", id})
 	}
@@ -58,7 +56,7 @@ func (r *room) confirmRemove(c *frame.Request, q storagequeue.QueueStatus) error
 	}
 	v.Text, v.Hint, v.Action = many(c, "queues.purge.marked", v.Count, q.Name), c.Text("queues.clear.hint"), Path+"/storage/delete"
 	v.Button, v.Danger = many(c, "queues.purge.button", v.Count), true
-	return confirmPage.show(c, 0, c.Text("queues.letters.delete.title", q.Name), v)
+	return v.ask(c, c.Text("queues.letters.delete.title", q.Name))
 }
 
 // each calls do for each message in a form, and returns the note about it: the text of one, or that of several with the number
@@ -117,7 +115,7 @@ func (r *room) confirmMove(c *frame.Request, q storagequeue.QueueStatus) error {
 		v.Text = c.Text("queues.move.none", q.Name)
 	}
 	v.Button = many(c, "queues.move.button", v.Count)
-	return confirmPage.show(c, 0, c.Text("queues.move.title", q.Name), v)
+	return v.ask(c, c.Text("queues.move.title", q.Name))
 }
 
 // nowhere refuses to move messages into a queue that is not there.

@@ -102,5 +102,5 @@ func (r *room) list(c *frame.Request) error {
 
 // followList keeps the list up to date.
 func (r *room) followList(c *frame.Request) error {
-	return follow(c, func(l *frame.Live) error { return l.Part("lists", listPage.set, "lists", r.listed(c)) })
+	return listPage.follow(c, func() (any, []string, error) { return r.listed(c), []string{"lists"}, nil })
 }

@@ -365,20 +365,26 @@ func saved(c *frame.Request, v entityForm, e browse.Entity, status int, note str
 }
 
 func (r *room) confirmDrop(c *frame.Request, e browse.Entity) error {
-	count := e.Active + e.Scheduled + e.DeadLetter + e.Transfer + e.TransferDeadLetter
+	count := messages(e)
 	hint := c.Text("queues.drop.hint")
 	if e.Kind == browse.Topic && e.Subscriptions > 0 {
 		for _, s := range r.subscriptions(e) {
-			count += s.Active + s.Scheduled + s.DeadLetter + s.Transfer + s.TransferDeadLetter
+			count += messages(s)
 		}
 		hint = many(c, "queues.drop.hint.topic", e.Subscriptions)
 	}
-	v := confirmation{
-		Text: many(c, "queues.drop."+e.Kind, count, e.Path), Hint: hint, Button: c.Text("queues.drop.button"), Count: 1, Danger: true,
-		Steps:  crumbs(e),
-		Action: Path + "/drop", Fields: [][2]string{{"at", e.Path}}, Back: address("/entity", "at", e.Path),
-	}
-	return confirmPage.show(c, 0, c.Text("queues.drop.title", titled(e.Path)), v)
+	return confirmEntity(e).askDrop(c, many(c, "queues.drop."+e.Kind, count, e.Path), hint, "/drop", titled(e.Path))
+}
+
+// messages is how many messages an entity has in all its parts.
+func messages(e browse.Entity) int64 {
+	return e.Active + e.Scheduled + e.DeadLetter + e.Transfer + e.TransferDeadLetter
+}
+
+// askDrop asks before an entity or a storage queue is deleted.
+func (v confirmation) askDrop(c *frame.Request, text, hint, path, name string) error {
+	v.Text, v.Hint, v.Action, v.Button, v.Danger = text, hint, Path+path, c.Text("queues.drop.button"), true
+	return v.ask(c, c.Text("queues.drop.title", name))
 }
 
 func (r *room) drop(c *frame.Request, _ url.Values, e browse.Entity) error {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/browse"
+	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
 	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 )
@@ -214,7 +215,7 @@ func (r *room) followOperation(c *frame.Request) error {
 	if err != nil {
 		return err
 	}
-	return follow(c, func(l *frame.Live) error { return l.Part("progress", operationPage.set, "progress", o.progress(c)) })
+	return operationPage.follow(c, func() (any, []string, error) { return o.progress(c), []string{"progress"}, nil })
 }
 
 // stopOperation has one leave the rest alone.
@@ -243,6 +244,23 @@ type confirmation struct {
 	Topic              string   // a choice of where dead letters go
 	Into               []string // a choice of queues to move messages into
 	To                 string   // the preselected one
+}
+
+// confirmEntity is a confirmation of something done to an entity.
+func confirmEntity(e browse.Entity) confirmation {
+	return confirmation{Steps: crumbs(e), Back: address("/entity", "at", e.Path), Count: 1, Fields: [][2]string{{"at", e.Path}}}
+}
+
+// confirmQueue is a confirmation of something done to a storage queue.
+func confirmQueue(q storagequeue.QueueStatus) confirmation {
+	return confirmation{
+		Steps: storeCrumbs(q), Back: storeAddress(q), Count: 1, Fields: [][2]string{{"account", q.Account}, {"queue", q.Name}},
+	}
+}
+
+// ask shows the confirmation.
+func (v confirmation) ask(c *frame.Request, title string) error {
+	return confirmPage.show(c, 0, title, v)
 }
 
 // many returns the text of a key for a number: the part before | for one, the part after it, with the number,
@@ -280,11 +298,10 @@ func (r *room) confirm(c *frame.Request, e browse.Entity, verb string) error {
 		return err
 	}
 	part := partOf(c.Query("part"))
-	v := confirmation{
-		Hint: c.Text("queues." + verb + ".hint"), Action: Path + "/" + verb, Danger: verb == verbPurge, Count: countOf(e, part),
-		Fields: [][2]string{{"at", e.Path}, {"part", string(part)}, {"all", "1"}},
-		Steps:  crumbs(e), Back: address("/entity", "at", e.Path, "part", string(part)),
-	}
+	v := confirmEntity(e)
+	v.Hint, v.Action, v.Danger = c.Text("queues."+verb+".hint"), Path+"/"+verb, verb == verbPurge
+	v.Count, v.Back = countOf(e, part), address("/entity", "at", e.Path, "part", string(part))
+	v.Fields = append(v.Fields, [2]string{"part", string(part)}, [2]string{"all", checked})
 	key, title := "queues."+verb+"."+string(part), "queues."+verb+".title.running"
 	switch {
 	case len(marked) > 0:
@@ -304,7 +321,7 @@ func (r *room) confirm(c *frame.Request, e browse.Entity, verb string) error {
 	if v.Text = many(c, key, v.Count, e.Path); v.Count == 0 {
 		v.Text = c.Text("queues."+verb+".none", e.Path, c.Text("queues.part."+string(part)))
 	}
-	return confirmPage.show(c, 0, c.Text(title, titled(e.Path)), v)
+	return v.ask(c, c.Text(title, titled(e.Path)))
 }
 
 // markedTitles are the titles of operations on selected messages, where those on all have another title.

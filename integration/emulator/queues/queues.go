@@ -249,20 +249,26 @@ func reason(err error) string { return cmp.Or(browse.Reason(err), err.Error()) }
 // followEvery is how often a live part looks for changes.
 const followEvery = time.Second
 
-// follow sends changes until the browser disconnects.
-func follow(c *frame.Request, send func(l *frame.Live) error) error {
+// follow sends the changed parts of the page until the browser disconnects.
+func (p page) follow(c *frame.Request, look func() (data any, parts []string, err error)) error {
 	l := c.Live()
-	look, beat := time.NewTicker(followEvery), time.NewTicker(frame.Beat)
-	defer look.Stop()
+	again, beat := time.NewTicker(followEvery), time.NewTicker(frame.Beat)
+	defer again.Stop()
 	defer beat.Stop()
 	for {
-		if err := send(l); err != nil {
+		data, parts, err := look()
+		for _, part := range parts {
+			if err == nil {
+				err = l.Part(part, p.set, part, data)
+			}
+		}
+		if err != nil {
 			return nil // the browser has disconnected, or the entity no longer exists: the next request reports that
 		}
 		select {
 		case <-c.Context().Done():
 			return nil
-		case <-look.C:
+		case <-again.C:
 		case <-beat.C:
 			if l.StillThere() != nil {
 				return nil

@@ -201,10 +201,8 @@ func ruleFormOf(e browse.Entity, rule browse.Rule, fresh bool) ruleForm {
 	for _, name := range correlationFields {
 		v.Fields = append(v.Fields, browse.Property{Name: name, Type: "string", Value: given[name]})
 	}
-	for range blankProperties {
-		v.Properties = append(v.Properties, browse.Property{Type: "string"})
-	}
-	v.Parameters = append(slices.Clip(v.Parameters), browse.Property{Type: "string"}, browse.Property{Type: "string"})
+	v.Properties = withBlanks(v.Properties, blankProperties)
+	v.Parameters = withBlanks(slices.Clip(v.Parameters), 2)
 	return v
 }
 
@@ -250,20 +248,33 @@ func (r *room) editRule(c *frame.Request, e browse.Entity) error {
 // rows reads the rows of a table of properties. wrong says at a place when a value has no name, or two have the same.
 func rows(c *frame.Request, form url.Values, prefix, place string, wrong map[string]string) []browse.Property {
 	var all []browse.Property
+	for _, row := range typedRows(form, prefix) {
+		switch {
+		case row.Name == "":
+			wrong[place] = c.Text("queues.wrong.name", row.Value)
+		case slices.ContainsFunc(all, func(p browse.Property) bool { return p.Name == row.Name }):
+			wrong[place] = c.Text("queues.wrong.twice", row.Name)
+		default:
+			all = append(all, row)
+		}
+	}
+	return all
+}
+
+// typedRows are the rows of a table of properties that are not blank.
+func typedRows(form url.Values, prefix string) (all []browse.Property) {
 	names, kinds, values := form[prefix+"name"], form[prefix+"type"], form[prefix+"value"]
 	for i := range min(len(names), len(kinds), len(values)) {
-		same := func(p browse.Property) bool { return p.Name == names[i] }
-		switch {
-		case names[i] == "" && values[i] != "":
-			wrong[place] = c.Text("queues.wrong.name", values[i])
-		case names[i] == "":
-		case slices.ContainsFunc(all, same):
-			wrong[place] = c.Text("queues.wrong.twice", names[i])
-		default:
+		if names[i] != "" || values[i] != "" {
 			all = append(all, browse.Property{Name: names[i], Type: kinds[i], Value: values[i]})
 		}
 	}
 	return all
+}
+
+// withBlanks adds blank rows to a table of properties.
+func withBlanks(rows []browse.Property, n int) []browse.Property {
+	return append(rows, slices.Repeat([]browse.Property{{Type: "string"}}, n)...)
 }
 
 // readRule reads the form of a rule.
@@ -354,10 +365,10 @@ func (r *room) confirmRule(c *frame.Request, e browse.Entity) error {
 	if len(rules) == 1 {
 		hint = c.Text("queues.rule.drop.last")
 	}
-	v := confirmation{
-		Text: c.Text("queues.rule.drop", rule.Name, e.Path), Hint: hint, Button: c.Text("queues.rule.drop.button"), Count: 1, Danger: true,
-		Steps:  append(crumbs(e), [2]string{address("/rules", "at", e.Path), c.Text("queues.rules")}),
-		Action: Path + "/rule/delete", Fields: [][2]string{{"at", e.Path}, {"name", rule.Name}}, Back: address("/rules", "at", e.Path),
-	}
-	return confirmPage.show(c, 0, c.Text("queues.rule.drop.title", rule.Name), v)
+	v := confirmEntity(e)
+	v.Text, v.Hint, v.Action = c.Text("queues.rule.drop", rule.Name, e.Path), hint, Path+"/rule/delete"
+	v.Button, v.Danger, v.Back = c.Text("queues.rule.drop.button"), true, address("/rules", "at", e.Path)
+	v.Steps = append(v.Steps, [2]string{v.Back, c.Text("queues.rules")})
+	v.Fields = append(v.Fields, [2]string{"name", rule.Name})
+	return v.ask(c, c.Text("queues.rule.drop.title", rule.Name))
 }

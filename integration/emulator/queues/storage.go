@@ -132,21 +132,12 @@ func (r *room) store(c *frame.Request) error {
 
 // followStore keeps counts and the first messages up to date.
 func (r *room) followStore(c *frame.Request) error {
-	return follow(c, func(l *frame.Live) error {
+	return storagePage.follow(c, func() (any, []string, error) {
 		v, err := r.storeOutside(c)
-		if err != nil {
-			return err
+		if err != nil || !v.First { // as for an entity
+			return v, []string{"state"}, err
 		}
-		if err := l.Part("state", storagePage.set, "state", v); err != nil {
-			return err
-		}
-		if !v.First {
-			return nil // as for an entity
-		}
-		if err := r.peekLetters(c, v); err != nil {
-			return err
-		}
-		return l.Part("letters", storagePage.set, "letters", v)
+		return v, []string{"state", "letters"}, r.peekLetters(c, v)
 	})
 }
 
@@ -264,15 +255,13 @@ func storeAddress(q storagequeue.QueueStatus) string {
 }
 
 func (r *room) confirmClear(c *frame.Request, q storagequeue.QueueStatus) error {
-	v := confirmation{
-		Text: many(c, "queues.clear", q.Messages, q.Name), Hint: c.Text("queues.clear.hint"), Danger: true, Steps: storeCrumbs(q),
-		Button: many(c, "queues.purge.button", q.Messages), Action: Path + "/storage/clear", Count: int64(q.Messages),
-		Fields: [][2]string{{"account", q.Account}, {"queue", q.Name}}, Back: storeAddress(q),
-	}
+	v := confirmQueue(q)
+	v.Text, v.Hint, v.Action = many(c, "queues.clear", q.Messages, q.Name), c.Text("queues.clear.hint"), Path+"/storage/clear"
+	v.Button, v.Danger, v.Count = many(c, "queues.purge.button", q.Messages), true, int64(q.Messages)
 	if q.Messages == 0 {
 		v.Text = c.Text("queues.move.none", q.Name)
 	}
-	return confirmPage.show(c, 0, c.Text("queues.purge.title", q.Name), v)
+	return v.ask(c, c.Text("queues.purge.title", q.Name))
 }
 
 func (r *room) clear(c *frame.Request, _ url.Values, q storagequeue.QueueStatus) error {
@@ -310,12 +299,8 @@ func (r *room) createStore(c *frame.Request) error {
 }
 
 func (r *room) confirmDropStore(c *frame.Request, q storagequeue.QueueStatus) error {
-	v := confirmation{
-		Text: many(c, "queues.drop.queue", q.Messages, q.Name), Hint: c.Text("queues.drop.hint"), Danger: true, Steps: storeCrumbs(q),
-		Button: c.Text("queues.drop.button"), Action: Path + "/storage/drop",
-		Fields: [][2]string{{"account", q.Account}, {"queue", q.Name}}, Back: storeAddress(q), Count: 1,
-	}
-	return confirmPage.show(c, 0, c.Text("queues.drop.title", q.Name), v)
+	text := many(c, "queues.drop.queue", q.Messages, q.Name)
+	return confirmQueue(q).askDrop(c, text, c.Text("queues.drop.hint"), "/storage/drop", q.Name)
 }
 
 func (r *room) dropStore(c *frame.Request) error {
