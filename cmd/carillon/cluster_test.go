@@ -59,7 +59,7 @@ func aloneServer(t *testing.T) string {
 	})
 }
 
-// serving is a `carillon serve` in this process.
+// serving is a server in this process.
 type serving struct {
 	log   *logtest.Log
 	ports string
@@ -69,20 +69,31 @@ type serving struct {
 
 func serveOn(t *testing.T, args ...string) *serving {
 	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	s := &serving{log: &logtest.Log{}, ports: filepath.Join(t.TempDir(), "ports.json"), stop: cancel, ended: make(chan error, 1)}
-	term := &terminal.Terminal{Out: io.Discard, Err: s.log, Lookup: func(string) (string, bool) { return "", false }}
-	parser, _ := newParser(term)
-	args = append([]string{"serve", "--http", "127.0.0.1:0", "--ports-file", s.ports}, args...)
-	command, err := parser.Parse(args)
+	ports := filepath.Join(t.TempDir(), "ports.json")
+	s, err := startHere(t.Context(), ports, append([]string{"serve", "--http", "127.0.0.1:0"}, args...)...)
 	if err != nil {
 		t.Fatal(err)
+	}
+	t.Cleanup(s.stop)
+	return s
+}
+
+// startHere starts a server in this process, without variables.
+func startHere(ctx context.Context, ports string, args ...string) (*serving, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	s := &serving{log: &logtest.Log{}, ports: ports, stop: cancel, ended: make(chan error, 1)}
+	term := &terminal.Terminal{Out: io.Discard, Err: s.log, Lookup: func(string) (string, bool) { return "", false }}
+	parser, _ := newParser(term)
+	args = append(args, "--ports-file", ports)
+	command, err := parser.Parse(args)
+	if err != nil {
+		cancel()
+		return nil, err
 	}
 	command.BindTo(ctx, (*context.Context)(nil))
 	command.Bind(commandLine(args))
 	go func() { s.ended <- command.Run(term) }()
-	t.Cleanup(cancel)
-	return s
+	return s, nil
 }
 
 // until waits for something, or for the end of the process.

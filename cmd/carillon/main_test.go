@@ -27,6 +27,8 @@ import (
 // commands of testscript there are
 //
 //	carillon ARG…          run the program in a process that others have used; exec runs it in its own
+//	dev [ARG…]             run "carillon dev" on free ports in the process of the tests until the script ends, and wait
+//	                       until it is ready; exec runs it in its own
 //	pipe FILE              the standard input of the next carillon
 //	ready FILE             wait for a ports file; sets $HTTP, $NATS, $HTTP_ADDR, $NATS_ADDR, $CARILLON_SERVER,
 //	                       $AMQP, $QUEUE, $QUEUE_ADDR, $SERVICE_BUS, $SERVICE_BUS_ADMIN, $STORAGE_QUEUE
@@ -83,7 +85,7 @@ func TestScripts(t *testing.T) {
 			return err
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"ready": ready, "carillon": carillon, "pipe": pipe, "until": until, "refused": refused, "code": code, "keep": keep,
+			"ready": ready, "dev": devHere, "carillon": carillon, "pipe": pipe, "until": until, "refused": refused, "code": code, "keep": keep,
 			"term": terminate, "calm": calm, "insist": insist, "tail": tail, "http": request,
 			"make": makeQueue, "send": send, "receive": receive,
 			"flood": flood, "salvage": salvage, "followed": followed, "certificate": certificate, "authority": certify, "trust": trust, "store": put,
@@ -104,6 +106,21 @@ func eventually(ts *testscript.TestScript, what string, ok func() bool) {
 			ts.Fatalf("waited in vain for %s", what)
 		}
 	}
+}
+
+// devHere needs no start of a process, which takes longer than the start of its servers.
+func devHere(ts *testscript.TestScript, _ bool, args []string) {
+	const free = "127.0.0.1:0"
+	args = append([]string{"dev", "--http", free, "--nats", free, "--amqp", free, "--queue", free, "--data", ts.MkAbs(".carillon")}, args...)
+	s, err := startHere(context.Background(), ts.MkAbs("ports.json"), args...)
+	ts.Check(err)
+	ts.Defer(func() {
+		s.stop()
+		if err := <-s.ended; err != nil {
+			ts.Logf("dev ended with %v\n%s", err, s.log)
+		}
+	})
+	ready(ts, false, []string{"ports.json"})
 }
 
 func ready(ts *testscript.TestScript, _ bool, args []string) {
