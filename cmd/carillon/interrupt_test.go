@@ -102,6 +102,7 @@ func TestInterruptWhileReading(t *testing.T) {
 
 // TestSignalsOfServers ends what runs until it is told to: in good order with SIGTERM, and as every command with Ctrl-C.
 func TestSignalsOfServers(t *testing.T) {
+	t.Parallel()
 	nats := startProcess(t, "dev", "--http", "127.0.0.1:0", "--nats", "127.0.0.1:0", "--amqp", "127.0.0.1:0", "--queue", "127.0.0.1:0",
 		"--ports-file", "ports.json")
 	at := nats.ports(t).NATS

@@ -60,6 +60,7 @@ import (
 //	unbase64 FROM FILE     make a file of one in base64
 //	trust [CERT]           what make is to trust; without a file it uses HTTP for Service Bus
 func TestScripts(t *testing.T) {
+	t.Parallel() // with tests that wait longer than they compute
 	examples, err := filepath.Abs("../../examples")
 	if err != nil {
 		t.Fatal(err)
