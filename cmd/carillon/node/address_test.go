@@ -13,7 +13,7 @@ func TestAnonymous(t *testing.T) {
 		"nats://me:secret@n1:4222":    "nats://n1:4222",
 		"tls://secret@n1":             "tls://n1",
 		"nats://me:sec@ret@n1:4222":   "nats://n1:4222",
-		"nats://me:sec%zzret@n1":      "a URL that cannot be read",
+		"nats://me:sec%zzret@n1":      "an invalid URL",
 		"":                            "",
 		"wss://secret@[::1]:443/nats": "wss://[::1]:443/nats",
 	} {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// takeoverDelay is how long after a takeover the audit looks for what the
-// worker before has left undone. Everything that was with it has come by then.
+// takeoverDelay is the delay between a failover and the consistency check. By then, all batons of the failed worker have
+// been redelivered.
 const takeoverDelay = 15 * time.Second
 
 // rescueDelay is the delay between a consistency check and the search for batons that no worker receives. A
@@ -25,7 +25,7 @@ func (n *Node) audit(ctx context.Context) {
 			return
 		}
 		select {
-		case <-n.takeover: // seen to
+		case <-n.takeover: // this check covers the failover
 		default:
 		}
 	}
@@ -33,7 +33,7 @@ func (n *Node) audit(ctx context.Context) {
 
 // awaitAudit waits until the next consistency check is due.
 func (n *Node) awaitAudit(ctx context.Context) {
-	next := time.After(n.cfg.AuditEvery/2 + rand.N(n.cfg.AuditEvery)) //nolint:gosec // it need not be secret
+	next := time.After(n.cfg.AuditEvery/2 + rand.N(n.cfg.AuditEvery)) //nolint:gosec // not a secret
 	rescue := time.After(rescueDelay)
 	for {
 		select {
@@ -56,13 +56,13 @@ func (n *Node) rescue(ctx context.Context) {
 	switch found, err := n.service.Rescue(ctx); {
 	case ctx.Err() != nil:
 	case err != nil:
-		n.log.Warn("batons that nobody is given were not looked for; the next audit does", "err", err)
+		n.log.Warn("the search for undelivered batons failed; the next audit repeats it", "err", err)
 	case found > 0:
-		n.log.Warn("running batons that were given to nobody are fired again", "batons", found)
+		n.log.Warn("running batons without a worker are fired again", "batons", found)
 	}
 }
 
-// tookOver notes that a baton came that another worker had before.
+// tookOver notes a baton that another worker held before.
 func (n *Node) tookOver() {
 	select {
 	case n.takeover <- struct{}{}:
@@ -70,8 +70,7 @@ func (n *Node) tookOver() {
 	}
 }
 
-// lostNamed is how many jobs whose definitions are missing are named in one line of
-// the log. The doctor names all.
+// lostNamed is the maximum number of lost jobs in one log line. The doctor names all.
 const lostNamed = 100
 
 func (n *Node) auditOnce(ctx context.Context) {
@@ -81,11 +80,11 @@ func (n *Node) auditOnce(ctx context.Context) {
 		n.pulses.audited(report, err)
 	}
 	for _, u := range report.Undecryptable {
-		n.log.Warn("the store holds secrets that this process cannot open", "key", u.Key, "shared", u.Secrets, "jobs", u.Jobs,
+		n.log.Warn("the store contains secrets that this process cannot unseal", "key", u.Key, "shared", u.Secrets, "jobs", u.Jobs,
 			"first", u.Example, "err", u.Reason)
 	}
 	if lost := report.Lost(); len(lost) > 0 {
-		n.log.Error("definitions are missing; put them again, from a backup, and the jobs go on where they were, or delete them",
+		n.log.Error("definitions are missing; apply the jobs again from a backup to resume them, or delete them",
 			"count", len(lost), "jobs", strings.Join(lost[:min(len(lost), lostNamed)], " "))
 	}
 	switch {
@@ -96,12 +95,12 @@ func (n *Node) auditOnce(ctx context.Context) {
 		n.log.Warn("the audit found jobs and batons that do not match", "jobs", report.Jobs,
 			"found", len(report.Findings), "mended", report.Fixed, "first", report.Findings[0].Name, "problem", report.Findings[0].Problem)
 	case report.Ended > 0:
-		n.log.Info("the audit found jobs that have ended, and writes that into their definitions", "jobs", report.Ended)
+		n.log.Info("the audit found jobs that have ended, and updates their definitions", "jobs", report.Ended)
 	default:
 		n.log.Debug("the audit found every job with its baton", "jobs", report.Jobs, "took", time.Duration(report.Duration))
 	}
 	if missing, err := n.service.CheckTrail(ctx); missing > 0 {
-		n.log.Warn("edits were missing in the audit log, as their processes ended before they had told; it has them now", "edits", missing)
+		n.log.Warn("the audit log now has the edits that ended processes had not recorded", "edits", missing)
 	} else if err != nil && ctx.Err() == nil {
 		n.log.Warn("the audit trail was not compared with the jobs; the next audit will", "err", err)
 	}

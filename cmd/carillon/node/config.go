@@ -26,18 +26,16 @@ import (
 
 // Config configures a node. Conn is required.
 type Config struct {
-	// Conn is the connection to NATS. It stays the caller's, who closes it
-	// when Run has returned.
+	// Conn is the connection to NATS. The caller closes it after Run has returned.
 	Conn *nats.Conn
 
 	// Link observes Conn, which was opened with its options. Default: no observation.
 	Link *Link
 
-	// Store says where the data is kept. Its Logger is Logger unless set.
+	// Store configures the store. Default of its Logger: Logger.
 	Store store.Config
 
-	// Listener takes the connections of the REST API; the node closes it.
-	// Default: no REST API.
+	// Listener accepts the connections of the REST API; the node closes it. Default: no REST API.
 	Listener net.Listener
 
 	// MaxConnections limits the connections of the Listener. A new one replaces the one whose client has been silent
@@ -47,14 +45,13 @@ type Config struct {
 	// Handlers are served in addition to the REST API, by pattern of an [http.ServeMux]. Default: none.
 	Handlers map[string]http.Handler
 
-	// NoConsole leaves out the web console, which is served with the REST API.
+	// NoConsole disables the web console.
 	NoConsole bool
 
 	// Rooms are additional pages of the console. Default: none.
 	Rooms []frame.Room
 
-	// AllowHost decides which names the REST API answers to; see [rest.Config].
-	// Default: all.
+	// AllowHost decides which host names the REST API accepts; see [rest.Config]. Default: all.
 	AllowHost func(host string) bool
 
 	// Access configures authentication for the REST API. The node sets its Tokens. Default: no authentication, full
@@ -64,45 +61,39 @@ type Config struct {
 	// Rate bounds the requests over HTTP; see [rest.Config].
 	Rate *throttle.Throttle
 
-	// Settings says what became of the last change of the process's settings. Default: nothing has changed.
+	// Settings returns the result of the last settings change. Default: no change.
 	Settings func() metrics.Settings
 
-	// TLS has the REST API served over TLS. Default: it is not.
+	// TLS configures TLS for the REST API. Default: no TLS.
 	TLS *tls.Config
 
-	// Keys seal the secrets of jobs and the shared ones. Default: none; jobs
-	// with secrets are refused then.
+	// Keys seal the secrets of jobs and shared secrets. Default: none; jobs with secrets are rejected.
 	Keys *seal.Keyring
 
-	// Limits apply to jobs whose collection sets none.
+	// Limits apply to jobs whose collection sets no limits.
 	Limits scheduler.Limits
 
 	// Worker configures the worker. The node sets its Store, Actions, Secrets and Logger.
 	Worker engine.Config
 
-	// Delivery says what actions may reach, and where it is. Its Version, Conn
-	// and Prefix are the node's.
+	// Delivery configures the targets of actions. The node sets its Version, Conn and Prefix.
 	Delivery builtin.Config
 
-	// HistoryMemory is how many bytes an index of the history may take; see
-	// [control.Config].
+	// HistoryMemory limits the history index, in bytes; see [control.Config].
 	HistoryMemory int64
 
 	// AuditEvery is the interval of consistency checks after the one at the start. Default: 1h.
 	AuditEvery time.Duration
 
-	// SpreadAfter is how long leaders of streams may be unevenly spread over the
-	// servers of a NATS cluster before they are moved. Default: they stay where
-	// they are.
+	// SpreadAfter is how long stream leaders can be unevenly distributed in a NATS cluster before the node moves one.
+	// Default: never.
 	SpreadAfter time.Duration
 
-	// Mend restarts a NATS server whose streams are read-only, so that they accept writes again, or that missed a
-	// clock change forward. The node calls it every two seconds until the streams accept writes. Default: none; the
+	// Mend restarts a NATS server that has read-only streams or missed a forward step of the clock. The node calls it every two seconds until the streams accept writes. Default: none; the
 	// log advises the operator.
 	Mend func(ctx context.Context) error
 
-	// Space is how many bytes are free on the disk of the NATS server, and of
-	// how many; false when that is not known. Default: never.
+	// Space returns the free and total bytes on the disk of the NATS server, or false if unknown. Default: unknown.
 	Space func() (free, total uint64, known bool)
 
 	// Tracer traces requests, occurrences and attempts. Default: no tracing.

@@ -31,8 +31,8 @@ type health struct {
 	mu       sync.Mutex
 	shut     store.Shuts
 	at       time.Time // of the last check
-	since    time.Time // something has been shut
-	said     time.Time // that it is
+	since    time.Time // a stream has been read-only
+	said     time.Time // of the last log line about it
 
 	unmended string // why the last repair failed
 }
@@ -47,7 +47,7 @@ func (h *health) run(ctx context.Context, suspicions <-chan struct{}) {
 			pause = checkMendedEvery
 		case err == nil && len(shut) > 0:
 			pause = checkShutEvery
-			if h.mended(ctx, shut) {
+			if h.repaired(ctx, shut) {
 				pause = checkMendedEvery
 			}
 		}
@@ -60,10 +60,10 @@ func (h *health) run(ctx context.Context, suspicions <-chan struct{}) {
 	}
 }
 
-// look returns which streams take no writes, from the last check if that is not older than valid.
+// look returns the read-only streams, from the last check if it is not older than valid.
 func (h *health) look(ctx context.Context, valid time.Duration) (store.Shuts, error) {
 	if !h.checking.TryLock() {
-		if known := h.known(); valid > 0 && len(known) > 0 { // to ask again takes long as long as it lasts
+		if known := h.known(); valid > 0 && len(known) > 0 { // another check would be slow
 			return known, nil
 		}
 		h.checking.Lock()
@@ -83,7 +83,7 @@ func (h *health) look(ctx context.Context, valid time.Duration) (store.Shuts, er
 	return shut, nil
 }
 
-// note keeps the result of a check. It logs the beginning, changes, reminders while it lasts, and the end.
+// note stores the result of a check, and logs the beginning, changes, reminders and the end of an outage.
 func (h *health) note(shut store.Shuts, now time.Time) {
 	h.mu.Lock()
 	before, since := h.shut, h.since
@@ -98,23 +98,23 @@ func (h *health) note(shut store.Shuts, now time.Time) {
 	h.mu.Unlock()
 	switch {
 	case say && idle(shut):
-		h.log.Error("streams of the NATS server give nothing out; their jobs wait until they do",
+		h.log.Error("streams of the NATS server deliver no messages; their jobs wait until they do",
 			"streams", shut.Streams(), "reason", shut.Reason(), "hint", shut.Advice(h.mend != nil))
 	case say:
-		h.log.Error("streams of the NATS server take no writes; jobs wait until they do",
+		h.log.Error("streams of the NATS server are read-only; jobs wait until they accept writes",
 			"streams", shut.Streams(), "reason", shut.Reason(), "hint", shut.Advice(h.mend != nil))
 	case len(before) > 0 && len(shut) == 0:
-		h.log.Warn("all streams of the NATS server take writes again; jobs go on", "after", now.Sub(since).Round(time.Second))
+		h.log.Warn("all streams of the NATS server accept writes again; jobs continue", "after", now.Sub(since).Round(time.Second))
 	}
 }
 
-// idle reports whether all streams take writes.
+// idle reports whether all streams accept writes.
 func idle(shut store.Shuts) bool {
 	return !slices.ContainsFunc(shut, func(s store.Shut) bool { return !s.Idle })
 }
 
-// mended repairs the streams that will not recover alone, and reports whether it did.
-func (h *health) mended(ctx context.Context, shut store.Shuts) bool {
+// repaired repairs streams that cannot recover without a restart, and reports whether it succeeded.
+func (h *health) repaired(ctx context.Context, shut store.Shuts) bool {
 	if h.mend == nil || !slices.ContainsFunc(shut, func(s store.Shut) bool { return s.Told }) {
 		return false
 	}
@@ -132,7 +132,7 @@ func (h *health) mended(ctx context.Context, shut store.Shuts) bool {
 
 func (h *health) isShut() bool { return h.count() > 0 }
 
-// count is how many streams took no writes at the last check.
+// count returns the number of read-only streams at the last check.
 func (h *health) count() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -146,7 +146,7 @@ func (h *health) known() store.Shuts {
 	return h.shut
 }
 
-// err is nil while all streams take writes.
+// err returns nil while all streams accept writes.
 func (h *health) err(ctx context.Context) error {
 	shut, err := h.look(ctx, checkCounts)
 	if known := h.known(); err != nil && len(known) > 0 {
@@ -154,7 +154,7 @@ func (h *health) err(ctx context.Context) error {
 	}
 	switch {
 	case err != nil:
-		return fmt.Errorf("the streams of the NATS server cannot be looked at: %w", err)
+		return fmt.Errorf("check the streams of the NATS server: %w", err)
 	case len(shut) == 0:
 		return nil
 	}
@@ -167,8 +167,8 @@ const (
 	leastStep  = 2 * time.Second
 )
 
-// clockStep is by how much a clock was set between two readings, when so much time has passed: positive for forward, as also
-// after the machine has slept, and zero for less than a step.
+// clockStep returns the step of the clock between two readings: positive for forward, also after the machine has slept, and
+// zero below the minimum. passed is the elapsed time between them.
 func clockStep(before, after time.Time, passed time.Duration) time.Duration {
 	step := after.Round(0).Sub(before.Round(0)) - passed // without the monotonic readings, as others see the clock
 	if step.Abs() < leastStep {
@@ -194,40 +194,40 @@ func (n *Node) watchClock(ctx context.Context) {
 		before = after
 		switch {
 		case step > 0:
-			n.log.Warn("the clock was set forward, or the machine has slept; what was due meanwhile is caught up with",
+			n.log.Warn("the clock was set forward, or the machine has slept; missed runs catch up",
 				"by", step.Round(time.Second))
 			if n.cfg.Mend == nil {
 				continue
 			}
 			if err := n.cfg.Mend(ctx); err != nil && ctx.Err() == nil {
-				n.log.Error("the NATS server was not restarted for it", "err", err)
+				n.log.Error("restarting the NATS server after the clock step failed", "err", err)
 			}
 		case step < 0:
-			n.log.Warn("the clock was set back; jobs wait until it is where it was, and repeat nothing", "by", -step.Round(time.Second))
+			n.log.Warn("the clock was set back; jobs wait until it has caught up, and no run is repeated", "by", -step.Round(time.Second))
 		}
 	}
 }
 
-// How much of the disk is free, in percent, when the log warns and when readiness is degraded. Either ends when one percent
-// more is free, so that a disk at the limit does not fill the log.
+// Free disk space in percent below which the node logs a warning, and below which readiness is degraded. Each ends one
+// percent above its limit, so that a disk at the limit does not flood the log.
 const (
 	warnFree    = 10
 	scarceFree  = 5
 	recoverFree = 1
 )
 
-// disk warns before the disk of the NATS server is full: a server that cannot write may hang.
+// disk warns before the disk of the NATS server is full, because a server that cannot write can hang.
 type disk struct {
 	space func() (free, total uint64, known bool) // nil: not known
 	log   *slog.Logger
 
 	mu     sync.Mutex
-	limit  float64 // percent: the lowest limit that is crossed, 0 for none
+	limit  float64 // the lowest crossed limit in percent, or 0
 	reason string
 	since  time.Time // limit was crossed
 }
 
-// run looks at the disk until ctx is done.
+// run checks the disk until ctx is done.
 func (d *disk) run(ctx context.Context) {
 	for d.space != nil {
 		if free, total, known := d.space(); known && total > 0 {
@@ -262,19 +262,19 @@ func (d *disk) note(free, total float64, now time.Time) {
 	case scarceFree:
 		d.log.Error("the disk of the NATS server is almost full; readiness is degraded", "state", d.reason, "hint", hint)
 	case warnFree:
-		d.log.Warn("the disk of the NATS server gets full", "state", d.reason, "hint", hint)
+		d.log.Warn("the disk of the NATS server is getting full", "state", d.reason, "hint", hint)
 	default:
 		d.log.Info("the disk of the NATS server has room again", "state", d.reason)
 	}
 }
 
-// scarce is why readiness is degraded, since when, and what to do; "" when it is not.
+// scarce explains why readiness is degraded, since when, and the fix; "" if it is not degraded.
 func (d *disk) scarce() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.limit != scarceFree {
 		return ""
 	}
-	return fmt.Sprintf("%s, less than %d %% since %s; free space on it before the NATS server stops taking writes",
+	return fmt.Sprintf("%s, less than %d %% since %s; free space on it before the NATS server stops accepting writes",
 		d.reason, scarceFree, clock(d.since))
 }

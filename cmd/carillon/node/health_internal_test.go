@@ -70,8 +70,8 @@ func (w *watched) set(change func()) {
 func (w *watched) lines(text string) int { return strings.Count(w.out.String(), text) }
 
 const (
-	takesNone = "streams of the NATS server take no writes"
-	takesAll  = "all streams of the NATS server take writes again"
+	takesNone = "streams of the NATS server are read-only"
+	takesAll  = "all streams of the NATS server accept writes again"
 )
 
 // TestShutStreamsAreTold lets a stream of an outside server be shut for an hour.

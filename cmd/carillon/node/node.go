@@ -41,12 +41,12 @@ type Node struct {
 	metrics *metrics.Metrics
 	pulses  *pulses
 
-	takeover chan struct{} // another worker has died, or stopped
+	takeover chan struct{} // signals the end of another worker
 	working  atomic.Bool   // the worker and the APIs run
-	stopping atomic.Bool   // a stop was asked for
+	stopping atomic.Bool   // a shutdown was requested
 }
 
-// Open opens the store, and creates what is missing and the default collection. An invalid setting is a
+// Open opens the store, and creates missing streams and the default collection. An invalid setting is a
 // [store.SettingError].
 func Open(ctx context.Context, cfg Config) (*Node, error) {
 	cfg = cfg.withDefaults()
@@ -82,7 +82,7 @@ func Open(ctx context.Context, cfg Config) (*Node, error) {
 	return n, nil
 }
 
-// try makes an attempt of a job that is tried out.
+// try makes the attempt of a test run.
 func (n *Node) try(ctx context.Context, action scheduler.Action, a scheduler.Attempt) (scheduler.Result, error) {
 	return n.worker.Try(ctx, action, a)
 }
@@ -90,19 +90,19 @@ func (n *Node) try(ctx context.Context, action scheduler.Action, a scheduler.Att
 // Service returns the API of the node's jobs. It works before, during and after Run.
 func (n *Node) Service() *control.Service { return n.service }
 
-// Metrics answers scrapes of Prometheus.
+// Metrics returns the handler of /metrics.
 func (n *Node) Metrics() http.Handler { return n.metrics }
 
 // Open reports whether the REST API currently requires no authentication.
 func (n *Node) Open(ctx context.Context) (bool, error) { return n.finder.Open(ctx) }
 
-// ChangeAccess sets Access of [Config] for the requests that come from now on.
+// ChangeAccess replaces Access of [Config] for new requests.
 func (n *Node) ChangeAccess(access identity.Config) {
 	access.Tokens = n.tokens
 	n.finder.Change(access)
 }
 
-// HasTokens reports whether there is any access token, as far as that is known.
+// HasTokens reports whether any access token is known to exist.
 func (n *Node) HasTokens(ctx context.Context) bool {
 	some, err := n.tokens.Any(ctx)
 	return some || err != nil
@@ -112,20 +112,20 @@ func (n *Node) HasTokens(ctx context.Context) bool {
 // deliveries.
 func (n *Node) Reconnected() { n.worker.Suspect() }
 
-// Why a node is not ready at its beginning, and at its end.
+// Reasons why a node is not ready during startup and shutdown.
 var (
-	errStarting = errors.New("starting: the workers begin")
-	errStopping = errors.New("stopping: what runs is ended in good order, and other schedulers take the rest")
+	errStarting = errors.New("starting: the workers are starting")
+	errStopping = errors.New("stopping: running attempts finish, and other schedulers take over the rest")
 )
 
-// How long NATS may take to answer a ready node: one ping, and in total. Probes usually wait five seconds, some
+// Limits of a readiness check: one ping, and in total. Probes usually wait five seconds, some
 // only one.
 const (
 	pingTimeout  = 2 * time.Second
 	readyTimeout = 4 * time.Second
 )
 
-// Ready returns nil when the node works, and NATS answers and takes writes.
+// Ready returns nil if the node is running, and NATS responds and accepts writes.
 func (n *Node) Ready(ctx context.Context) error {
 	switch {
 	case n.stopping.Load():
@@ -144,15 +144,15 @@ func (n *Node) Ready(ctx context.Context) error {
 	return n.health.err(ctx)
 }
 
-// ping makes sure that the server answers at all.
+// ping checks that the server responds.
 func (n *Node) ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
 	defer cancel()
 	return n.cfg.Link.ping(ctx, n.cfg.Conn)
 }
 
-// Run works until ctx is done, and shuts down gracefully. It calls ready once everything runs; an error of ready
-// or of the work ends the node.
+// Run runs jobs and serves the APIs until ctx is done, then shuts down gracefully. It calls ready after startup. An error of
+// ready or of a component stops the node.
 func (n *Node) Run(ctx context.Context, ready func() error) error {
 	defer n.actions.Close()
 	side, stopSide := context.WithCancel(context.WithoutCancel(ctx))
@@ -189,7 +189,7 @@ func Connected(nc *nats.Conn) string { return Anonymous(nc.ConnectedUrl()) }
 func Anonymous(server string) string {
 	u, err := url.Parse(server)
 	if err != nil {
-		return "a URL that cannot be read"
+		return "an invalid URL"
 	}
 	u.User = nil
 	return u.String()
@@ -211,7 +211,7 @@ func (n *Node) openNATS(ctx context.Context, g *errgroup.Group) {
 // closePatience limits how long a connection can take to flush.
 const closePatience = 5 * time.Second
 
-// CloseConn closes a connection after everything on its way was sent.
+// CloseConn flushes and closes a connection.
 func CloseConn(nc *nats.Conn) {
 	closed := nc.StatusChanged(nats.CLOSED)
 	defer nc.Close()

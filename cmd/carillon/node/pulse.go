@@ -19,8 +19,8 @@ import (
 // Intervals at which a process publishes its activity: about twenty small writes a minute, independent of the
 // load.
 const (
-	reportEvery = 5 * time.Second  // when something has changed
-	stillEvery  = 10 * time.Second // when nothing has
+	reportEvery = 5 * time.Second  // after a change
+	stillEvery  = 10 * time.Second // without a change
 	hourEvery   = 15 * time.Second // counts of the current hour, and the last failures
 	lastWords   = 2 * time.Second  // for the final report
 
@@ -41,7 +41,7 @@ const (
 	reportName = "report." // <id>
 )
 
-// pulses publishes the activity of this process, and reads that of all others.
+// pulses publishes the activity of this process and reads the reports of all others.
 type pulses struct {
 	node     *Node
 	recorder pulse.Recorder
@@ -75,7 +75,7 @@ func newPulses(n *Node) *pulses {
 // Record counts a record of this process.
 func (p *pulses) Record(r *scheduler.Record) { p.recorder.Add(r, p.now()) }
 
-// run publishes the activity of this process until ctx is done, and then that it has stopped.
+// run publishes the activity of this process until ctx is done, then a final report.
 func (p *pulses) run(ctx context.Context) {
 	tick := time.NewTicker(reportEvery)
 	defer tick.Stop()
@@ -84,7 +84,7 @@ func (p *pulses) run(ctx context.Context) {
 	for {
 		if now := time.Now(); now.Sub(hours) >= hourEvery-time.Second {
 			hours = now
-			p.tellHours(ctx)
+			p.publishHours(ctx)
 		}
 		r := p.report()
 		if now := time.Now(); now.Sub(said) >= stillEvery-time.Second || !r.Same(&last) {
@@ -100,25 +100,25 @@ func (p *pulses) run(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
 	defer cancel()
-	p.tellHours(ctx)
+	p.publishHours(ctx)
 	r := p.report()
 	r.Stopped = true
 	p.tellReport(ctx, r)
 }
 
-// tellHours publishes the counts since the last call.
-func (p *pulses) tellHours(ctx context.Context) {
+// publishHours publishes the counts since the last call.
+func (p *pulses) publishHours(ctx context.Context) {
 	p.recorder.Changed(func(number pulse.Hour, data []byte) bool {
 		err := p.node.store.TellPulse(ctx, hourName+p.id+"."+strconv.FormatInt(int64(number), 10), data, pulse.Kept)
 		if err != nil {
-			p.node.log.Debug("what was counted is not told; it is tried again", "err", err)
+			p.node.log.Debug("publishing the hourly counts failed; retrying", "err", err)
 		}
 		return err == nil
 	})
 	p.recorder.ChangedFailures(func(data []byte) bool {
 		err := p.node.store.TellPulse(ctx, failedName+p.id, data, pulse.Kept)
 		if err != nil {
-			p.node.log.Debug("what failed last is not told; it is tried again", "err", err)
+			p.node.log.Debug("publishing the last failures failed; retrying", "err", err)
 		}
 		return err == nil
 	})
@@ -130,7 +130,7 @@ func (p *pulses) tellReport(ctx context.Context, r pulse.Report) {
 		err = p.node.store.TellPulse(ctx, reportName+p.id, data, pulse.Present)
 	}
 	if err != nil {
-		p.node.log.Debug("nobody is told how busy this process is", "err", err)
+		p.node.log.Debug("publishing the activity of this process failed", "err", err)
 	}
 }
 
@@ -174,7 +174,7 @@ func (p *pulses) Load(ctx context.Context) (scheduler.Load, error) {
 	return p.load.get(ctx, loadKept, p.node.store.Load)
 }
 
-// look makes a board. One does at a time.
+// look builds a board; only one call runs at a time.
 func (p *pulses) look(ctx context.Context) (*pulse.Board, error) {
 	err := p.readOthers(ctx)
 	board := pulse.NewBoard(p.now())
@@ -194,8 +194,7 @@ func (p *pulses) look(ctx context.Context) (*pulse.Board, error) {
 	return board, err
 }
 
-// put adds a report to a board, and reports whether it is worth keeping. Unreadable reports of later versions
-// are not.
+// put adds a report to a board, and reports whether to keep it. Unreadable reports of later versions are not kept.
 func (p *pulses) put(board *pulse.Board, name string, data []byte) bool {
 	if rest, ok := strings.CutPrefix(name, hourName); ok {
 		_, text, _ := strings.Cut(rest, ".")

@@ -12,8 +12,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 )
 
-// StartupServer answers requests until its [Node] is open: /healthz reports that the process is alive; everything else
-// returns 503 with what it waits for. Afterwards the node takes over its listener.
+// StartupServer serves requests until its [Node] is open: /healthz reports that the process is alive; all other paths return
+// 503 with the reason of the wait. Afterwards the node takes over its listener.
 type StartupServer struct {
 	listener net.Listener
 	server   *http.Server
@@ -22,29 +22,27 @@ type StartupServer struct {
 	waits    atomic.Pointer[string]
 }
 
-// OpenDoor begins to answer on a TCP listener. The Config says over TLS or not,
-// which hosts it answers to, and how many connections it has.
+// OpenDoor serves on a TCP listener, with the TLS, AllowHost and MaxConnections of the Config.
 func OpenDoor(cfg Config) *StartupServer {
 	cfg = cfg.withDefaults()
 	d := &StartupServer{listener: cfg.Listener, ended: make(chan struct{})}
-	d.Say("the start has begun")
+	d.Say("starting")
 	server, l := cfg.server(d.handler(cfg.AllowHost), lent{d.listener})
-	server.SetKeepAlivesEnabled(false) // the node is to have the next request
+	server.SetKeepAlivesEnabled(false) // the node serves the next request
 	d.server = server
 	go func() {
 		defer close(d.ended)
 		if err := d.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			cfg.Logger.Warn("nobody is told what the start waits for", "err", err)
+			cfg.Logger.Warn("serving the startup state failed", "err", err)
 		}
 	}()
 	return d
 }
 
-// Say sets what the process waits for.
+// Say sets the reason of the wait.
 func (d *StartupServer) Say(what string) { d.waits.Store(&what) }
 
-// Close ends the answers. The listener is as it was, with those who have not
-// been answered. Another Close does nothing.
+// Close stops serving but keeps the listener open, with its pending connections. Close is idempotent.
 func (d *StartupServer) Close() { d.closed.Do(d.close) }
 
 func (d *StartupServer) close() {
@@ -89,7 +87,7 @@ type deadliner interface{ SetDeadline(t time.Time) error }
 // lent is a listener that stays open when its user closes it.
 type lent struct{ net.Listener }
 
-// Close ends an Accept.
+// Close interrupts an Accept.
 func (l lent) Close() error {
 	if d, ok := l.Listener.(deadliner); ok {
 		return d.SetDeadline(time.Unix(1, 0))
