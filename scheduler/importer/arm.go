@@ -53,7 +53,7 @@ func (r *reading) resource(v document.Value, within string, x *expressions) {
 	loop = x.evaluate(loop, "copy", &unknown)
 	count, err := strconv.Atoi(text(loop, "count"))
 	if err != nil || count < 0 || count > mostCopies {
-		r.notef(Failed, entry, "copy.count", "it is no number of copies in 0-%d", mostCopies)
+		r.notef(Failed, entry, "copy.count", "must be a number of copies in 0-%d", mostCopies)
 		return
 	}
 	for i := range count {
@@ -61,7 +61,7 @@ func (r *reading) resource(v document.Value, within string, x *expressions) {
 	}
 }
 
-// mostCopies is how many copies of a resource Azure makes.
+// mostCopies is Azure's limit of copies of a resource.
 const mostCopies = 800
 
 // text returns the text of a field or of its number; "" if it is absent or of another kind.
@@ -85,11 +85,11 @@ func (r *reading) oneResource(v document.Value, within string, x *expressions) {
 	switch {
 	case len(unknown) > 0:
 		r.notef(Failed, entry, strings.Join(unknown, ", "),
-			"it has expressions that cannot be evaluated here: give the parameters defaults, or export the deployed resource")
+			"contains expressions that cannot be evaluated: give the parameters defaults, or export the deployed resource")
 	case t.text("condition") == "false":
 		r.notef(Dropped, entry, "condition", "it is false: the template does not deploy it")
 		for _, one := range inner.Items() {
-			r.notef(Dropped, cmp.Or(text(one, "name"), entry), "", "it stands in %s, which the template does not deploy", entry)
+			r.notef(Dropped, cmp.Or(text(one, "name"), entry), "", "is part of %s, which the template does not deploy", entry)
 		}
 		return
 	case isJob:
@@ -97,7 +97,7 @@ func (r *reading) oneResource(v document.Value, within string, x *expressions) {
 	case strings.EqualFold(kind, collectionType):
 		r.armCollection(entry, t)
 	default:
-		r.notef(Failed, entry, "type", "%q is no job and no collection of Azure Scheduler", kind)
+		r.notef(Failed, entry, "type", "%q is neither a job nor a collection of Azure Scheduler", kind)
 		return
 	}
 	if strings.EqualFold(kind, collectionType) {
@@ -116,15 +116,15 @@ func holds(v document.Value, path ...string) (ok bool) {
 	return true
 }
 
-// ofAzure says what members of a resource Azure alone has.
+// ofAzure explains the fields of a resource that only Azure needs.
 var ofAzure = map[string]string{
-	"id": "is what Azure calls it", "apiVersion": "is that of a template", "dependsOn": "collections are applied before jobs",
-	"location": "there are no regions here", "comments": "is that of a template",
-	"properties.status": "is what Azure knew of it", "etag": "is what Azure knew of it",
-	"properties.provisioningState": "is what Azure knew of it",
+	"id": "is an identifier of Azure", "apiVersion": "describes the template", "dependsOn": "collections are applied before jobs",
+	"location": "Carillon has no regions", "comments": "describes the template",
+	"properties.status": "is a status of Azure", "etag": "is a status of Azure",
+	"properties.provisioningState": "is a status of Azure",
 }
 
-// armJob takes a job over: its properties mean the same here.
+// armJob copies a job: its properties have the same meaning in Carillon.
 func (r *reading) armJob(entry string, t *tree, within string) {
 	collection, name := within, t.text("name")
 	if c, j, ok := strings.Cut(name, "/"); ok {
@@ -153,7 +153,7 @@ func (r *reading) armJob(entry string, t *tree, within string) {
 	r.add(entry, cmp.Or(collection, r.Collection), name, job)
 }
 
-// armCollection takes a collection over.
+// armCollection copies a collection.
 func (r *reading) armCollection(entry string, t *tree) {
 	name := t.text("name")
 	c := fields{}

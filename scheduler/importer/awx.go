@@ -21,11 +21,11 @@ func awxSchedules(r *reading, data []byte) error {
 	return nil
 }
 
-// answered says what members of an answer of AWX are not settings.
+// answered explains the fields of an AWX response that are not settings.
 var answered = map[string]string{
-	"related": "is a link of AWX", "summary_fields": "is what AWX shows besides", "url": "is a link of AWX", "type": "is said by the job",
-	"created": "is what AWX knows of it", "modified": "is what AWX knows of it", "next_run": "follows from the rule",
-	"dtstart": "stands in the rule", "dtend": "follows from the rule", "timezone": "stands in the rule", "until": "stands in the rule",
+	"related": "is a link of AWX", "summary_fields": "is display data of AWX", "url": "is a link of AWX", "type": "is said by the job",
+	"created": "is a status of AWX", "modified": "is a status of AWX", "next_run": "follows from the rule",
+	"dtstart": "is part of the rule", "dtend": "follows from the rule", "timezone": "is part of the rule", "until": "is part of the rule",
 	"natural_key": "is said by the name and the template",
 }
 
@@ -33,7 +33,7 @@ func (r *reading) awxSchedule(t *tree) {
 	name, rule := t.text("name"), t.text("rrule")
 	entry := cmp.Or(name, "a schedule without a name")
 	if rule == "" {
-		r.notef(Failed, entry, "rrule", "there is none: it is no schedule of AWX")
+		r.notef(Failed, entry, "rrule", "missing: the entry is not a schedule of AWX")
 		return
 	}
 	id := cmp.Or(t.text("unified_job_template"), t.text("unified_job_template.id"))

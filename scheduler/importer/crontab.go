@@ -84,12 +84,12 @@ func (c *crontabFile) set(entry, name, value string) {
 		c.named = value
 		return
 	case "MAILTO":
-		c.notef(Dropped, entry, name, "the output of commands is mailed by cron; what a runner answers is in the history")
+		c.notef(Dropped, entry, name, "cron mails the output of commands; the history has the responses of the runner")
 		return
 	case "RANDOM_DELAY":
 		n, err := strconv.Atoi(value)
 		if err != nil {
-			c.notef(Dropped, entry, name, "%q is no number of minutes", value)
+			c.notef(Dropped, entry, name, "%q is not a number of minutes", value)
 		}
 		c.delay = n
 		return
@@ -116,7 +116,7 @@ func fieldsOf(name, value string) fields {
 // entry translates a line with a command.
 func (c *crontabFile) entry(entry, line string) {
 	if strings.HasPrefix(line, "-") {
-		c.notef(Dropped, entry, "-", "nothing is written to a system log here")
+		c.notef(Dropped, entry, "-", "Carillon writes nothing to the system log")
 		line = line[1:]
 	}
 	n := 5
@@ -156,9 +156,9 @@ func (c *crontabFile) entry(entry, line string) {
 	job.set("description", entry+" of a crontab: "+line)
 	recurrence.set("cron", pattern)
 	job.set("recurrence", recurrence)
-	job.set("timeZone", c.zone(entry, c.named, "that of the machine"))
+	job.set("timeZone", c.zone(entry, c.named, "the zone of the machine"))
 	if c.delay > 0 {
-		c.notef(Changed, entry, "RANDOM_DELAY", "each occurrence is put off by its own share of %d minutes, always the same", c.delay)
+		c.notef(Changed, entry, "RANDOM_DELAY", "each occurrence is delayed by a fixed share of %d minutes", c.delay)
 		job.set("jitter", "PT"+strconv.Itoa(c.delay)+"M")
 	}
 	job.set("overlap", "allow")                                                                 // cron does not wait for a command,
@@ -189,7 +189,7 @@ func cut(line string, n int) (words []string, rest string) {
 	return words, strings.TrimLeft(rest, " \t")
 }
 
-// cronPattern is a schedule of a crontab in Obsidian's dialect, or why it cannot be said there.
+// cronPattern converts a crontab schedule to Obsidian's dialect, or returns the reason why it cannot.
 func cronPattern(words []string) (pattern, why string) {
 	if len(words) == 1 {
 		pattern, ok := nicknames[strings.ToLower(words[0])]

@@ -3,7 +3,7 @@
 //
 //		source + Options ──▶ Result: jobs, and a report of everything that was not translated
 //
-//	 1. Nothing is changed silently. Each field of a source is translated or named in the report: code that reads a field
+//	 1. Every change is reported. Each field of a source is translated or named in the report: code that reads a field
 //	    marks it, and unmarked fields are reported.
 //	 2. An entry whose times cannot be expressed exactly is not translated, and the report states the reason.
 //	 3. A command, pod or class, which Carillon cannot run, becomes a request to the caller's runner ([Options.Runner]),

@@ -39,11 +39,11 @@ type eventBridgeFile struct {
 	destinations map[string]document.Value // by ARN
 }
 
-// known says what AWS knows of an entry, and Carillon need not.
+// known explains the fields that only AWS needs.
 var known = map[string]string{
-	"Arn": "is what AWS calls it", "CreationDate": "is what AWS knows of it", "LastModificationDate": "is what AWS knows of it",
-	"EventBusName": "a schedule needs no bus", "CreatedBy": "is what AWS knows of it", "ManagedBy": "is what AWS knows of it",
-	"RoleArn": "the runner has a role of its own", "Target.RoleArn": "the runner has a role of its own",
+	"Arn": "is an identifier of AWS", "CreationDate": "is a status of AWS", "LastModificationDate": "is a status of AWS",
+	"EventBusName": "a schedule needs no bus", "CreatedBy": "is a status of AWS", "ManagedBy": "is a status of AWS",
+	"RoleArn": "the runner has its own role", "Target.RoleArn": "the runner has its own role",
 	"KmsKeyArn": "secrets are sealed with the scheduler's key",
 }
 
@@ -53,7 +53,7 @@ func (e *eventBridgeFile) entry(t *tree) {
 	entry := cmp.Or(name, "an entry without a name")
 	expression := t.text("ScheduleExpression")
 	if expression == "" {
-		e.notef(Failed, entry, "ScheduleExpression", "there is none: it runs on events, or is no rule or schedule")
+		e.notef(Failed, entry, "ScheduleExpression", "missing: the entry runs on events, or is not a rule or schedule")
 		return
 	}
 	job := fields{}
@@ -69,10 +69,10 @@ func (e *eventBridgeFile) entry(t *tree) {
 		e.notef(Changed, entry, "State", "%s: it is enabled", state)
 	}
 	e.flexible(entry, t, &job)
-	job.set("overlap", "allow") // a target is called whether or not it has done with the last call
+	job.set("overlap", "allow") // EventBridge calls a target even if its last call is still running
 	group := t.text("GroupName")
 	if group != "" && !strings.Contains(e.Runner, "{namespace}") {
-		e.notef(Dropped, entry, "GroupName", "%s: {namespace} in --target-uri stands for it; --collection names one for all", group)
+		e.notef(Dropped, entry, "GroupName", "%s: use {namespace} in --target-uri, or one --collection for all jobs", group)
 	}
 	targets := []document.Value{}
 	if one, ok := t.take("Target"); ok {
@@ -82,7 +82,7 @@ func (e *eventBridgeFile) entry(t *tree) {
 		targets = append(targets, list.Items()...)
 	}
 	if len(targets) == 0 {
-		e.notef(Failed, entry, "Targets", "there are none: put what list-targets-by-rule prints as Targets into the rule")
+		e.notef(Failed, entry, "Targets", "missing: add the Targets that list-targets-by-rule prints to the rule")
 		return
 	}
 	e.dropRest(entry, t, known)
@@ -124,7 +124,7 @@ func (e *eventBridgeFile) target(entry, name, group string, t *tree) (fields, bo
 			attempts = 185 // the default of EventBridge, within 24 hours
 		}
 		e.notef(Changed, entry, "RetryPolicy.MaximumRetryAttempts",
-			"%d tries, at times of AWS' choosing: here up to %d, after 30 s, a minute and so on up to an hour",
+			"%d attempts, at times chosen by AWS: becomes up to %d, after 30 s, a minute and so on up to an hour",
 			attempts, min(attempts, mostRetries))
 		policy.set("retryType", "exponential")
 		policy.set("retryInterval", "PT30S")
@@ -134,14 +134,14 @@ func (e *eventBridgeFile) target(entry, name, group string, t *tree) (fields, bo
 	action.set("retryPolicy", policy)
 	t.take("Id")
 	e.dropRest(entry, t, map[string]string{
-		"DeadLetterConfig": "say with action.errorAction what is told of an occurrence that failed",
-		"RoleArn":          "the runner has a role of its own",
-		"RetryPolicy":      "retries end by their number, not by their age",
+		"DeadLetterConfig": "use action.errorAction to report failed occurrences",
+		"RoleArn":          "the runner has its own role",
+		"RetryPolicy":      "retries are limited by number, not by age",
 	})
 	return action, true
 }
 
-// mostRetries is how many retries are made of what AWS tries for a day: at these intervals they take about as long.
+// mostRetries is the number of retries that replaces a day of attempts by AWS: at these intervals, they take about as long.
 const mostRetries = 20
 
 // request translates an API destination.
@@ -155,7 +155,7 @@ func (e *eventBridgeFile) request(entry string, t *tree, input string) fields {
 	t.take("ApiDestinationArn")
 	t.take("Name")
 	e.dropRest(entry, t, map[string]string{
-		"ConnectionArn": "how the request is authorized is not in it: set action.request.authentication",
+		"ConnectionArn": "does not contain the credentials: set action.request.authentication",
 	})
 	return action
 }
@@ -183,7 +183,7 @@ func (e *eventBridgeFile) times(entry, expression string, t *tree, job *fields) 
 		}
 		if start == "" {
 			e.notef(Changed, entry, "ScheduleExpression",
-				"%s is counted from when the job is put, not from when the rule was made", expression)
+				"%s counts from the creation of the job, not of the rule", expression)
 		}
 		recurrence.set("frequency", m[2])
 		recurrence.set("interval", n)
@@ -203,19 +203,19 @@ func (e *eventBridgeFile) times(entry, expression string, t *tree, job *fields) 
 	case once.MatchString(expression):
 		location, err := time.LoadLocation(cmp.Or(zone, "UTC"))
 		if err != nil {
-			return failed("there is no time zone %s", zone)
+			return failed("unknown time zone %s", zone)
 		}
 		at, err := time.ParseInLocation("2006-01-02T15:04:05", once.FindStringSubmatch(expression)[1], location)
 		if err != nil {
-			return failed("it is no date and time")
+			return failed("not a date and time")
 		}
 		if after := t.text("ActionAfterCompletion"); after == "DELETE" {
-			e.notef(Dropped, entry, "ActionAfterCompletion", "what is over is kept for a while")
+			e.notef(Dropped, entry, "ActionAfterCompletion", "completed jobs are kept for a while")
 		}
 		job.set("startTime", at.Format(time.RFC3339))
 		return true
 	default:
-		return failed("it is none of cron(…), rate(…) and at(…)")
+		return failed("not one of cron(…), rate(…) and at(…)")
 	}
 	job.set("startTime", start)
 	recurrence.set("endTime", end)
@@ -230,14 +230,14 @@ func (e *eventBridgeFile) flexible(entry string, t *tree, job *fields) {
 	if !strings.EqualFold(mode, "FLEXIBLE") || !ok {
 		return
 	}
-	e.notef(Changed, entry, "FlexibleTimeWindow", "each occurrence is put off by its own share of %d minutes, always the same", minutes)
+	e.notef(Changed, entry, "FlexibleTimeWindow", "each occurrence is delayed by a fixed share of %d minutes", minutes)
 	job.set("jitter", fmt.Sprintf("PT%dM", minutes))
 }
 
 // weekdayNumber is a number in AWS' day of the week, 1 for Sunday to 7 for Saturday; not what follows a # or a step.
 var weekdayNumber = regexp.MustCompile(`(^|[,-])[1-7]`)
 
-// awsCron is a pattern of EventBridge in Obsidian's dialect, or why it cannot be said there.
+// awsCron converts a pattern of EventBridge to Obsidian's dialect, or returns the reason why it cannot.
 func awsCron(words []string) (pattern, why string) {
 	if len(words) != 6 {
 		return "", fmt.Sprintf("it has %d fields, not six", len(words))

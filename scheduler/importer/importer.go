@@ -24,14 +24,14 @@ type Options struct {
 	System   bool   // a crontab has a column for the user
 }
 
-// Level is how much of an entry is concerned by a note.
+// Level is the severity of a note.
 type Level string
 
 // The levels.
 const (
-	Changed Level = "changed" // it is said in another way, or something was assumed
-	Dropped Level = "dropped" // it has no counterpart, and is left out
-	Failed  Level = "failed"  // the whole entry is left out
+	Changed Level = "changed" // expressed differently, or assumed
+	Dropped Level = "dropped" // omitted, without a counterpart
+	Failed  Level = "failed"  // the whole entry is omitted
 )
 
 // Note is a line of the report.
@@ -64,7 +64,7 @@ var formats = map[string]func(*reading, []byte) error{
 // Formats are the names of the sources.
 func Formats() []string { return slices.Sorted(maps.Keys(formats)) }
 
-// Import reads a source. The error says that it cannot be read at all, and matches [scheduler.ErrInvalid].
+// Import converts a source. It returns an error that matches [scheduler.ErrInvalid] if the source cannot be read at all.
 func Import(format string, data []byte, o Options) (Result, error) {
 	read, ok := formats[format]
 	if !ok {
@@ -141,12 +141,12 @@ func jobName(text string) string {
 	return name[:min(len(name), maxName)]
 }
 
-// placeNames are what {…} in [Options.Runner] may be.
+// placeNames are the placeholders of [Options.Runner].
 var placeNames = []string{"name", "namespace", "id"}
 
 var inBraces = regexp.MustCompile(`\{[^}]*\}?`)
 
-// CheckRunner checks the URI of [Options.Runner]: in braces it has the names of places that are filled in, and no others.
+// CheckRunner checks the URI of [Options.Runner], whose braces can contain only known placeholders.
 func CheckRunner(uri string) error {
 	for _, place := range inBraces.FindAllString(uri, -1) {
 		if !slices.Contains(placeNames, strings.Trim(place, "{}")) {
@@ -156,22 +156,22 @@ func CheckRunner(uri string) error {
 	return nil
 }
 
-// run is the action that has a runner do what Carillon does not do itself; false, and a note, when none is named.
+// run returns the request to the runner for work that Carillon does not run itself, or false, with a note, without a runner.
 func (r *reading) run(entry, what string, places map[string]string, body document.Value) (document.Value, bool) {
 	if r.Runner == "" {
-		r.notef(Failed, entry, "", "it is %s, which Carillon does not run: name with --target-uri what does", what)
+		r.notef(Failed, entry, "", "it is %s, which Carillon does not run: set --target-uri to a runner", what)
 		return document.Value{}, false
 	}
 	uri := r.Runner
 	for _, name := range placeNames {
 		place, value := "{"+name+"}", places[name]
 		if value == "" && strings.Contains(uri, place) {
-			r.notef(Failed, entry, "", "--target-uri has %s, and the entry has nothing that is called so", place)
+			r.notef(Failed, entry, "", "--target-uri contains %s, which the entry lacks", place)
 			return document.Value{}, false
 		}
 		uri = strings.ReplaceAll(uri, place, url.PathEscape(value))
 	}
-	r.notef(Changed, entry, "", "it is %s: %s is asked to run it", what, uri)
+	r.notef(Changed, entry, "", "it is %s: becomes a request to %s", what, uri)
 	headers, request, action := fields{}, fields{}, fields{}
 	headers.set("Content-Type", "application/json")
 	request.set("method", "POST")
@@ -183,7 +183,7 @@ func (r *reading) run(entry, what string, places map[string]string, body documen
 	return document.ObjectValue(action...), true
 }
 
-// zone is the time zone of a schedule, in which the source has named one, or has not.
+// zone returns the time zone of a schedule, with a note if the source names none.
 func (r *reading) zone(entry, named, otherwise string) string {
 	switch {
 	case named != "":
@@ -191,6 +191,6 @@ func (r *reading) zone(entry, named, otherwise string) string {
 	case r.TimeZone != "":
 		return r.TimeZone
 	}
-	r.notef(Changed, entry, "", "it names no time zone: %s in the source, UTC here; --time-zone says another one", otherwise)
+	r.notef(Changed, entry, "", "it names no time zone: %s in the source, now UTC; set another with --time-zone", otherwise)
 	return ""
 }

@@ -26,9 +26,9 @@ func cronJobs(r *reading, data []byte) error {
 // keptInCluster states what happens to the parts of a CronJob that remain in the cluster.
 var keptInCluster = map[string]string{
 	"spec.jobTemplate": "stays in the cluster: the runner makes a Job of it, as kubectl create job --from=cronjob/… does",
-	"status":           "is what the cluster knows of it", "metadata": "is what the cluster knows it by",
-	"spec.successfulJobsHistoryLimit": "the cluster keeps Jobs; the history here has its own age",
-	"spec.failedJobsHistoryLimit":     "the cluster keeps Jobs; the history here has its own age",
+	"status":           "is a status of the cluster", "metadata": "identifies it in the cluster",
+	"spec.successfulJobsHistoryLimit": "the cluster keeps Jobs; the history of Carillon has its own age",
+	"spec.failedJobsHistoryLimit":     "the cluster keeps Jobs; the history of Carillon has its own age",
 }
 
 func cronJob(r *reading, t *tree) {
@@ -40,7 +40,7 @@ func cronJob(r *reading, t *tree) {
 	entry := namespace + "/" + name
 	if kind != "CronJob" || name == "" {
 		entry = cmp.Or(strings.Trim(kind+" "+name, " "), "a document without a name")
-		r.notef(Failed, entry, "kind", "it is no CronJob with a name")
+		r.notef(Failed, entry, "kind", "not a CronJob with a name")
 		return
 	}
 	job := fields{}
@@ -80,11 +80,11 @@ func (r *reading) cronJobTimes(entry string, t *tree, job *fields) bool {
 	if every, ok := strings.CutPrefix(text, "@every "); ok {
 		d, err := time.ParseDuration(every)
 		if err != nil || d < time.Second {
-			r.notef(Failed, entry, "spec.schedule", "%s: %q is no duration of a second or more", text, every)
+			r.notef(Failed, entry, "spec.schedule", "%s: %q is not a duration of at least a second", text, every)
 			return false
 		}
 		r.notef(Changed, entry, "spec.schedule",
-			"%s is counted from when the job is put, and no longer from when the controller started", text)
+			"%s counts from the creation of the job, not from the start of the controller", text)
 		frequency, interval := everyWhich(d.Round(time.Second))
 		recurrence.set("frequency", frequency)
 		recurrence.set("interval", interval)
@@ -100,7 +100,7 @@ func (r *reading) cronJobTimes(entry string, t *tree, job *fields) bool {
 	}
 	recurrence.set("cron", strings.ReplaceAll(text, "?", "*"))
 	job.set("recurrence", recurrence)
-	job.set("timeZone", r.zone(entry, zone, "that of the controller, mostly UTC,"))
+	job.set("timeZone", r.zone(entry, zone, "the zone of the controller, usually UTC,"))
 	return true
 }
 
@@ -123,7 +123,7 @@ func (r *reading) cronJobPolicies(entry string, t *tree, job *fields) {
 	case "Forbid":
 		job.set("overlap", "skip")
 	default:
-		r.notef(Changed, entry, "spec.concurrencyPolicy", "%s: what runs is not ended for what is due; the job waits for itself", policy)
+		r.notef(Changed, entry, "spec.concurrencyPolicy", "%s: a due run does not replace a running one; it waits for it", policy)
 		job.set("overlap", "skip")
 	}
 	catchUp := fields{}
@@ -132,7 +132,7 @@ func (r *reading) cronJobPolicies(entry string, t *tree, job *fields) {
 		catchUp.set("window", "PT"+strconv.Itoa(seconds)+"S")
 	} else {
 		r.notef(Changed, entry, "spec.startingDeadlineSeconds",
-			"it is not set: a missed time is made up for within an hour, and not however late")
+			"not set: a missed run catches up within an hour, not at any later time")
 	}
 	job.set("catchUp", catchUp)
 }

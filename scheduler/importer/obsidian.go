@@ -48,7 +48,7 @@ func (r *reading) obsidianJob(v document.Value) {
 func (r *reading) obsidianSchedule(entry, name string, t, s *tree) {
 	pattern, class := s.text("schedule"), t.text("jobClass")
 	if pattern == "" || class == "" {
-		r.notef(Failed, entry, "", "it has no schedule and jobClass: it is no job of Obsidian that runs by itself")
+		r.notef(Failed, entry, "", "without schedule and jobClass: not a scheduled job of Obsidian")
 		return
 	}
 	job, recurrence := fields{}, fields{}
@@ -72,14 +72,14 @@ func (r *reading) obsidianSchedule(entry, name string, t, s *tree) {
 	recurrence = append(fields{{Name: "cron", Value: document.StringValue(pattern)}}, recurrence...)
 	job.set("recurrence", recurrence)
 	if !namesZone(pattern) {
-		job.set("timeZone", r.zone(entry, "", "that of the cluster"))
+		job.set("timeZone", r.zone(entry, "", "the zone of the cluster"))
 	}
 	switch status := strings.ToUpper(cmp.Or(s.text("status"), s.text("state"), s.text("activeStatus"))); status {
 	case "", "ENABLED":
 	case "DISABLED":
 		job.set("state", "disabled")
 	default:
-		r.notef(Changed, entry, "status", "%s: the job is disabled; enable it when it is to run by its schedule", status)
+		r.notef(Changed, entry, "status", "%s: the job is disabled; enable it to run it by its schedule", status)
 		job.set("state", "disabled")
 	}
 	r.obsidianPolicies(entry, t, &job)
