@@ -23,25 +23,25 @@ import (
 type Command struct {
 	terminal.Logging `embed:"" set:"loglevel=warn"`
 
-	Config       string            `help:"Queues, topics and subscriptions to make, as a config.json of Microsoft's emulator." placeholder:"FILE"`
-	AutoCreate   bool              `help:"Make queues, topics and subscriptions when they are first used, instead of refusing them."`
-	AMQP         string            `name:"amqp" help:"Where Service Bus listens for AMQP." default:"127.0.0.1:5672" placeholder:"ADDR"`
-	HTTP         string            `name:"http" help:"Where Service Bus listens for its admin clients, REST, /health, /metrics, /api and AMQP over WebSocket." default:"127.0.0.1:5300" placeholder:"ADDR"`
-	Queue        string            `name:"queue" help:"Where storage queues listen." default:"127.0.0.1:10001" placeholder:"ADDR"`
+	Config       string            `help:"Create the queues, topics and subscriptions of this file, a config.json of Microsoft's emulator." placeholder:"FILE"`
+	AutoCreate   bool              `help:"Create queues, topics and subscriptions on first use instead of rejecting them."`
+	AMQP         string            `name:"amqp" help:"Address of Service Bus for AMQP." default:"127.0.0.1:5672" placeholder:"ADDR"`
+	HTTP         string            `name:"http" help:"Address of Service Bus for management clients, REST, /health, /metrics, /api and AMQP over WebSocket." default:"127.0.0.1:5300" placeholder:"ADDR"`
+	Queue        string            `name:"queue" help:"Address of storage queues." default:"127.0.0.1:10001" placeholder:"ADDR"`
 	NoServiceBus bool              `help:"Run without Service Bus."`
 	NoQueue      bool              `help:"Run without storage queues."`
-	Keys         string            `help:"How keys are checked: strict, lenient (every account, any key) or off. Default: strict for storage queues and with --sas-key, else lenient." placeholder:"MODE"`
-	SASKey       map[string]string `name:"sas-key" mapsep:"none" help:"A shared access key of Service Bus, instead of the usual one; may be repeated. NAME:send=KEY is good for sending alone, NAME:listen,send=KEY for both; manage is everything, as without rights." placeholder:"NAME=KEY"`
-	Account      map[string]string `mapsep:"none" help:"A storage account with its key in base64, instead of devstoreaccount1; may be repeated." placeholder:"NAME=KEY"`
-	Tier         string            `help:"Refuse what a namespace of Service Bus of this tier refuses: basic, standard or premium. Default: nothing is refused that is possible." placeholder:"TIER"`
-	Console      console           `help:"Serve pages that show queues and messages and let people change them, on 127.0.0.1:8080. --console=ADDR chooses another address."`
-	Insecure     bool              `name:"insecure-listen" help:"Let --console be another address than a loopback one, though nothing asks for a password."`
-	Explain      bool              `help:"Log what clients of Service Bus did wrong: a line for each refusal, with the client's container id and a hint."`
-	Cert         string            `help:"Certificate, in PEM, with which Service Bus serves TLS too, on the same ports, and storage queues HTTPS alone." placeholder:"FILE"`
-	Key          string            `help:"The private key of --cert, in PEM." placeholder:"FILE"`
-	Hosts        []string          `name:"allowed-host" help:"Names that the HTTP servers answer to. On a loopback address those of such addresses come beside, elsewhere addresses, and without this flag they answer to all. A name, or *.example.com; may be repeated." placeholder:"NAME"`
-	Data         string            `help:"Directory that keeps everything for the next start; one process at a time can use it. Default: memory." placeholder:"DIR"`
-	PortsFile    string            `help:"Write the addresses and connection strings to this file, as JSON, once everything runs." placeholder:"FILE"`
+	Keys         string            `help:"How to check keys: strict, lenient (any account and key) or off. Default: strict for storage queues and with --sas-key, otherwise lenient." placeholder:"MODE"`
+	SASKey       map[string]string `name:"sas-key" mapsep:"none" help:"Shared access key of Service Bus, instead of the default one. NAME:send=KEY and NAME:listen,send=KEY limit its rights; manage includes all rights, as does no list. Repeatable." placeholder:"NAME=KEY"`
+	Account      map[string]string `mapsep:"none" help:"Storage account with its key in base64, instead of devstoreaccount1. Repeatable." placeholder:"NAME=KEY"`
+	Tier         string            `help:"Enforce the restrictions of a Service Bus tier: basic, standard or premium. Default: no restrictions." placeholder:"TIER"`
+	Console      console           `help:"Serve a web console to view and change queues and messages, on 127.0.0.1:8080. --console=ADDR sets another address."`
+	Insecure     bool              `name:"insecure-listen" help:"Allow a --console address other than loopback, although it does not require a password."`
+	Explain      bool              `help:"Log mistakes of Service Bus clients: a line per rejected request, with the client's container id and a hint."`
+	Cert         string            `help:"Certificate (PEM). Service Bus then also serves TLS on the same ports; storage queues serve only HTTPS." placeholder:"FILE"`
+	Key          string            `help:"Private key of --cert (PEM)." placeholder:"FILE"`
+	Hosts        []string          `name:"allowed-host" help:"Host names to accept, such as *.example.com. A loopback listener also accepts loopback names; others also accept IP addresses. Default: all hosts. Repeatable." placeholder:"NAME"`
+	Data         string            `help:"Directory for persistent data, used by one process at a time. Default: memory." placeholder:"DIR"`
+	PortsFile    string            `help:"Write the addresses and connection strings to this file as JSON after startup." placeholder:"FILE"`
 }
 
 // Help shows examples.
@@ -59,27 +59,27 @@ or a database, and prints the connection strings. Programs use them through Azur
     JS  const client = new ServiceBusClient("Endpoint=sb://127.0.0.1:5672;…;UseDevelopmentEmulator=true;")
         const service = QueueServiceClient.fromConnectionString("DefaultEndpointsProtocol=http;…;")
 
-Each string is one line without blanks; copy the printed ones. Queues and topics are those of --config, those
-that admin clients make and, with --auto-create, whatever is used. Without --data everything is gone at the end.
---json prints what the ports file has.
+Each string is one line without blanks; copy the printed ones. The queues and topics are defined in --config, created by
+management clients or, with --auto-create, created on first use. Without --data, they are lost at exit. --json prints
+the content of the ports file.
 
-Admin clients of Service Bus take its string with the HTTP port, 5300. They insist on HTTPS: give --cert and --key,
-and let them trust the certificate (SSL_CERT_FILE for Go, NODE_EXTRA_CA_CERTS for Node.js), or give their options a
-transport that speaks HTTP instead. With --cert, storage queues speak HTTPS alone.
+Management clients of Service Bus need its string with the HTTP port, 5300. They require HTTPS: set --cert and --key, and
+let them trust the certificate (SSL_CERT_FILE for Go, NODE_EXTRA_CA_CERTS for Node.js), or configure a transport that
+uses HTTP. With --cert, storage queues use only HTTPS.
 
-Whose keys are to be checked says so: --sas-key for Service Bus, whose keys are strict with it, and --account for
-storage queues, whose keys are strict anyway. The strings that are printed have these keys. Keys of single queues and
-topics come from AuthorizationRules among the properties in --config, or from an admin client.
+To check keys, set --sas-key for Service Bus, which makes its checks strict, or --account for storage queues, whose checks
+are always strict. The printed strings contain these keys. Keys of single queues and topics come from AuthorizationRules
+in the properties in --config, or from a management client.
 
-A program that fails and does not say why: --explain logs what Service Bus refused and what to do about it, be it an
-unknown queue, a wrong key, a lock that was lost or a message that was settled twice.
+To debug a failing program, set --explain: it logs the requests that Service Bus rejected and how to fix them, such as an
+unknown queue, a wrong key, a lost lock or a message that was settled twice.
 
---console serves pages for people: what is in each queue, why a message is a dead letter, which rules it would pass.
-Messages can be sent, resubmitted and deleted there, and nobody is asked for a password: only loopback addresses are
-taken, unless --insecure-listen is given.
+--console serves pages that show the messages of each queue, the reasons of dead letters, and the rules that a message
+would pass. You can send, resubmit and delete messages. The console requires no password and therefore accepts only
+loopback addresses, unless you set --insecure-listen.
 
-Port 0 takes a free port. Stay on loopback addresses, or in a network of your own, as that of containers: the keys are
-no secret, and other addresses are warned of. SIGTERM ends it in good order.
+Port 0 selects a free port. Use loopback addresses or a private network, such as a container network: the keys are public,
+and the emulators warn about other addresses. SIGTERM shuts down gracefully.
 
 Examples:
 
@@ -110,7 +110,7 @@ func (c Command) Run(ctx context.Context, t *terminal.Terminal) error {
 		return err
 	}
 	if exposed := c.exposed(ctx); len(exposed) > 0 {
-		t.Complain("warning", "other machines may reach "+listen.Names(exposed)+"; keys protect little here")
+		t.Complain("warning", listen.Names(exposed)+" may be reachable from other machines; the keys are public")
 	}
 	pages, err := c.open(ctx, t, e)
 	if err == nil {
@@ -221,7 +221,7 @@ func readKeys(flags map[string]string) (keys map[string]string, rights map[strin
 			return nil, nil, terminal.Usagef("--sas-key: %q is not NAME=KEY", named+"="+key)
 		}
 		if _, twice := keys[name]; twice {
-			return nil, nil, terminal.Usagef("--sas-key: %q is there twice", name)
+			return nil, nil, terminal.Usagef("--sas-key: %q is set twice", name)
 		}
 		keys[name] = key
 		if !limited {
@@ -276,12 +276,12 @@ func (c Command) serve(ctx context.Context, t *terminal.Terminal, e *Servers, pa
 	}
 	e.Wait(ctx)
 	if !t.JSON && ctx.Err() != nil {
-		fmt.Fprintln(t.Err, "stopping; a second signal ends it at once")
+		fmt.Fprintln(t.Err, "stopping; a second signal exits immediately")
 	}
 	return nil
 }
 
-// greet says what runs where.
+// greet prints the addresses.
 func (c Command) greet(t *terminal.Terminal, e *Servers, p listen.Ports) {
 	where := "in memory"
 	if c.Data != "" {
@@ -317,7 +317,7 @@ func (c Command) entities(e *Servers) string {
 	return strings.Join(words, ", ")
 }
 
-// console is the flag --console: where the pages are; "" is nowhere.
+// console is the flag --console, the address of the console; "" disables it.
 type console string
 
 // defaultConsole is where they are unless the flag says so.
@@ -359,7 +359,7 @@ func (c Command) open(ctx context.Context, t *terminal.Terminal, e *Servers) (*l
 		return nil, nil //nolint:nilnil // nothing is asked for, as usual
 	}
 	if exposed := listen.Exposed(ctx, c.Console.flag()); len(exposed) > 0 {
-		t.Complain("warning", "other machines may reach "+listen.Names(exposed)+"; nothing there asks for a password")
+		t.Complain("warning", listen.Names(exposed)+" may be reachable from other machines, without a password")
 	}
 	pages := frame.New(frame.Config{
 		Rooms:     []frame.Room{queues.Alone(e.Room("carillon emulate"))},
