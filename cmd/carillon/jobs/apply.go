@@ -27,43 +27,42 @@ type Apply struct {
 	remote.Server
 	remote.Within
 
-	Paths       []string `arg:"" name:"path" help:"Job files, directories of them, or - for standard input."`
-	DryRun      bool     `help:"Change nothing: show what would be changed, and when the jobs would run."`
-	IfUnchanged bool     `help:"Put a job whose document has an \"etag\" only if it is still as it was then."`
-	Strict      bool     `help:"Refuse jobs that there are warnings about."`
+	Paths       []string `arg:"" name:"path" help:"Job files, directories of job files, or - for standard input."`
+	DryRun      bool     `help:"Show the changes and the next runs, without applying."`
+	IfUnchanged bool     `help:"Apply a document with an \"etag\" only if the job still has that ETag."`
+	Strict      bool     `help:"Treat warnings as errors."`
 }
 
 // Help shows examples.
 func (Apply) Help() string {
-	return `A job file is JSON or YAML; YAML may hold several documents separated by "---". A directory stands for all
-*.json, *.yaml and *.yml files below it. A document is a job as the REST API takes it, with its "name" (job,
-or collection/job) and "collection" on top; without a name it is called as its file.
+	return `A job file is JSON or YAML; YAML can hold several documents separated by "---". A directory includes all *.json, *.yaml
+and *.yml files below it. A document is a job in the format of the REST API, plus its "name" (job, or collection/job) and
+"collection". The default name is the file name.
 
-In strings, ${CARILLON_…} is replaced by that environment variable; CARILLON_ECHO is the scheduler's /echo
-unless it is set, which "carillon dev" has, and "carillon serve --echo". Other variables are left alone.
+In strings, ${CARILLON_…} is replaced by that environment variable. CARILLON_ECHO defaults to the scheduler's /echo, which
+"carillon dev" and "carillon serve --echo" serve. Other variables are not replaced.
 
-A document with "type: Microsoft.Scheduler/jobCollections" is a collection, as "carillon collection get" shows it.
-Collections are applied before jobs, whatever the order of the files.
+A document with "type: Microsoft.Scheduler/jobCollections" is a collection, as "carillon collection get" prints it.
+Collections are applied before jobs, regardless of the order of the files.
 
-All problems of all files are reported, each as file:line:column: path: message. JSON files may have comments.
-A file that cannot be read leaves all its jobs as they are; a job that the scheduler refuses leaves only
-itself. Applying again changes nothing that is as its file says, and nothing is ever deleted. A job
-stays enabled or disabled, as it is, unless its file has a "state". One that is over begins again when its file has
-changed.
+All problems of all files are reported as file:line:column: path: message. JSON files can contain comments. If a file
+cannot be read, all its jobs stay unchanged; if the scheduler rejects a job, only that job does. Apply is idempotent and
+never deletes. A job stays enabled or disabled unless its file has a "state". A completed or faulted job restarts if its
+file has changed.
 
-Warnings tell what may not be meant so: a schedule that never runs, a member without effect.
+Warnings report probable mistakes: a schedule that never runs, a field without effect.
 
 Examples:
 
     carillon apply examples/jobs
     carillon apply --dry-run --strict examples/jobs
     carillon apply -c billing report.yaml
-    carillon get report --json > report.json       # edit it, and put it unless somebody else was faster
+    carillon get report --json > report.json       # edit it, and apply it unless the job has changed
     carillon apply --if-unchanged report.json
     carillon get --state enabled --json | carillon apply --server http://other:8080 -
 
-Secrets are not in what "carillon get" shows. Jobs that are applied without the secrets they have are refused; on
-another scheduler add them first.`
+"carillon get" does not show secrets. A job that is applied without its stored secrets is rejected; add the secrets
+before you apply it to another scheduler.`
 }
 
 // Run applies the files.
@@ -83,7 +82,7 @@ func (c Apply) Run(ctx context.Context, t *terminal.Terminal, api *client.Client
 	return errors.Join(printResults(t, results, append(problems, wrong...)), err)
 }
 
-// putting is how jobs and collections are put.
+// putting configures how to put jobs and collections.
 type putting struct {
 	client.PutOptions
 
@@ -119,7 +118,7 @@ func putJob(ctx context.Context, api *client.Client, j jobfile.Job, o putting) (
 	if etag, ok := v.Member("etag"); ok {
 		if o.IfMatch = etag.Text(); o.IfMatch == "" {
 			return nil, scheduler.Invalid("etag",
-				"is not an ETag, such as \"a1b2-3\" with its quotes; leave it out to put the job whatever is there")
+				"is not an ETag, such as \"a1b2-3\" with its quotes; omit it to apply the job unconditionally")
 		}
 	}
 	return api.Put(ctx, j.Key, j.Body, o.PutOptions)
@@ -127,22 +126,21 @@ func putJob(ctx context.Context, api *client.Client, j jobfile.Job, o putting) (
 
 // Validate checks job files.
 type Validate struct {
-	Paths []string `arg:"" name:"path" help:"Job files, directories of them, or - for standard input."`
+	Paths []string `arg:"" name:"path" help:"Job files, directories of job files, or - for standard input."`
 
 	Collection string        `short:"c" help:"Collection of jobs that name none." default:"default" env:"CARILLON_COLLECTION" placeholder:"NAME"`
 	Dev        bool          `help:"Check for carillon dev: retries after a second, and Service Bus without a key."`
-	MinRetry   time.Duration `name:"min-retry-interval" help:"Shortest retryInterval, as that of carillon serve." default:"15s" placeholder:"DURATION"`
-	Strict     bool          `help:"Take warnings for problems."`
+	MinRetry   time.Duration `name:"min-retry-interval" help:"Minimum retryInterval; use the value of carillon serve." default:"15s" placeholder:"DURATION"`
+	Strict     bool          `help:"Treat warnings as errors."`
 }
 
 // Help shows examples.
 func (Validate) Help() string {
-	return `Reads job files as "carillon apply" does, and says everything that is wrong with them. It needs no scheduler and
-changes nothing, and is made for editors and continuous integration: the exit code is 1 when something is wrong.
+	return `Reads job files as "carillon apply" does and reports all problems, without a scheduler and without changes, for editors and
+continuous integration. The exit code is 1 if a file has a problem.
 
-Jobs are checked against the quota, limits and defaults of their collection, if these files have it. Only a scheduler can
-check other collections and its own limits.
-${CARILLON_ECHO} need not be set.
+Jobs are checked against the quota, limits and defaults of their collection if the files contain it. Only a scheduler can
+check other collections and its own limits. ${CARILLON_ECHO} need not be set.
 
 Examples:
 
@@ -155,7 +153,7 @@ Examples:
 // DevMinRetry is the shortest retryInterval in `carillon dev`.
 const DevMinRetry = time.Second
 
-// valid is the result for a job that is in order.
+// valid is the result for a valid job.
 const valid v1.Result = "valid"
 
 // Run validates files.
@@ -181,7 +179,7 @@ func (c Validate) Run(ctx context.Context, t *terminal.Terminal) error {
 	return err
 }
 
-// report prints the outcome of job files. problems are those of files whose jobs were not put.
+// report prints the results of job files and returns an error for the problems.
 func report(t *terminal.Terminal, problems []jobfile.Problem, results []jobfile.Result) error {
 	for _, r := range results {
 		problems = append(problems, r.Problems...)
@@ -244,10 +242,10 @@ func printResult(t *terminal.Terminal, r jobfile.Result) {
 	}
 }
 
-// rehearsed is how many of the next runs people are shown of each job.
+// rehearsed is the number of next runs printed per job of a dry run.
 const rehearsed = 5
 
-// applied is what became of a job, for programs.
+// applied is the JSON result for a job.
 type applied struct {
 	Job      string          `json:"job"` // or "collection NAME"
 	File     string          `json:"file"`
@@ -278,8 +276,7 @@ func appliedOf(results []jobfile.Result, problems []jobfile.Problem) (jobs []app
 	return jobs, all
 }
 
-// firstUnavailable returns the first error that is no fault of a file: one
-// message is enough for all jobs.
+// firstUnavailable returns the first error that no file has caused. One message is enough for all jobs.
 func firstUnavailable(problems []jobfile.Problem) error {
 	for _, p := range problems {
 		if errors.Is(p.Cause, scheduler.ErrUnavailable) || errors.Is(p.Cause, context.Canceled) {
@@ -289,7 +286,7 @@ func firstUnavailable(problems []jobfile.Problem) error {
 	return nil
 }
 
-// onePerCollection keeps the first of the problems about a collection that does not exist, and says how many jobs share it.
+// onePerCollection merges the problems about a missing collection into one with the number of its jobs.
 func onePerCollection(problems []jobfile.Problem) []jobfile.Problem {
 	var kept []jobfile.Problem
 	first, jobs := map[string]int{}, map[string]int{}
@@ -313,7 +310,7 @@ func onePerCollection(problems []jobfile.Problem) []jobfile.Problem {
 	return kept
 }
 
-// nearFile returns the file that was probably meant by a missing one in the same directory, or "".
+// nearFile suggests a file in the directory of a missing one, or returns "".
 func nearFile(file string) string {
 	entries, err := os.ReadDir(filepath.Dir(file))
 	if err != nil {
@@ -329,7 +326,7 @@ func nearFile(file string) string {
 	return ""
 }
 
-// applyHint says what to do about the most frequent mistake.
+// applyHint suggests a fix for the most frequent mistakes.
 func applyHint(problems []jobfile.Problem) string {
 	for _, p := range problems {
 		switch {

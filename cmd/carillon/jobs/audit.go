@@ -19,24 +19,24 @@ type Audit struct {
 	remote.Server
 	remote.Within
 
-	Name   string     `arg:"" name:"job" optional:"" help:"Name of a job: job, or collection/job; collection/ for it and all of its jobs, or nothing for all there is."`
-	Follow bool       `short:"f" help:"Print what is changed from now on, until interrupted."`
-	Top    int        `short:"n" help:"How many of the last changes to show." default:"20" placeholder:"N"`
-	Who    string     `help:"Show only what this one changed, or who said to be this one." placeholder:"NAME"`
+	Name   string     `arg:"" name:"job" optional:"" help:"Name of a job: job, or collection/job; collection/ for it and all its jobs. Default: everything."`
+	Follow bool       `short:"f" help:"Print changes as they happen, until interrupted."`
+	Top    int        `short:"n" help:"Number of changes to show." default:"20" placeholder:"N"`
+	Who    string     `help:"Show only changes by this name, verified or claimed." placeholder:"NAME"`
 	Op     string     `help:"Show only this operation: put, patch, delete, enable, disable, pause, cancel, run, try, resubmit, create, revoke, rotate, repair, restore." placeholder:"OP"`
 	Kind   audit.Kind `help:"Show only changes of this kind: job, collection, secret, token, operation or system." enum:",job,collection,secret,token,operation,system" default:"" placeholder:"KIND"`
-	Since  string     `help:"Show only changes not before: 2026-03-08, 2026-03-08T02:30Z, or 2h, which is two hours ago." placeholder:"TIME"`
-	Until  string     `help:"Show only changes not after, likewise." placeholder:"TIME"`
+	Since  string     `help:"Show only changes since: 2026-03-08, 2026-03-08T02:30Z, or 2h (two hours ago)." placeholder:"TIME"`
+	Until  string     `help:"Show only changes until: formats as in --since." placeholder:"TIME"`
 }
 
 // Help shows examples.
 func (Audit) Help() string {
-	return `Who changed what, when, and from where: jobs, collections, secrets, tokens, runs by hand, repairs, restores. What is shown
-is where something changed, never its value. A name with a question mark is what a publisher claims to be, which
-nobody has checked. A change that says "interrupted" was begun by a process that ended: it may have been done.
+	return `Shows who changed what, when, and from where: jobs, collections, secrets, tokens, manual runs, repairs, restores. It shows
+the changed fields, never their values. A name with a question mark is claimed by a publisher and not verified.
+"interrupted" marks a change whose process ended: it may have taken effect.
 
-Changes are shown oldest first; --json prints them as the API has them, one on a line. The audit log needs the role
-admin, on the collection or on all.
+Changes are shown oldest first; --json prints one record of the API per line. The audit log needs the role admin, on the
+collection or on all.
 
 Examples:
 
@@ -59,7 +59,7 @@ func (c Audit) Run(ctx context.Context, t *terminal.Terminal, api *client.Client
 	}
 	entries, err := api.Audit(ctx, q, c.Top)
 	if err == nil && len(entries) == 0 && !t.JSON {
-		t.Complain("hint", "there are no such changes")
+		t.Complain("hint", "no changes match")
 	}
 	for _, e := range slices.Backward(entries) {
 		printChange(t, e)

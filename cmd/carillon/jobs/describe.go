@@ -18,7 +18,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// Describe shows one job in short.
+// Describe shows a summary of one job.
 type Describe struct {
 	remote.Server
 	remote.Within
@@ -28,9 +28,9 @@ type Describe struct {
 
 // Help shows examples.
 func (Describe) Help() string {
-	return `Shows a job in short: what it does, when it runs next, and its last attempt whole, with what may be done about it.
-"History" is the time since which all its records are kept. Times are those of this machine's zone; --utc shows UTC.
---json prints {"job", "historySince", "runs", "lastAttempt"}.
+	return `Shows a summary of a job: its action, its next runs, and its last attempt in full with possible fixes. "History" is the
+time since which all records are kept. Times are in this machine's zone; --utc shows UTC. --json prints {"job",
+"historySince", "runs", "lastAttempt"}.
 
 Examples:
 
@@ -87,7 +87,7 @@ func (c Describe) Run(ctx context.Context, t *terminal.Terminal, api *client.Cli
 	return nil
 }
 
-// describeJob prints a job in short.
+// describeJob prints a summary of a job.
 func describeJob(t *terminal.Terminal, j *client.Job, runs []time.Time, now time.Time) {
 	var p struct {
 		Description string `json:"description"`
@@ -125,12 +125,12 @@ func describeJob(t *terminal.Terminal, j *client.Job, runs []time.Time, now time
 			printer.Field(t, "Then", text)
 		}
 	}
-	counts := fmt.Sprintf("%d, of which %d failed", s.Executions, s.Failures)
+	counts := fmt.Sprintf("%d, %d failed", s.Executions, s.Failures)
 	if s.Errors > 0 {
-		counts += fmt.Sprintf("; %d of errorActions, of which %d failed", s.Errors, s.ErrorFails)
+		counts += fmt.Sprintf("; error actions: %d, %d failed", s.Errors, s.ErrorFails)
 	}
 	printer.Field(t, "Attempts", counts)
-	printer.Field(t, "Occurrences", fmt.Sprintf("%d, of which %d failed for good", s.Occurrences, s.Faults))
+	printer.Field(t, "Occurrences", fmt.Sprintf("%d, %d faulted", s.Occurrences, s.Faults))
 }
 
 // stateOf describes a job's state and activity.
@@ -141,7 +141,7 @@ func stateOf(j *client.Job) string {
 	case s.Retry > 0:
 		return fmt.Sprintf("%s, waiting for retry %d", j.State, s.Retry)
 	case j.State == scheduler.Disabled:
-		return `disabled: "carillon enable ` + j.Name + `" lets it run again`
+		return `disabled: "carillon enable ` + j.Name + `" resumes it`
 	}
 	return string(j.State)
 }
@@ -149,8 +149,7 @@ func stateOf(j *client.Job) string {
 // shownRuns is how many runs are shown.
 const shownRuns = 5
 
-// nextRuns returns the job's next runs. The first comes from the scheduler. The others are computed here, and
-// omitted if this program cannot know them.
+// nextRuns returns the job's next runs. The first comes from the scheduler. The others are computed here if possible.
 func nextRuns(ctx context.Context, j *client.Job) []time.Time {
 	runs := []time.Time{}
 	first := j.Status.Next
@@ -188,7 +187,7 @@ func nextRuns(ctx context.Context, j *client.Job) []time.Time {
 	}
 	preview, err := control.Previewer{}.Preview(ctx, body)
 	if err != nil {
-		return runs // of a scheduler that knows more than this program
+		return runs // of a later version of the scheduler
 	}
 	for _, at := range preview.Times {
 		runs = append(runs, at.UTC())
@@ -244,7 +243,7 @@ func requestOf(properties json.RawMessage, r *client.Record) string {
 	return one.String()
 }
 
-// Verb does one thing to each of several jobs.
+// Verb applies an operation to each of several jobs.
 type Verb struct {
 	remote.Jobs
 
@@ -256,7 +255,7 @@ type Verb struct {
 // Help shows examples.
 func (c Verb) Help() string { return c.help }
 
-// Run does it.
+// Run applies the operation.
 func (c Verb) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	if c.Picks() {
 		return c.Operate(ctx, t, api, v1.OperationRequest{Verb: c.verb})
@@ -279,18 +278,18 @@ func resultOf(j *client.Job, done string) string {
 	return done
 }
 
-// askHelp is of all of them.
+// askHelp is the help shared by these commands.
 const askHelp = `
-Jobs are named, or picked by their labels or all of a collection. What is picked is shown first, and you are asked
-whether it is meant; without a terminal --yes says so. The scheduler does it to all of them as one operation, which
-"carillon operation" lists, shows and cancels: an interrupt leaves it running.
+Name jobs, or select them by label or collection. Selected jobs are listed first, and you are asked to confirm; without a
+terminal, confirm with --yes. The scheduler processes them as one bulk operation, which continues if you interrupt the
+command: list, show or cancel it with "carillon operation".
 `
 
-// The commands that do one thing to each of several jobs.
+// The commands that apply an operation to each of several jobs.
 var (
 	Enable = Verb{
 		verb: "enable", done: "enabled", do: (*client.Client).Enable,
-		help: `Instants that passed meanwhile are recorded as skipped. A job that is paused goes on at once.
+		help: `Times missed meanwhile are recorded as skipped. A paused job resumes immediately.
 ` + askHelp + `
 Examples:
 
@@ -304,7 +303,7 @@ Examples:
 		do: func(api *client.Client, ctx context.Context, k scheduler.Key) (*client.Job, error) {
 			return nil, api.Delete(ctx, k)
 		},
-		help: `An attempt that is running comes to its end; nothing follows it. The history goes with the job.
+		help: `Deletes the history too. A running attempt continues to its end, without retries.
 ` + askHelp + `
 Examples:
 
@@ -318,14 +317,14 @@ Examples:
 type Pause struct {
 	remote.Jobs
 
-	Until string `required:"true" help:"When they go on: 2h, 9:00, 'tomorrow 9:00', monday, 2026-03-02T09:00 on the clock of each job, or 2026-03-02T09:00Z." placeholder:"TIME"`
+	Until string `required:"true" help:"When the jobs resume: 2h, 9:00, 'tomorrow 9:00', monday, 2026-03-02T09:00 on the clock of each job, or 2026-03-02T09:00Z." placeholder:"TIME"`
 }
 
 // Help shows examples.
 func (Pause) Help() string {
-	return `An attempt that is running comes to its end, with its retries. Nothing else begins before the time, and then the job
-goes on by itself; what fell due meanwhile is recorded as skipped. A job that runs once runs at the end of its pause.
-The job stays enabled, and may be run by hand. "carillon enable" ends a pause early.
+	return `A running attempt continues to its end, with its retries. No other run starts before the given time, at which the job resumes
+automatically; the times missed meanwhile are recorded as skipped. A one-shot job runs at the end of its pause. The job
+stays enabled and can be run manually. "carillon enable" ends a pause early.
 ` + askHelp + `
 Examples:
 

@@ -25,12 +25,12 @@ type Edit struct {
 
 // Help shows examples.
 func (Edit) Help() string {
-	return `Opens the job as YAML in $VISUAL, else $EDITOR, else vi. When you save and leave, what you changed is put, and nothing
-else: secrets, which are not shown, stay, and so does what somebody else changed meanwhile. To drop a secret, give its
-member the value null. What both of you changed is told, and yours is put once you say so.
+	return `Opens the job as YAML in $VISUAL, $EDITOR or vi. When you save and exit, only your changes are applied; hidden secrets and
+the changes of other clients stay. To remove a secret, set its field to null. If another client changed the same fields,
+the editor shows the conflict, and you decide whether to overwrite.
 
-If something is wrong, the editor opens again with the problems on top. Leave it without a change to give up; what you
-wrote stays in the file that is named then. A file that is unchanged, or empty, changes nothing.
+If the document has problems, the editor opens again with the problems on top. To cancel, exit without a change; a message
+names the file with your text. An unchanged or empty file changes nothing.
 
 Examples:
 
@@ -55,7 +55,7 @@ func (c Edit) Run(ctx context.Context, t *terminal.Terminal, api *client.Client)
 	if d.Damaged {
 		return terminal.Hinted(fmt.Errorf("job %s: %s", k, j.Status.Over), "there is nothing left to edit")
 	}
-	const introduction = "# Save and leave the editor to put what you changed. Lines that begin with # do not count; " +
+	const introduction = "# Save and exit the editor to apply your changes. Lines that begin with # are ignored; " +
 		"an empty file changes nothing.\n"
 	f, err := edit.Create(t, k.Job, introduction+string(d.YAML()))
 	if err != nil {
@@ -68,7 +68,7 @@ func (c Edit) Run(ctx context.Context, t *terminal.Terminal, api *client.Client)
 	s.known, s.etag = own(s.before), j.ETag
 	done, err := s.run(ctx)
 	if err != nil && s.written {
-		kept := "what you wrote is kept in " + f.Path()
+		kept := "your text is kept in " + f.Path()
 		if errors.Is(err, context.Canceled) { // without a message
 			t.Complain("hint", kept)
 		}
@@ -107,7 +107,7 @@ func own(properties document.Value) document.Value {
 	return properties
 }
 
-// run reopens the editor until the document is valid, and returns what was done.
+// run reopens the editor until the document is valid, and returns the result.
 func (e *editing) run(ctx context.Context) (done string, err error) {
 	var wrong error // of the last save
 	for {
@@ -203,7 +203,7 @@ func (e *editing) learn(ctx context.Context, mine []document.Change) error {
 		return &conflictError{lost}
 	}
 	for _, line := range edit.Lines(theirs) {
-		e.t.Complain("note", "changed by somebody else meanwhile, and kept: "+line)
+		e.t.Complain("note", "changed concurrently, and kept: "+line)
 	}
 	return nil
 }
@@ -212,11 +212,11 @@ func (e *editing) learn(ctx context.Context, mine []document.Change) error {
 type conflictError struct{ lost []document.Change }
 
 // Error says that it was changed.
-func (*conflictError) Error() string { return "somebody else changed the same meanwhile" }
+func (*conflictError) Error() string { return "another client changed the same fields" }
 
 // as returns the conflicts as problems, one per line.
 func (c *conflictError) as(k scheduler.Key) error {
-	all := document.Problems{{Message: k.String() + " was changed by somebody else meanwhile. Remove these lines to put yours over it:"}}
+	all := document.Problems{{Message: k.String() + " was changed by another client. Remove these lines to overwrite its changes:"}}
 	for _, line := range edit.Lines(c.lost) {
 		all = append(all, document.Problem{Message: line})
 	}

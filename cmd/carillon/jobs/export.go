@@ -21,21 +21,21 @@ type Export struct {
 	remote.Within
 	remote.Picked
 
-	Output      string `short:"o" help:"Write a file for each job and collection into this directory, in place of standard output." placeholder:"DIR"`
-	Collections bool   `help:"Export the collections too." default:"true" negatable:""`
+	Output      string `short:"o" help:"Write a file per job and collection to this directory. Default: standard output." placeholder:"DIR"`
+	Collections bool   `help:"Export the collections." default:"true" negatable:""`
 }
 
 // Help shows examples.
 func (Export) Help() string {
-	return `Prints the jobs of a collection, and the collection before them, as "carillon apply" takes them back: without what the
-scheduler adds, such as ids and status. It is one YAML file of several documents or, with --json, one list.
+	return `Prints a collection and its jobs in the format of "carillon apply", without the fields that the scheduler adds, such as ids
+and status: one YAML file of several documents or, with --json, one list.
 
-Secrets are in no answer of the scheduler. Where a job has some, a comment and a line on stderr say so. On the scheduler
-that has the job, send them again with it; for another one add them to the file, or name shared secrets, which
-"carillon secrets" sets. A job that is over has such a comment too: where it is not there yet, it would run again.
+The scheduler never returns secrets. A comment and a line on stderr name the jobs that have some. The scheduler with the
+job keeps them only if you send them again; for another one, add them to the file, or refer to shared secrets, which
+"carillon secrets" sets. Completed jobs have a comment too: a scheduler that does not know such a job would run it again.
 
-In a directory, the job billing/report is billing/report.yaml, and the collection billing.yaml. Files of jobs that are
-no longer there stay, and so do those of damaged ones: of these nothing can be exported, and the exit code is 1.
+In a directory, the job billing/report is billing/report.yaml, and the collection is billing.yaml. Files of deleted and
+damaged jobs are not removed. Damaged jobs cannot be exported; the exit code is then 1.
 
 Examples:
 
@@ -82,12 +82,12 @@ func (c Export) Run(ctx context.Context, t *terminal.Terminal, api *client.Clien
 	}
 	if n := len(documents) - len(sound); n > 0 {
 		return terminal.Hinted(fmt.Errorf("%s damaged, and not exported", terminal.Plural(n, "document is", "documents are")),
-			"what an earlier export has of them can be put again; its files were left as they were")
+			"apply them again from an earlier export; its files are unchanged")
 	}
 	return nil
 }
 
-// collectionsOf returns the collections that are asked for, of picked jobs only those that have some.
+// collectionsOf returns the selected collections; if jobs are selected, only the collections with such jobs.
 func collectionsOf(ctx context.Context, api *client.Client, q client.Query, jobs []*client.Job) ([]export.Document, error) {
 	all, err := api.Collections(ctx)
 	if err != nil {

@@ -18,24 +18,23 @@ import (
 type Forecast struct {
 	remote.Server
 
-	Collection string `short:"c" help:"Only the jobs of this collection. Default: of all." placeholder:"NAME"`
-	Hours      int    `help:"How many hours, 1 to 168." default:"24"`
-	From       string `help:"When to begin: 2026-03-09, 2026-03-08T02:30Z. Default: now." placeholder:"TIME"`
-	Proposals  int    `help:"How many edits to propose at most." default:"100"`
-	Apply      bool   `help:"Carry out what is proposed, after a dry run of all of it."`
+	Collection string `short:"c" help:"Include only jobs of this collection. Default: all." placeholder:"NAME"`
+	Hours      int    `help:"Hours to forecast, 1 to 168." default:"24"`
+	From       string `help:"Start of the forecast: 2026-03-09, 2026-03-08T02:30Z. Default: now." placeholder:"TIME"`
+	Proposals  int    `help:"Maximum number of proposed edits." default:"100"`
+	Apply      bool   `help:"Apply the proposed edits after a dry run of all."`
 	DryRun     bool   `help:"With --apply: only the dry run."`
 	Yes        bool   `short:"y" help:"With --apply: do not ask."`
 }
 
 // Help shows examples.
 func (Forecast) Help() string {
-	return `Counts the runs that are planned, minute by minute and target by target, shows the peaks, and proposes edits that
-lower them: jitter, which delays each run of a job by a share of its own, or for a cron schedule on the full hour an H,
-by which the job's name chooses the minute. Neither lets a job run before its present time. Disabled jobs, retries and
-runs by hand are not counted.
+	return `Counts planned runs per minute and target, shows the peaks, and proposes edits that flatten them: jitter, which delays each
+run of a job by its own share, or H in a cron schedule on the full hour, which derives the minute from the job's name.
+Neither makes a run earlier. Disabled jobs, retries and manual runs are not counted.
 
---apply patches the jobs as proposed, the first that lowers the peak first. It tries all patches before the first one
-is carried out, and --dry-run leaves it at that. --json prints the report as the API has it.
+--apply patches the jobs, in the order of the proposals, after a dry run of all patches. With --dry-run it stops there.
+--json prints the report of the API.
 
 Examples:
 
@@ -73,7 +72,7 @@ func (c Forecast) Run(ctx context.Context, t *terminal.Terminal, api *client.Cli
 	return nil
 }
 
-// apply tries all that is proposed, and then does it.
+// apply applies all proposals after a dry run.
 func (c Forecast) apply(ctx context.Context, t *terminal.Terminal, api *client.Client, r *forecast.Report) error {
 	if len(r.Proposals) == 0 {
 		t.Complain("hint", "nothing is proposed")
@@ -96,7 +95,7 @@ func (c Forecast) apply(ctx context.Context, t *terminal.Terminal, api *client.C
 	}
 	for _, p := range r.Proposals {
 		if _, err := api.Patch(ctx, keyNamed(p.Job), p.Patch, try); err != nil {
-			return terminal.Hinted(fmt.Errorf("%s: %w", p.Job, err), "nothing was changed: this is of the dry run")
+			return terminal.Hinted(fmt.Errorf("%s: %w", p.Job, err), "nothing was changed: the dry run failed")
 		}
 	}
 	if !c.Yes && len(r.Proposals) > 0 {

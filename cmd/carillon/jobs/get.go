@@ -27,39 +27,39 @@ type Get struct {
 	remote.Within
 	remote.Picked
 
-	Names  []string `arg:"" name:"job" optional:"" help:"Names of jobs: job, or collection/job. Without any, all of the collection are listed."`
+	Names  []string `arg:"" name:"job" optional:"" help:"Names of jobs: job, or collection/job. Default: all jobs of the collection."`
 	State  string   `help:"List only jobs in this state: enabled, disabled, paused, completed, faulted or damaged." enum:"enabled,disabled,paused,completed,faulted,damaged," default:"" placeholder:"STATE"`
-	Prefix string   `help:"List only jobs whose names begin with it." placeholder:"TEXT"`
+	Prefix string   `help:"List only jobs whose names begin with this text." placeholder:"TEXT"`
 	Action string   `name:"action-type" help:"List only jobs with this type of action, such as Http." placeholder:"TYPE"`
-	After  string   `name:"next-after" help:"List only jobs that run next at this time or later: 2026-03-02T09:00:00Z, or 90m from now on." placeholder:"TIME"`
+	After  string   `name:"next-after" help:"List only jobs that run next at this time or later: 2026-03-02T09:00:00Z, or 90m from now." placeholder:"TIME"`
 	Before string   `name:"next-before" help:"List only jobs that run next before this time." placeholder:"TIME"`
 	Text   string   `help:"List only jobs with this in their name, a label (name=value) or target, in any letter case." placeholder:"TEXT"`
-	Last   string   `name:"last-outcome" help:"List only jobs that last ended so: completed, failed, faulted, skipped, postponed or never." enum:"completed,failed,faulted,skipped,postponed,never," default:"" placeholder:"OUTCOME"`
+	Last   string   `name:"last-outcome" help:"List only jobs with this last outcome: completed, failed, faulted, skipped, postponed or never." enum:"completed,failed,faulted,skipped,postponed,never," default:"" placeholder:"OUTCOME"`
 	Output string   `short:"o" help:"Print as table, wide, yaml, json or name." enum:"table,wide,yaml,json,name," default:"" placeholder:"FORMAT"`
 }
 
 // Help shows examples.
 func (Get) Help() string {
-	return `RUNS are the occurrences that began, by schedule or by hand, and FAILED those that failed after all retries. --output
-wide adds the attempts that it took.
+	return `RUNS counts the started occurrences, scheduled and manual; FAILED those that failed after all retries. --output wide adds
+the number of attempts.
 
-As yaml, jobs are as "carillon apply" takes them back: without what the scheduler adds, such as their status. As json
-they are as the API has them. A job that is named alone is shown as YAML with its status, unless --output says otherwise.
+yaml prints jobs in the format of "carillon apply", without the fields that the scheduler adds, such as the status. json
+prints the objects of the API. A single named job is printed as YAML with its status, unless you set --output.
 
 Examples:
 
     carillon get                      the jobs of the collection default
-    carillon get -A                   those of all collections
+    carillon get -A                   the jobs of all collections
     carillon get -c billing --state faulted
-    carillon get -A --state paused    what is paused now, in all collections
-    carillon get -A --next-before 1h  what runs within the next hour, or now, in all collections
+    carillon get -A --state paused    paused jobs of all collections
+    carillon get -A --next-before 1h  jobs that run now or within an hour
     carillon get -A --text api.example.com --last-outcome faulted
     carillon get --prefix report- --next-after 2026-03-02T00:00:00Z
     carillon get -l team=billing,env!=prod -o wide
     carillon get billing/report       one job, with its status
     carillon get report -o yaml       as a job file
-    carillon get report --json        as the API has it
-    carillon get -l env=test -o name  names alone, for scripts`
+    carillon get report --json        the object of the API
+    carillon get -l env=test -o name  names only, for scripts`
 }
 
 // Run shows jobs.
@@ -74,7 +74,7 @@ func (c Get) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) 
 		return c.list(ctx, t, api)
 	}
 	if c.picks() || c.AllCollections {
-		return terminal.Usagef("names of jobs go with none of the flags that say which jobs to list")
+		return terminal.Usagef("names of jobs exclude the flags that filter jobs")
 	}
 	jobs := make([]*client.Job, len(c.Names))
 	for i, name := range c.Names {
@@ -97,7 +97,7 @@ func (c Get) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) 
 	return c.print(t, jobs)
 }
 
-// hinted adds a hint to an error where the first name is no name, but says of what kind the things are, which are jobs.
+// hinted adds a hint if the first name is a kind of object, as in "get jobs".
 func (c Get) hinted(err error) error {
 	if !errors.Is(err, scheduler.ErrNotFound) {
 		return err
@@ -157,7 +157,7 @@ func (Get) misused(err error) error {
 	return terminal.Usagef("%s: %s", flags[first.Path], first.Message)
 }
 
-// noneHint says why there is nothing to show.
+// noneHint explains an empty list.
 func (c Get) noneHint() string {
 	where := "collection " + c.Collection
 	if c.AllCollections {
@@ -234,7 +234,7 @@ func wideRow(j *client.Job, now time.Time) []string {
 // centuries are as many years as a length of time can be long.
 const centuries = 290
 
-// next says when a job runs next, or what must change before.
+// next formats a job's next run, or the reason for its absence.
 func next(j *client.Job, now time.Time) string {
 	retry := ""
 	if j.Status.Retry > 0 {
@@ -310,5 +310,5 @@ func putCollectionOver(ctx context.Context, api *client.Client, j jobfile.Job, o
 	return a, nil
 }
 
-// identity are the members of a collection's document that its name says, and what became of it.
+// identity lists the fields of a collection's document that follow from its name, and its status.
 var identity = []string{"id", "type", "name", "etag", "result", "dryRun"}

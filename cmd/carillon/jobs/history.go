@@ -23,29 +23,30 @@ type History struct {
 	remote.Server
 	remote.Within
 
-	Name    string              `arg:"" name:"job" optional:"" help:"Name of a job: job, or collection/job; collection/ for all of its jobs, or nothing for all there are."`
-	Follow  bool                `short:"f" help:"Print what happens from now on, until interrupted or the job is deleted."`
-	Top     *int                `short:"n" help:"How many of the last records to show. Default: 20; with --follow none." placeholder:"N"`
-	Outcome []scheduler.Outcome `help:"Show only this outcome: completed, failed, faulted, postponed or skipped. May be repeated, or have several with commas." enum:"completed,failed,faulted,postponed,skipped" placeholder:"OUTCOME"`
-	Action  []string            `help:"Show only this action: its type, such as Http or StorageQueue, or mainAction or errorAction. As often as --outcome." placeholder:"ACTION"`
-	Target  []string            `help:"Show only what loads this target: example.com:443, or example.com for all of its ports. Likewise." placeholder:"HOST[:PORT]"`
-	Manual  *bool               `help:"Show only what was run by hand; with --no-manual, only what was not." negatable:""`
-	Late    bool                `help:"Show only occurrences that began later than lateAfter of their job allows."`
-	Since   string              `help:"Show only what started not before: 2026-03-08, 2026-03-08T02:30Z, or 2h, which is two hours ago." placeholder:"TIME"`
-	Until   string              `help:"Show only what started not after, likewise." placeholder:"TIME"`
-	ByEnd   bool                `help:"Have --since and --until ask when it ended, not when it started."`
-	Last    bool                `help:"Show the last attempt whole. It takes no number: -n 3 shows the last three records."`
-	Earlier bool                `help:"Show what an attempt left that was under way when its job was deleted."`
-	UID     string              `name:"uid" help:"Show the records of the job with this uid; --json has it." placeholder:"UID"`
+	Name    string              `arg:"" name:"job" optional:"" help:"Name of a job: job, or collection/job; collection/ for all its jobs. Default: all jobs."`
+	Follow  bool                `short:"f" help:"Print records as they happen, until interrupted or the job is deleted."`
+	Top     *int                `short:"n" help:"Number of records to show. Default: 20; 0 with --follow." placeholder:"N"`
+	Outcome []scheduler.Outcome `help:"Show only this outcome: completed, failed, faulted, postponed or skipped. Separate with commas, or repeat." enum:"completed,failed,faulted,postponed,skipped" placeholder:"OUTCOME"`
+	Action  []string            `help:"Show only this action: its type, such as Http or StorageQueue, or mainAction or errorAction. Separate with commas, or repeat." placeholder:"ACTION"`
+	Target  []string            `help:"Show only this target: example.com:443, or example.com for all ports. Separate with commas, or repeat." placeholder:"HOST[:PORT]"`
+	Manual  *bool               `help:"Show only manual runs; with --no-manual, only scheduled ones." negatable:""`
+	Late    bool                `help:"Show only occurrences that started later than the lateAfter of their job."`
+	Since   string              `help:"Show only records started since: 2026-03-08, 2026-03-08T02:30Z, or 2h (two hours ago)." placeholder:"TIME"`
+	Until   string              `help:"Show only records started until: formats as in --since." placeholder:"TIME"`
+	ByEnd   bool                `help:"Compare --since and --until with the end, not the start."`
+	Last    bool                `help:"Show the last attempt in full. Takes no number; -n 3 shows the last three records."`
+	Earlier bool                `help:"Show records of attempts that outlived the deletion of their job."`
+	UID     string              `name:"uid" help:"Show the records of the job with this uid, which --json prints." placeholder:"UID"`
 }
 
 // Help shows examples.
 func (History) Help() string {
-	return `Every due instant ends in a record: an attempt that completed or failed, an occurrence that faulted (it failed
-after all retries), or instants that were skipped or postponed, with the reason. Records are shown oldest
-first; --json prints them as the API has them, one on a line. Times are those of this machine's zone; --utc shows UTC.
+	return `Every due instant ends in a record: an attempt that completed or failed, an occurrence that faulted (failed after all
+retries), or instants that were skipped or postponed, with the reason. Records are shown oldest first; --json prints one
+record of the API per line. Times are in this machine's zone; --utc shows UTC.
 
-A live tail outlives its scheduler: it tries again, and goes on where it was. It ends when its job is deleted.
+A live tail survives a restart of the scheduler: it reconnects and continues where it was. It ends when its job is
+deleted.
 
 Examples:
 
@@ -78,10 +79,10 @@ func (c History) Run(ctx context.Context, t *terminal.Terminal, api *client.Clie
 	q.Page = c.top(shownRecords)
 	records, err := client.Collect(api.History(ctx, q), q.Page)
 	if errors.Is(err, scheduler.ErrNotFound) && q.Key.Job != "" && !q.Earlier && q.UID == "" {
-		err = terminal.Hinted(err, "if it was deleted, --earlier shows what its last attempts left")
+		err = terminal.Hinted(err, "if it was deleted, --earlier shows the records of its last attempts")
 	}
 	if err == nil && len(records) == 0 && !t.JSON {
-		t.Complain("hint", "there are no such records")
+		t.Complain("hint", "no records match")
 	}
 	p := printer.New(t, terminal.Dated).Headed()
 	for _, r := range records {
@@ -107,7 +108,7 @@ func (c History) query(t *terminal.Terminal, now time.Time) (q client.HistoryQue
 		return q, terminal.Usagef("--top must be at least 1")
 	}
 	if _, err := strconv.ParseUint(c.Name, 10, 64); c.Last && err == nil {
-		return q, terminal.Hinted(terminal.Usagef("--last takes no number: it shows the last attempt whole"),
+		return q, terminal.Hinted(terminal.Usagef("--last takes no number: it shows the last attempt in full"),
 			"-n "+c.Name+" shows the last "+c.Name+" records: carillon history JOB -n "+c.Name)
 	}
 	if c.Last && (c.Follow || c.Top != nil) {
@@ -143,7 +144,7 @@ func (c History) query(t *terminal.Terminal, now time.Time) (q client.HistoryQue
 	return q, err
 }
 
-// target is whose history is asked for: of a job, of a collection, or of all.
+// target returns the scope of the history: a job, a collection, or everything.
 func (c History) target() (scheduler.Key, error) {
 	collection, whole := strings.CutSuffix(c.Name, "/")
 	switch {
@@ -158,18 +159,18 @@ func (c History) target() (scheduler.Key, error) {
 	return scheduler.Key{Collection: collection}, nil
 }
 
-// follow prints what happens.
+// follow prints records as they happen.
 func (c History) follow(ctx context.Context, t *terminal.Terminal, api *client.Client, q client.HistoryQuery) error {
 	p := printer.New(t, terminal.Dated)
 	err := api.Follow(ctx, client.Follow{
 		HistoryQuery: q, Last: c.top(0), Record: p.Print,
 		Lost: func(err error) { t.Complain("note", err.Error()+"; trying again") },
 		Missed: func(after, first uint64) {
-			t.Complain("note", fmt.Sprintf("what was recorded after %d and before %d is not kept any more", after, first))
+			t.Complain("note", fmt.Sprintf("records after %d and before %d have expired", after, first))
 		},
 	})
 	if ended, ok := errors.AsType[*client.EndedError](err); ok {
-		t.Complain("note", "nothing more can come: "+ended.Message)
+		t.Complain("note", "the tail has ended: "+ended.Message)
 		return nil
 	}
 	return err
@@ -189,7 +190,7 @@ func (c History) last(ctx context.Context, t *terminal.Terminal, api *client.Cli
 	case len(records) == 0 && t.JSON:
 		return t.PrintJSON(nil)
 	case len(records) == 0:
-		t.Complain("hint", "there is no such attempt yet")
+		t.Complain("hint", "no attempt matches yet")
 		return nil
 	}
 	r := records[0]
@@ -389,14 +390,13 @@ type Why struct {
 
 // Help shows examples.
 func (Why) Help() string {
-	return `Tells why a job ran at a time, or did not: that it ran, and how late; that it failed, with each attempt; that it was
-skipped, and for what reason; that it waits for its target or its collection; that nothing was due, with the
-occurrences before and after; that it was disabled, was not there yet, or had another schedule; or that the history
-does not go back that far. A time without seconds means all of its minute. Without --at the answer is about the
-latest time that did not run, else the next; a job that is disabled or paused, or whose collection is disabled, says so.
+	return `Explains why a job ran at a time, or did not. The answer is one of: it ran, and how late; it failed, with each attempt; it
+was skipped, with the reason; it waits for its target or collection; nothing was due, with the occurrences before and
+after; the job was disabled, did not exist yet, or had another schedule; the history does not go back that far. A time
+without seconds means the whole minute. Default time: the latest that did not run, else the next. If a job or its
+collection is disabled or paused, the answer states that.
 
-A time without an offset is on the clock of the job's time zone, as the schedule is. The answer has times on that clock
-and in UTC.
+A time without an offset is in the job's time zone, like the schedule. The answer shows times in that zone and in UTC.
 
 Examples:
 
@@ -432,7 +432,7 @@ func (c Why) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) 
 	return nil
 }
 
-// printReasons prints an answer for people.
+// printReasons prints an answer as text.
 func printReasons(t *terminal.Terminal, a *explain.Answer) {
 	printer.Field(t, "Job", a.Job)
 	both := func(local string, utc time.Time) string {

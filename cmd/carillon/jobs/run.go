@@ -24,22 +24,22 @@ type Run struct {
 	remote.Jobs
 
 	Data    string        `help:"Values for the job's templates, a JSON object. The history shows them." placeholder:"JSON"`
-	Wait    bool          `short:"w" help:"Wait until the runs have ended, and print how."`
-	Timeout time.Duration `help:"With --wait: how long to wait at most. The runs go on." default:"0s" placeholder:"DURATION"`
+	Wait    bool          `short:"w" help:"Wait for the runs to end and print the outcomes."`
+	Timeout time.Duration `help:"With --wait: maximum wait. The runs continue after it." default:"0s" placeholder:"DURATION"`
 }
 
 // Help shows examples.
 func (Run) Help() string {
-	return `The schedule goes on as planned, and the run does not count for recurrence.count. A disabled job runs once. A
-job that is running or waits for a retry is a conflict (exit code 4).
+	return `The schedule continues as planned, and the run does not count for recurrence.count. A disabled job runs once. A job that is
+running or waits for a retry is a conflict (exit code 4).
 
-With --data the run gives values to the job's templates as {{.Data.order}}, over those in the job's data. The job's field
-input, a JSON Schema, says what is accepted. The history shows the values, and retries and resubmissions keep them.
+--data passes values to the job's templates as {{.Data.order}}; they override the job's data. The job's field input, a
+JSON Schema, defines valid values. The history shows the values; retries and resubmissions keep them.
 
-With --wait every attempt is printed, retries too. The exit code is 0 when all runs completed, and 1 when one faulted,
-which is when its retries are used up, or when the time is.
+--wait prints every attempt, including retries. The exit code is 0 if all runs completed, and 1 if one faulted (failed
+after all retries) or timed out.
 
-Jobs are named, or picked by their labels or all of a collection; for all of them you are asked whether that is meant.
+Name jobs, or select them by label or collection; a selection asks for confirmation.
 
 Examples:
 
@@ -82,10 +82,10 @@ func (c Run) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) 
 // errFaulted reports a run that did not complete; its record has the reason.
 var errFaulted = errors.New("the run faulted")
 
-// errTime is why a wait ends by itself.
+// errTime is the cause of a wait that has timed out.
 var errTime = errors.New("the time is up")
 
-// await runs jobs side by side and waits for them.
+// await runs jobs concurrently and waits for them.
 func (c Run) await(ctx context.Context, t *terminal.Terminal, api *client.Client, keys []scheduler.Key, data json.RawMessage) error {
 	if c.Timeout > 0 {
 		timed, cancel := context.WithTimeoutCause(ctx, c.Timeout, errTime)
@@ -113,17 +113,17 @@ func (c Run) await(ctx context.Context, t *terminal.Terminal, api *client.Client
 	return r.end()
 }
 
-// runs are runs that are waited for.
+// runs collects the results of awaited runs.
 type runs struct {
 	t       *terminal.Terminal
 	lines   *printer.Printer
 	timeout time.Duration
 	last    []json.RawMessage // the last records
 	failed  []error
-	gone    error // why none can be waited for
+	gone    error // why the wait was aborted
 }
 
-// take prints a record, and notes what went wrong.
+// take prints a record and collects errors.
 func (r *runs) take(e client.Ended) {
 	switch {
 	case e.Record != nil && !r.t.JSON:
@@ -135,7 +135,7 @@ func (r *runs) take(e client.Ended) {
 	case errors.Is(e.Err, scheduler.ErrUnavailable), errors.Is(e.Err, context.Canceled):
 		r.gone = e.Err
 	case errors.Is(e.Err, errTime):
-		message := fmt.Sprintf("has not ended within %s; the run goes on", r.timeout)
+		message := fmt.Sprintf("has not ended within %s; the run continues", r.timeout)
 		r.t.Complain("error", fmt.Sprintf("job %s: %s", e.Job, message))
 		r.fail(e.Job, message, errTime)
 	case e.Err != nil:
@@ -171,27 +171,26 @@ type Resubmit struct {
 	remote.Picked
 
 	Name       string `arg:"" optional:"" name:"job" help:"Name of a job: job, or collection/job."`
-	Occurrence string `arg:"" optional:"" help:"What to run again: its time by the schedule, or the id of the occurrence, of an attempt or of a record, as the history has them."`
-	Force      bool   `help:"Also what succeeded."`
+	Occurrence string `arg:"" optional:"" help:"Occurrence to rerun: its scheduled time, or the id of the occurrence, an attempt or a record in the history."`
+	Force      bool   `help:"Rerun successful occurrences too."`
 
-	FailedSince string `help:"Run again all that failed from this time on: 12:00, 2026-03-08T02:30Z, or 2h, which is two hours ago." placeholder:"TIME"`
+	FailedSince string `help:"Rerun all occurrences that failed since this time: 12:00, 2026-03-08T02:30Z, or 2h (two hours ago)." placeholder:"TIME"`
 	Until       string `help:"With --failed-since: the end of the period. Default: now." placeholder:"TIME"`
 	Target      string `help:"With --failed-since: only calls of this host, or host and port." placeholder:"HOST"`
-	DryRun      bool   `help:"With --failed-since: only show what would run again."`
-	Rate        string `help:"With --failed-since: how many a second, such as 10/s." placeholder:"N/s"`
-	Yes         bool   `short:"y" help:"With --failed-since: do not ask whether all that failed is meant."`
+	DryRun      bool   `help:"With --failed-since: only list the occurrences."`
+	Rate        string `help:"With --failed-since: maximum rate, such as 10/s." placeholder:"N/s"`
+	Yes         bool   `short:"y" help:"With --failed-since: do not ask for confirmation."`
 }
 
 // Help shows examples.
 func (Resubmit) Help() string {
-	return `An occurrence that failed, was skipped or was postponed runs once more, by hand: its action is told the same time by
-the schedule, and its records in the history name the occurrence that it repeats. What succeeded, or has not ended, is a
-conflict (exit code 4), and so is a job that is running.
+	return `Reruns an occurrence that failed, was skipped or was postponed, as a manual run. The action receives the same scheduled time,
+and the history records which occurrence was repeated. An occurrence that succeeded or is in progress is a conflict (exit
+code 4), and so is a running job.
 
-With --failed-since, the scheduler resubmits every occurrence of a period that failed, once: in the collection, in all
+With --failed-since, the scheduler resubmits every failed occurrence of a period once: in the collection, in all
 collections with -A, or of jobs with labels. It skips occurrences whose resubmission succeeded. The occurrences of one
-job run one after the other. They are listed first, and you are asked whether they are meant; without a terminal, --yes
-confirms.
+job run sequentially. They are listed first, and you are asked to confirm; without a terminal, confirm with --yes.
 
 Examples:
 
@@ -209,7 +208,7 @@ func (c Resubmit) Run(ctx context.Context, t *terminal.Terminal, api *client.Cli
 	case c.FailedSince != "":
 		return c.failed(ctx, t, api)
 	case c.Occurrence == "":
-		return terminal.Hinted(terminal.Usagef("which occurrence of which job?"), "--failed-since runs all again that failed since a time")
+		return terminal.Hinted(terminal.Usagef("name a job and an occurrence"), "or rerun all failed occurrences since a time with --failed-since")
 	}
 	k, err := c.Key(c.Name)
 	if err != nil {
@@ -264,7 +263,7 @@ func (c Resubmit) failed(ctx context.Context, t *terminal.Terminal, api *client.
 	return remote.Follow(ctx, t, api, op)
 }
 
-// preview lists what would run again. It reports whether that is confirmed.
+// preview lists the occurrences and reports whether the user has confirmed them.
 func (c Resubmit) preview(ctx context.Context, t *terminal.Terminal, api *client.Client, b v1.OperationRequest) (bool, error) {
 	b.DryRun = true
 	op, err := api.CreateOperation(ctx, b)
@@ -299,16 +298,16 @@ type Cancel struct {
 	remote.Server
 	remote.Within
 
-	Name   string `arg:"" name:"job|run" help:"A job: all of it that has begun. Or the id of an occurrence or attempt, as the history has it."`
-	Reason string `help:"Why, for the history and the audit log." placeholder:"TEXT"`
+	Name   string `arg:"" name:"job|run" help:"A job, for all its started occurrences, or the id of an occurrence or attempt in the history."`
+	Reason string `help:"Reason, for the history and the audit log." placeholder:"TEXT"`
 	DryRun bool   `name:"dry-run" help:"Show what would be canceled."`
 }
 
 // Help shows examples.
 func (Cancel) Help() string {
-	return `The attempt in flight is canceled, on whichever scheduler it runs, and neither a retry nor an errorAction follows. The
-occurrence is recorded as faulted, with who canceled it and why. The schedule continues: to stop it, disable the job.
-When nothing has begun, that is a conflict (exit code 4).
+	return `Cancels the attempt in flight on whichever scheduler runs it, without a retry or errorAction. The occurrence is recorded as
+faulted, with the user and the reason. The schedule continues: to stop it, disable the job. If no occurrence has started,
+that is a conflict (exit code 4).
 
 Examples:
 
@@ -354,8 +353,8 @@ type Disable struct {
 
 // Help shows examples.
 func (Disable) Help() string {
-	return `No occurrence begins until you enable the jobs. Occurrences that have begun continue to their end, with their retries,
-unless --stop-retries cancels them; the number of these is shown.
+	return `No occurrence starts until you enable the jobs. Started occurrences continue to their end, with their retries, unless you
+cancel them with --stop-retries; their number is shown.
 ` + askHelp + `
 Examples:
 
@@ -386,7 +385,7 @@ func (c Disable) Run(ctx context.Context, t *terminal.Terminal, api *client.Clie
 		}
 		v, err := api.Cancel(ctx, k, v1.CancelRequest{Reason: remote.StopReason, DryRun: !c.StopRetries})
 		if errors.Is(err, scheduler.ErrConflict) {
-			err = nil // nothing has begun
+			err = nil // no occurrence has started
 		}
 		of[k] = len(v.Occurrences)
 		all += of[k]

@@ -27,19 +27,19 @@ type Try struct {
 
 	What string `arg:"" name:"file|job" help:"A job file, - for standard input, or the name of a stored job: job, or collection/job."`
 	Data string `help:"Values for the job's templates, a JSON object, as in carillon run." placeholder:"JSON"`
-	Job  string `help:"Of a file with several jobs, which one." placeholder:"NAME"`
+	Job  string `help:"Name of the job, if the file has several." placeholder:"NAME"`
 }
 
 // Help shows examples.
 func (Try) Help() string {
-	return `One attempt of the job's action is made at once, by the scheduler, and its answer is shown. Nothing is stored, and nothing
-follows: no record in the history, no retry, no errorAction. The schedule is not looked at. Templates are filled as for a
-run at this moment, and the idempotency key is that of no other call.
+	return `The scheduler makes one attempt of the job's action immediately and returns the response. It stores no history
+record and starts no retry or errorAction. The schedule has no effect. Templates are rendered as for a run now, and the idempotency
+key is unique.
 
-Secrets that a file leaves out are those of the stored job of the name, as long as they go where that sends them. The
-answer shows none. An attempt is waited for as long as the job's timeout says, a minute at most.
+If the file omits secrets, the scheduler uses the secrets of the stored job with the same name, provided that they go to the same target.
+The output contains no secrets. The attempt times out after the job's timeout, or one minute at most.
 
-The exit code is 1 when the attempt failed.
+The exit code is 1 if the attempt failed.
 
 Examples:
 
@@ -103,7 +103,7 @@ func (c Try) withData(body []byte) ([]byte, error) {
 func (c Try) subject(ctx context.Context, t *terminal.Terminal, api *client.Client) (k scheduler.Key, body []byte, err error) {
 	if info, err := os.Stat(c.What); c.What != jobfile.Stdin && (err != nil || info.IsDir()) {
 		if jobfile.HasName(c.What) {
-			return k, nil, terminal.Usagef("%s: there is no such file", c.What)
+			return k, nil, terminal.Usagef("%s: file not found", c.What)
 		}
 		k, err := c.Key(c.What)
 		return k, nil, err
@@ -124,18 +124,18 @@ func (c Try) subject(ctx context.Context, t *terminal.Terminal, api *client.Clie
 	}
 	switch len(names) {
 	case 0:
-		return k, nil, terminal.Usagef("%s: there is no such job in it", c.What)
+		return k, nil, terminal.Usagef("%s: has no job with this name", c.What)
 	case 1:
 		return k, body, nil
 	}
 	several := terminal.Usagef("%s has several jobs: %s", c.What, strings.Join(names, ", "))
-	return k, nil, terminal.Hinted(several, "--job NAME says which one")
+	return k, nil, terminal.Hinted(several, "choose one with --job NAME")
 }
 
 // trialName is the name of an unnamed job from standard input.
 const trialName = "trial"
 
-// printTrial prints what became of a trial.
+// printTrial prints the result of a test run.
 func printTrial(t *terminal.Terminal, v *v1.Trial) {
 	took := time.Duration(v.Duration).Round(time.Millisecond)
 	t.Printf("%-9s %s in %s: %s to %s\n", v.Outcome, v.Job, took, v.Type, v.Target)
@@ -146,7 +146,7 @@ func printTrial(t *terminal.Terminal, v *v1.Trial) {
 	printer.Field(t, "Key", v.Key)
 	printer.Field(t, "Answer", v.Body)
 	if len(v.Kept) > 0 {
-		t.Complain("note", "of the stored job: "+strings.Join(v.Kept, ", "))
+		t.Complain("note", "taken from the stored job: "+strings.Join(v.Kept, ", "))
 	}
 	for _, w := range v.Warnings {
 		t.Complain("warning", w.Path+": "+w.Message)
@@ -156,8 +156,7 @@ func printTrial(t *terminal.Terminal, v *v1.Trial) {
 	}
 }
 
-// rehearsal is a dry run of apply. It remembers which collections would be
-// there by then: no scheduler can check their jobs yet.
+// rehearsal is a dry run of apply. It remembers the collections that would be created: no scheduler can check their jobs yet.
 type rehearsal struct {
 	api     *client.Client
 	options putting
@@ -169,7 +168,7 @@ func newRehearsal(api *client.Client, o putting) *rehearsal {
 	return &rehearsal{api: api, options: o}
 }
 
-// put reports what a put of a job or a collection would do.
+// put reports the effect of putting a job or a collection.
 func (r *rehearsal) put(ctx context.Context, j jobfile.Job) (a jobfile.Answer, err error) {
 	if j.IsCollection() {
 		a, err = putCollectionOver(ctx, r.api, j, r.options.PutOptions)
@@ -207,11 +206,11 @@ func (r *rehearsal) put(ctx context.Context, j jobfile.Job) (a jobfile.Answer, e
 // currentDefaults is a note on a job if apply would update its collection too.
 const currentDefaults = "the update of its collection is not considered: quotas and inherited settings are the current ones"
 
-// unchecked is said of a job whose collection is not there yet.
-const unchecked = "its collection is not there yet: limits of the scheduler and names of secrets are checked once it is"
+// unchecked is a note on a job whose collection does not exist yet.
+const unchecked = "its collection does not exist yet: limits of the scheduler and names of secrets are checked after it is created"
 
-// foresee checks a job of a collection that would be created by its document, as far as that can be done without a
-// scheduler: what may be allowed is.
+// foresee checks a job of a collection that does not exist yet, as far as possible without a scheduler. It allows
+// everything that a scheduler may allow.
 func (r *rehearsal) foresee(j jobfile.Job, collection []byte) (a jobfile.Answer, err error) {
 	checker := check.New(check.Config{MinRetryInterval: time.Millisecond, AnyKey: true})
 	defer checker.Close()
@@ -247,7 +246,7 @@ func shown(j *client.Job) []byte {
 	return v.JSON()
 }
 
-// without returns a document without some members.
+// without returns a document without some fields.
 func without(doc []byte, members ...string) []byte {
 	v, err := document.Parse(doc)
 	if err != nil {

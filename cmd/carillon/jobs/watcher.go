@@ -20,8 +20,7 @@ type stamp struct {
 	modified time.Time
 }
 
-// Watcher applies job files, and again when they change. A file that goes away
-// leaves its jobs as they are.
+// Watcher applies job files, and applies them again when they change. Deleting a file does not delete its jobs.
 type Watcher struct {
 	t      *terminal.Terminal
 	reader jobfile.Reader
@@ -35,8 +34,7 @@ func NewWatcher(t *terminal.Terminal, reader jobfile.Reader, put jobfile.Put, pa
 	return &Watcher{t: t, reader: reader, put: put, paths: slices.Clone(paths)}
 }
 
-// Apply reads all files, puts the jobs of those that are new or changed, and
-// reports what became of them.
+// Apply reads all files, puts the jobs of new and changed ones, and reports the results.
 func (w *Watcher) Apply(ctx context.Context) ([]jobfile.Result, error) {
 	files, problems := jobfile.Find(w.paths)
 	now := stamps(files)
@@ -49,7 +47,7 @@ func (w *Watcher) Apply(ctx context.Context) ([]jobfile.Result, error) {
 		return known && before == now[j.File]
 	})
 	w.seen = now
-	w.paths = slices.DeleteFunc(w.paths, func(path string) bool { return path == jobfile.Stdin }) // it is read up
+	w.paths = slices.DeleteFunc(w.paths, func(path string) bool { return path == jobfile.Stdin }) // standard input can be read only once
 	results := jobfile.Apply(ctx, jobs, w.put)
 	if w.t.JSON { // the documents that are printed are records
 		for _, r := range results {
@@ -70,7 +68,7 @@ func stamps(files []string) map[string]stamp {
 	return m
 }
 
-// lookEvery is how often the files are looked at.
+// lookEvery is the interval of checks for changed files.
 const lookEvery = 500 * time.Millisecond
 
 // Watch applies changed files until ctx is done.
@@ -87,7 +85,7 @@ func (w *Watcher) Watch(ctx context.Context) {
 	}
 }
 
-// echoVariable is the variable that names a target for trying jobs out.
+// echoVariable names a target for testing jobs.
 const echoVariable = variable.Prefix + "ECHO"
 
 // LookupWith returns the environment with a default for CARILLON_ECHO.
