@@ -24,23 +24,23 @@ import (
 )
 
 type backupCmd struct {
-	natsConn `embed:"" group:"Connection to NATS"`
+	natsConn `embed:"" group:"NATS connection"`
 
 	File   string `arg:"" help:"File to write; - for standard output."`
 	Prefix string `help:"Prefix of the scheduler on NATS." env:"CARILLON_PREFIX" default:"carillon" placeholder:"NAME"`
-	Tokens bool   `help:"Take access tokens, too: their hashes, which are no secrets." default:"true" negatable:""`
+	Tokens bool   `help:"Include access tokens: their hashes, which are not secret." default:"true" negatable:""`
 
 	Partial bool `help:"Write a backup without damaged jobs, runs, collections, secrets and tokens, instead of failing."`
 }
 
 // Help shows examples.
 func (backupCmd) Help() string {
-	return `A backup has all jobs with their secrets, sealed as they are stored, their counters and when they run next; collections;
-shared secrets; and access tokens. Whoever restores it needs the key file of the scheduler, which is not in it: keep
-that apart. It has neither the history nor the audit log.
+	return `A backup contains jobs with their sealed secrets, counters and next runs; collections; shared secrets; and access
+tokens. It contains neither the history nor the audit log. To restore it, you need the key file of the scheduler, which
+the backup does not contain: keep the two apart.
 
-It is made on NATS, where only operators get, while schedulers work: each job is taken as of one moment. The file is
-written beside its place first, for you alone, so that it is there as a whole or not at all.
+The command reads from NATS, so only operators can run it. Schedulers keep working; each job is captured at one
+moment. The file appears only after it is complete, and only you can read it.
 
 Examples:
 
@@ -51,7 +51,8 @@ Examples:
     carillon restore --check carillon.backup`
 }
 
-// frugal has garbage collected when the heap has grown by half: of a million jobs, the names alone take some ten megabytes.
+// frugal runs the garbage collector after the heap has grown by half: the names of a million jobs alone take about
+// ten megabytes.
 const frugal = 50
 
 // backupReport is the output for a backup.
@@ -177,33 +178,34 @@ func progress(t *terminal.Terminal, done string, of int) func(jobs int) {
 }
 
 type restoreCmd struct {
-	natsConn `embed:"" group:"Connection to NATS"`
+	natsConn `embed:"" group:"NATS connection"`
 
-	File     string          `arg:"" help:"File that \"carillon backup\" has written; - for standard input."`
-	Check    bool            `help:"Only read the file, and tell what is in it. Needs no NATS."`
-	DryRun   bool            `help:"Only tell what would be restored, and what is in the way."`
-	Existing backup.Existing `help:"What becomes of what is there under the same name and is something else: refuse the restore, keep it, or replace it." enum:"refuse,keep,replace" default:"refuse" placeholder:"WHAT"`
-	Disabled bool            `help:"Let jobs come disabled, with their counters; \"carillon enable\" lets them go on."`
-	Tokens   bool            `help:"Restore access tokens, too." default:"true" negatable:""`
+	File     string          `arg:"" help:"File written by \"carillon backup\"; - for standard input."`
+	Check    bool            `help:"Verify the file and show its contents, without NATS."`
+	DryRun   bool            `help:"Show what would be restored, and all conflicts. Change nothing."`
+	Existing backup.Existing `help:"How to handle existing objects with the same name and other content: refuse the restore, keep them, or replace them." enum:"refuse,keep,replace" default:"refuse" placeholder:"WHAT"`
+	Disabled bool            `help:"Restore jobs as disabled, with their counters. \"carillon enable\" resumes them."`
+	Tokens   bool            `help:"Restore access tokens." default:"true" negatable:""`
 
-	Prefix   string `group:"What is stored" help:"Prefix of the scheduler on NATS." env:"CARILLON_PREFIX" default:"carillon" placeholder:"NAME"`
-	Lanes    int    `group:"What is stored" help:"Partitions of the waiting jobs of a store that is not there yet, 1 to 256." env:"CARILLON_LANES" default:"0" placeholder:"N"`
-	Replicas int    `group:"What is stored" help:"Copies of everything of a store that is not there yet, 1 to 5." env:"CARILLON_REPLICAS" default:"0" placeholder:"N"`
+	Prefix   string `group:"Storage" help:"Prefix of the scheduler on NATS." env:"CARILLON_PREFIX" default:"carillon" placeholder:"NAME"`
+	Lanes    int    `group:"Storage" help:"Number of lanes of a new store, 1 to 256." env:"CARILLON_LANES" default:"0" placeholder:"N"`
+	Replicas int    `group:"Storage" help:"Copies of all data of a new store in a NATS cluster, 1 to 5." env:"CARILLON_REPLICAS" default:"0" placeholder:"N"`
 
-	FinalAge time.Duration `group:"What is stored" help:"How long completed and faulted jobs are kept after their end, as for the schedulers." env:"CARILLON_FINAL_AGE" default:"1440h" placeholder:"DURATION"`
+	FinalAge time.Duration `group:"Storage" help:"How long to keep completed and faulted jobs; use the value of the schedulers." env:"CARILLON_FINAL_AGE" default:"1440h" placeholder:"DURATION"`
 }
 
 // Help shows examples.
 func (restoreCmd) Help() string {
-	return `Restores jobs with their secrets, counters and next runs, collections, shared secrets and access tokens, into the store
-of a scheduler, or makes one; its prefix, lanes and replicas may be others than they were. Nothing is written before the
-whole file was read and found in order. Schedulers there may run meanwhile, and need the key file of the old ones.
+	return `Restores jobs with their secrets, counters and next runs, collections, shared secrets and access tokens into the store
+of a scheduler. A missing store is created; its prefix, lanes and replicas can differ from the original. The whole file
+is verified before the first write. Schedulers can keep running, but need the key file of the old ones.
 
-What fell due since the backup is left to the catchUp of each job. What was running then is due again, under its key.
-Stop the old schedulers first, or restore with --disabled: else both run the jobs.
+Stop the old schedulers first, or restore with --disabled; otherwise both run the jobs. Each job's misfire policy
+(catchUp) handles the times that were missed since the backup. Runs that were in progress are due again, with the same
+idempotency key.
 
-What is in the way refuses the restore, unless --existing says otherwise. What was restored before is not in the way, so
-a restore that was cut short goes on when it is repeated.
+Conflicts with existing objects refuse the restore, unless you set --existing. To resume an interrupted restore, repeat
+the command.
 
 Examples:
 
@@ -224,7 +226,7 @@ func (c restoreCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = f.Close() }() // it was read
+	defer func() { _ = f.Close() }() // read-only
 	from, err := f.Reread()
 	if err != nil {
 		return err
@@ -234,7 +236,7 @@ func (c restoreCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 		return c.explain(f, err)
 	}
 	if header.Schema > conn.Schema {
-		return fmt.Errorf("%s: %w: a later version of carillon (%s) has made it: restore it with that one",
+		return fmt.Errorf("%s: %w: written by a later version of carillon (%s): restore it with that version",
 			f.Name(), scheduler.ErrConflict, header.Version)
 	}
 	if c.Check {
@@ -281,8 +283,8 @@ func (c restoreCmd) restore(
 				return err
 			}
 			if err := report.Conflict(); err != nil && !c.DryRun {
-				return terminal.Hinted(err, "nothing was written; --dry-run lists what is in the way, "+
-					"--existing keep or replace says what becomes of it")
+				return terminal.Hinted(err, "nothing was written; list the conflicts with --dry-run, "+
+					"and resolve them with --existing keep or replace")
 			}
 		}
 		if c.DryRun {
@@ -291,10 +293,10 @@ func (c restoreCmd) restore(
 		with.Progress = progress(t, "restored", has.Jobs)
 		report.Report, err = c.read(ctx, f, with, backup.Restore)
 		if report.Report != nil {
-			c.tell(ctx, t, st, report.Report)
+			c.logRestore(ctx, t, st, report.Report)
 		}
 		if err != nil {
-			return terminal.Hinted(err, "what was written stays; the same command goes on from there")
+			return terminal.Hinted(err, "the restore is incomplete; repeat the command to resume it")
 		}
 		return nil
 	})
@@ -305,7 +307,7 @@ func (c restoreCmd) restore(
 	return err
 }
 
-// read reads the file once more.
+// read passes the file to use, from its beginning.
 func (c restoreCmd) read(
 	ctx context.Context, f *backupfile.File, with backup.RestoreConfig,
 	use func(context.Context, backup.RestoreConfig, *backup.Reader) (*backup.Report, error),
@@ -322,8 +324,8 @@ func (c restoreCmd) read(
 	return use(ctx, with, r)
 }
 
-// tell records the restore in the audit log.
-func (c restoreCmd) tell(ctx context.Context, t *terminal.Terminal, st *store.Store, r *backup.Report) {
+// logRestore records the restore in the audit log.
+func (c restoreCmd) logRestore(ctx context.Context, t *terminal.Terminal, st *store.Store, r *backup.Report) {
 	if r.Put == (backup.Counts{}) && r.Replaced == (backup.Counts{}) {
 		return
 	}
@@ -363,7 +365,7 @@ func (r *restoreReport) print(t *terminal.Terminal) error {
 	}{
 		{would + "restored", &r.Put},
 		{would + "replaced", &r.Replaced},
-		{"there already", &r.There},
+		{"already there", &r.There},
 		{would + "kept as they are", &r.Kept},
 		{"in the way", &r.Conflicts},
 	} {
@@ -375,8 +377,8 @@ func (r *restoreReport) print(t *terminal.Terminal) error {
 		t.Printf("  %s\n", name)
 	}
 	if len(r.Keys) > 0 {
-		t.Complain("note", fmt.Sprintf("the schedulers need the key %s in their key file, for the secrets; "+
-			"\"carillon doctor\" tells whether they have it", strings.Join(r.Keys, ", ")))
+		t.Complain("note", fmt.Sprintf("the schedulers need the key %s in their key file to unseal the secrets; "+
+			"check with \"carillon doctor\"", strings.Join(r.Keys, ", ")))
 	}
 	return nil
 }

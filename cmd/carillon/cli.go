@@ -39,12 +39,12 @@ import (
 // cli is the command line.
 type cli struct {
 	Dev        devCmd             `cmd:"" help:"Run everything in one process, with emulators."`
-	Serve      serveCmd           `cmd:"" help:"Run a scheduler alongside NATS."`
+	Serve      serveCmd           `cmd:"" help:"Run a scheduler that connects to NATS."`
 	Emulate    emulate.Command    `cmd:"" help:"Run only the Service Bus and storage queue emulators."`
 	Apply      jobs.Apply         `cmd:"" help:"Create or update jobs from files."`
 	Init       initfile.Command   `cmd:"" help:"Create a job file."`
 	Validate   jobs.Validate      `cmd:"" help:"Check job files offline."`
-	Get        jobs.Get           `cmd:"" aliases:"ls" help:"List jobs, or show some."`
+	Get        jobs.Get           `cmd:"" aliases:"ls" help:"List or show jobs."`
 	Describe   jobs.Describe      `cmd:"" help:"Show a job, its next runs and its last attempt."`
 	Edit       jobs.Edit          `cmd:"" help:"Edit a job in your editor."`
 	Export     jobs.Export        `cmd:"" help:"Print jobs and collections as job files."`
@@ -52,19 +52,19 @@ type cli struct {
 	Restore    restoreCmd         `cmd:"" help:"Restore a backup, in the same place or another."`
 	Import     importfile.Command `cmd:"" help:"Convert jobs of other schedulers to job files."`
 	Run        jobs.Run           `cmd:"" help:"Run jobs now."`
-	Try        jobs.Try           `cmd:"" help:"Make one test attempt of a job, stored or not."`
+	Try        jobs.Try           `cmd:"" help:"Test a job file or a stored job with one attempt."`
 	Resubmit   jobs.Resubmit      `cmd:"" help:"Rerun failed occurrences."`
 	Enable     jobs.Verb          `cmd:"" help:"Enable disabled or paused jobs."`
 	Disable    jobs.Disable       `cmd:"" help:"Disable jobs until you enable them."`
 	Cancel     jobs.Cancel        `cmd:"" help:"Cancel a job's attempt in flight and its retries."`
-	Pause      jobs.Pause         `cmd:"" help:"Pause jobs until a time."`
-	Delete     jobs.Verb          `cmd:"" aliases:"rm" help:"Delete jobs with their history."`
+	Pause      jobs.Pause         `cmd:"" help:"Pause jobs until a given time."`
+	Delete     jobs.Verb          `cmd:"" aliases:"rm" help:"Delete jobs and their history."`
 	Operation  operation.Command  `cmd:"" aliases:"operations" help:"List, show and cancel bulk operations."`
 	Collection collection.Command `cmd:"" aliases:"collections" help:"Create, show, disable and delete collections."`
 	History    jobs.History       `cmd:"" aliases:"logs" help:"Show past runs."`
 	Audit      jobs.Audit         `cmd:"" help:"Show who changed what."`
 	Why        jobs.Why           `cmd:"" help:"Explain why a job ran, or did not."`
-	Account    jobs.Account       `cmd:"" help:"Check that all due runs of a period have a record."`
+	Account    jobs.Account       `cmd:"" help:"Check that every due run of a period has a record."`
 	Forecast   jobs.Forecast      `cmd:"" help:"Forecast runs per minute, and suggest how to flatten peaks."`
 	Preview    preview.Command    `cmd:"" help:"List the next runs of a schedule."`
 	Secrets    secrets.Command    `cmd:"" aliases:"secret" help:"Manage shared secrets and their keys."`
@@ -72,7 +72,7 @@ type cli struct {
 	Doctor     doctorCmd          `cmd:"" help:"Check that every job is scheduled, and repair those that are not."`
 	Health     healthCmd          `cmd:"" help:"Check whether a scheduler or the emulators are ready."`
 	NATS       natsuser.Command   `cmd:"" name:"nats" help:"Print the permissions of a NATS user."`
-	Context    contexts.Command   `cmd:"" aliases:"contexts" help:"Manage contexts: how to reach your schedulers, by name."`
+	Context    contexts.Command   `cmd:"" aliases:"contexts" help:"Manage connections to schedulers by name."`
 	Explain    explain.Command    `cmd:"" help:"Describe a field of a job or a collection."`
 	Config     configCmd          `cmd:"" help:"Show the settings of serve and their sources."`
 	Schema     schemaCmd          `cmd:"" help:"Print the JSON Schema of jobs, collections or settings, for editors."`
@@ -82,8 +82,8 @@ type cli struct {
 	Version    versionCmd         `cmd:"" help:"Show the version."`
 	Complete   completeCmd        `cmd:"" name:"__complete" hidden:""`
 
-	JSON        bool `name:"json" help:"Print JSON, for programs: one document."`
-	UTC         bool `name:"utc" help:"Show times in UTC, and not in the time zone of this machine."`
+	JSON        bool `name:"json" help:"Print one JSON document."`
+	UTC         bool `name:"utc" help:"Show times in UTC, not in this machine's time zone."`
 	ShowVersion bool `name:"version" help:"Show the version."`
 }
 
@@ -92,7 +92,7 @@ const description = `Carillon is a job scheduler on NATS JetStream.
 A job is a JSON or YAML document: when to run, what to call, how to retry. Start with "carillon dev examples/jobs";
 "carillon docs" has the reference.`
 
-// run carries a command line out and returns the exit code.
+// run executes a command line and returns the exit code.
 func run(args []string, t *terminal.Terminal) int {
 	parser, c := newParser(t, args...)
 	args = joinNegative(args)
@@ -121,7 +121,7 @@ func run(args []string, t *terminal.Terminal) int {
 	return t.Fail(ended(ctx, command.Run(t)))
 }
 
-// joinNegative has "--at -2h" mean "--at=-2h": no flag begins with a digit.
+// joinNegative joins "--at -2h" to "--at=-2h". It is unambiguous because no flag begins with a digit.
 func joinNegative(args []string) (joined []string) {
 	for i := 0; i < len(args); i++ {
 		if args[i] == "--" {
@@ -148,7 +148,7 @@ func newParser(t *terminal.Terminal, args ...string) (*kong.Kong, *cli) {
 	c := &cli{Enable: jobs.Enable, Delete: jobs.Delete}
 	parser, err := kong.New(c, kong.IgnoreFields(`^cli\.(`+strings.Join(otherCommands(args), "|")+`)$`),
 		kong.Name("carillon"), kong.Description(description), kong.Writers(t.Out, t.Err),
-		kong.Exit(func(int) { t.Helped = true }), // only help exits by itself
+		kong.Exit(func(int) { t.Helped = true }), // only --help exits
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, NoExpandSubcommands: true, WrapUpperBound: 100}),
 		kong.ValueFormatter(describe),
 	)
@@ -158,8 +158,8 @@ func newParser(t *terminal.Terminal, args ...string) (*kong.Kong, *cli) {
 	return parser, c
 }
 
-// otherCommands returns the fields of all commands that args do not begin with, or none if args begin with no command.
-// To build a parser of all flags takes longer than to run most commands.
+// otherCommands returns the fields of the commands that args do not select, or none if args select no command. Building a
+// parser of all flags takes longer than running most commands.
 func otherCommands(args []string) (fields []string) {
 	found := false
 	for f := range reflect.TypeFor[cli]().Fields() {
@@ -178,7 +178,7 @@ func otherCommands(args []string) (fields []string) {
 	return fields
 }
 
-// describe is a flag's help with its default and its environment variable.
+// describe returns a flag's help with its default and environment variable.
 func describe(v *kong.Value) string {
 	text := v.Help
 	if d := v.Default; d != "" && d != "0" && d != "0s" {
@@ -190,20 +190,20 @@ func describe(v *kong.Value) string {
 	return text
 }
 
-// interruption is why a context ends that a signal has ended. It is a [context.Canceled].
+// interruption is the cause of a context that a signal has canceled. It matches [context.Canceled].
 type interruption struct{ signal os.Signal }
 
 // Error names the signal.
 func (e *interruption) Error() string { return e.signal.String() }
 
-// Is makes it a canceled context.
+// Is reports whether target is [context.Canceled].
 func (e *interruption) Is(target error) bool { return target == context.Canceled }
 
 // interruptible returns a context that ends with the first SIGINT or SIGTERM. The second signal kills the
 // process. SIGINT is ignored while another program uses the terminal.
 func interruptible(lent func() bool) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	signals := make(chan os.Signal, 2) // of each kind one: a SIGTERM right behind a Ctrl-C must come, too
+	signals := make(chan os.Signal, 2) // one of each kind: a SIGTERM right after a Ctrl-C must not be dropped
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
 		defer signal.Stop(signals)
@@ -232,7 +232,7 @@ func ended(ctx context.Context, err error) error {
 	return err
 }
 
-// asked drops the error of a process that was stopped during its start.
+// asked ignores the error of a process that was stopped during startup.
 func asked(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return nil
@@ -240,7 +240,7 @@ func asked(ctx context.Context, err error) error {
 	return err
 }
 
-// usage adds to an error of the parser where to look.
+// usage adds a hint to a parser error.
 func usage(err error) error {
 	hint := `run "carillon --help"`
 	if p, ok := errors.AsType[*kong.ParseError](err); ok {
@@ -251,7 +251,7 @@ func usage(err error) error {
 	return terminal.Hinted(terminal.Usage(err), hint)
 }
 
-// commandPath is a command as it is typed, without its aliases.
+// commandPath returns a command without aliases, as the user would type it.
 func commandPath(n *kong.Node) string {
 	if n.Parent == nil {
 		return n.Name
@@ -259,8 +259,8 @@ func commandPath(n *kong.Node) string {
 	return commandPath(n.Parent) + " " + n.Name
 }
 
-// Messages of the parser that are reworded: a value outside a flag's enumeration (an empty value counts as an absent flag), a
-// missing argument or value, and an unknown word, with the parser's suggestions.
+// Parser messages to reword: a value outside a flag's enumeration (an empty value counts as an absent flag), a missing
+// argument or value, and an unknown word with the parser's suggestions.
 var (
 	oneOf   = regexp.MustCompile(`^(--[a-z-]+|\[?<[a-z]+>\]?) must be one of (".*") but got (".*")$`)
 	missing = regexp.MustCompile(`^expected "(<.*>)"$`)
@@ -268,7 +268,7 @@ var (
 	unknown = regexp.MustCompile(`^(unexpected argument|unknown flag) (.+?)(?:, did you mean (?:one of )?(".*")\?)?$`)
 )
 
-// plainer returns an error of the parser, for a command, in the words of all other errors.
+// plainer rewords a parser error in the style of all other errors.
 func plainer(n *kong.Node, err error) error {
 	text := err.Error()
 	if m := oneOf.FindStringSubmatch(text); m != nil {
@@ -288,7 +288,8 @@ func plainer(n *kong.Node, err error) error {
 	return err
 }
 
-// unknownWord is the error of a word that a command does not take, with at most three suggestions. To a short flag every other is similar.
+// unknownWord returns the error for an unknown argument or flag, with at most three suggestions. For a short flag it has
+// none, because all short flags are similar.
 func unknownWord(n *kong.Node, what, word, similar string) error {
 	counts := slices.ContainsFunc(n.Flags, func(f *kong.Flag) bool { return f.Short == 'n' })
 	switch {
@@ -328,19 +329,18 @@ func main() {
 	os.Exit(run(os.Args[1:], t))
 }
 
-// memoryShare is the part of a container's memory that Go stays below, by collecting garbage sooner. The rest is for what Go
-// does not know of.
+// memoryShare is the part of a container's memory that Go can use. The rest is for memory outside the Go heap.
 const memoryShare = 0.9
 
-// besideHold is the memory of a process without its held batons and garbage.
-const besideHold = 64 << 20
+// baseMemory is the memory of a process without held batons and garbage.
+const baseMemory = 64 << 20
 
-// tuneMemory tunes the garbage collector for a hold of the given size, unless GOGC or GOMEMLIMIT is set.
+// tuneMemory configures the garbage collector for --hold-memory, unless GOGC or GOMEMLIMIT is set.
 func tuneMemory(lookup func(string) (string, bool), hold byteSize) {
 	_, percent := lookup("GOGC")
 	_, limit := lookup("GOMEMLIMIT")
 	if !percent && !limit {
-		embedded.KeepWithin(uint64(hold + hold/4 + besideHold))
+		embedded.KeepWithin(uint64(hold + hold/4 + baseMemory))
 	}
 }
 
@@ -348,7 +348,7 @@ func tuneMemory(lookup func(string) (string, bool), hold byteSize) {
 // limit, or if it cannot be read, nothing changes.
 func limitMemory(lookup func(string) (string, bool), limit memlimit.Provider) {
 	if _, set := lookup("GOMEMLIMIT"); set {
-		return // Go has read it
+		return // the Go runtime applies it
 	}
 	if most, err := memlimit.ApplyRatio(limit, memoryShare)(); err == nil {
 		debug.SetMemoryLimit(int64(min(most, math.MaxInt64)))

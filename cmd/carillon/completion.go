@@ -18,19 +18,19 @@ import (
 )
 
 type completionCmd struct {
-	Shell string `arg:"" help:"The shell: bash, zsh or fish." enum:"bash,zsh,fish"`
+	Shell string `arg:"" help:"Shell: bash, zsh or fish." enum:"bash,zsh,fish"`
 }
 
 // Help shows examples.
 func (completionCmd) Help() string {
-	return `Prints what makes a shell complete commands, flags, and names: of jobs, collections and contexts. Names of jobs are asked
-for at the scheduler of the command line, which has a second to answer.
+	return `Prints a script that completes commands, flags, and names of jobs, collections and contexts. Job names come from the
+scheduler of the command line, which has one second to respond.
 
-For bash, into ~/.bashrc:
+For bash, in ~/.bashrc:
 
     source <(carillon completion bash)
 
-For zsh, into a directory of $fpath, or behind compinit into ~/.zshrc:
+For zsh, in a directory of $fpath, or after compinit in ~/.zshrc:
 
     source <(carillon completion zsh)
 
@@ -118,7 +118,7 @@ func candidates(words ...string) []complete.Candidate {
 	return found
 }
 
-// collectionNames are the names of all collections, with something behind each.
+// collectionNames returns the names of all collections, each with a suffix.
 func collectionNames(ctx context.Context, api *client.Client, behind string) []complete.Candidate {
 	all, err := api.Collections(ctx)
 	if err != nil {
@@ -131,7 +131,7 @@ func collectionNames(ctx context.Context, api *client.Client, behind string) []c
 	return found
 }
 
-// jobNames are the jobs of a collection, and the other collections, or behind collection/ the jobs of that one.
+// jobNames returns the jobs of a collection and the other collections; after "collection/", the jobs of that collection.
 func jobNames(ctx context.Context, api *client.Client, collection, word string) []complete.Candidate {
 	prefix := ""
 	if named, _, ok := strings.Cut(word, "/"); ok {

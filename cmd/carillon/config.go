@@ -14,16 +14,16 @@ import (
 type configCmd struct {
 	serveCmd `embed:""`
 
-	Check string `help:"Say only what is wrong with this file, as if it stood behind --config." placeholder:"FILE" setting:"-"`
+	Check string `help:"Only validate this settings file, as --config would." placeholder:"FILE" setting:"-"`
 }
 
 // Help shows examples.
 func (configCmd) Help() string {
-	return `Shows what "carillon serve" with the same flags, in this environment, would be set to, and where each value comes from:
-a flag, a variable, a line of the file of --config, or the default. It starts nothing. Passwords are not shown.
+	return `Shows the effective settings of "carillon serve" with the same flags in this environment, and the source of each value:
+a flag, a variable, a line of the --config file, or the default. It does not start a scheduler or show passwords.
 
-With --check it says what is wrong with a file, everything at once, and nothing if it is in order. The exit code is 1 then.
-The files that it names have to be there, too. "carillon schema config" prints its JSON Schema, for editors.
+--check reports all problems of a file and then exits with code 1. Files that the settings name must exist. "carillon
+schema config" prints the JSON Schema, for editors.
 
 Examples:
 
@@ -50,7 +50,7 @@ func (c configCmd) Run(ctx context.Context, t *terminal.Terminal, line commandLi
 	return terminal.PrintList(t, set.Rows(), "", []string{"SETTING", "VALUE", "FROM"}, settings.Row.Columns)
 }
 
-// commandLine is the words behind the program's name.
+// commandLine holds the arguments of the program.
 type commandLine []string
 
 // settings reads and checks the flags of serve from the command line, the environment and the file.

@@ -69,7 +69,7 @@ func TestProxyFlag(t *testing.T) {
 
 func TestWrongDelivery(t *testing.T) {
 	for want, f := range map[string]deliveryFlags{
-		`--allow-target: "localhost" is not a range`:         {AllowTarget: []string{"localhost"}},
+		`--allow-target: "localhost" is not a network`:       {AllowTarget: []string{"localhost"}},
 		`--service-bus: "localhost:5672" is not an endpoint`: {ServiceBus: map[string]string{"a": "localhost:5672"}},
 		`--storage-queue: "…@h/" is not`:                     {StorageQueue: map[string]string{"a": "http://u:p@h/"}},
 		`--login-endpoint: "x" is not`:                       {LoginEndpoint: "x"},

@@ -44,49 +44,47 @@ type devCmd struct {
 	terminal.Logging `embed:"" set:"loglevel=warn"`
 	historyFlags     `embed:""`
 
-	Paths     []string `arg:"" name:"path" optional:"" help:"Job files, or directories of them, to apply at the start."`
-	Watch     bool     `short:"w" help:"Apply job files again when they change. Jobs whose files go away stay."`
-	HTTP      string   `name:"http" help:"Where the REST API and /echo listen." default:"127.0.0.1:8080" placeholder:"ADDR"`
-	NATS      string   `name:"nats" help:"Where the embedded NATS server listens." default:"127.0.0.1:4222" placeholder:"ADDR"`
-	AMQP      string   `name:"amqp" help:"Where the Service Bus emulator listens." default:"127.0.0.1:5672" placeholder:"ADDR"`
-	Queue     string   `name:"queue" help:"Where the storage queue emulator listens." default:"127.0.0.1:10001" placeholder:"ADDR"`
-	Insecure  bool     `name:"insecure-listen" help:"Let these addresses be others than loopback ones, though nothing asks for a password."`
+	Paths     []string `arg:"" name:"path" optional:"" help:"Job files, or directories of job files, to apply at startup."`
+	Watch     bool     `short:"w" help:"Apply job files again when they change. Deleting a file does not delete its jobs."`
+	HTTP      string   `name:"http" help:"Address of the REST API and /echo." default:"127.0.0.1:8080" placeholder:"ADDR"`
+	NATS      string   `name:"nats" help:"Address of the embedded NATS server." default:"127.0.0.1:4222" placeholder:"ADDR"`
+	AMQP      string   `name:"amqp" help:"Address of the Service Bus emulator." default:"127.0.0.1:5672" placeholder:"ADDR"`
+	Queue     string   `name:"queue" help:"Address of the storage queue emulator." default:"127.0.0.1:10001" placeholder:"ADDR"`
+	Insecure  bool     `name:"insecure-listen" help:"Allow addresses other than loopback, although the listeners do not require a password."`
 	Data      string   `help:"Directory of jobs, history and the emulators' messages; one process at a time can use it." default:".carillon" placeholder:"DIR"`
-	Sync      string   `help:"How long a write may wait for the disk (what a power cut can cost), or always." default:"1s" placeholder:"DURATION"`
-	Hold      byteSize `name:"hold-memory" help:"Memory for jobs that are due, or soon will be, and their definitions." default:"160MiB" placeholder:"SIZE"`
-	History   byteSize `name:"history-memory" help:"Memory for an index of the history, which is made when somebody looks for records. 0: none." default:"256MiB" placeholder:"SIZE"`
-	Allow     []string `name:"allow-target" help:"Addresses that jobs may reach beside loopback ones: one, or a network as CIDR, 10.1.0.0/16. May be repeated." placeholder:"CIDR"`
-	Hosts     []string `name:"allowed-host" help:"Names that the HTTP servers answer to, beside those of loopback addresses: a name, or *.example.com. May be repeated." placeholder:"NAME"`
-	Pprof     string   `help:"Serve Go's profiles of this process there, at /debug/pprof/, for go tool pprof. A loopback address: they tell what is in its memory. Default: nowhere." placeholder:"ADDR"`
-	Login     string   `name:"login-endpoint" help:"Authority that gives ActiveDirectoryOAuth jobs their tokens: https://login.microsoftonline.com is Azure's. Without it, /echo/token does." placeholder:"URL"`
-	NoConsole bool     `name:"no-console" help:"Serve no web console."`
+	Sync      string   `help:"Interval of syncing writes to disk (a power failure can lose this much), or always." default:"1s" placeholder:"DURATION"`
+	Hold      byteSize `name:"hold-memory" help:"Memory for batons that are due soon, including definitions." default:"160MiB" placeholder:"SIZE"`
+	History   byteSize `name:"history-memory" help:"Memory for the history index, which the first search builds. 0: no index." default:"256MiB" placeholder:"SIZE"`
+	Allow     []string `name:"allow-target" help:"Allow jobs to call these addresses or networks, such as 10.1.0.0/16, in addition to loopback. Repeatable." placeholder:"CIDR"`
+	Hosts     []string `name:"allowed-host" help:"Host names that the HTTP servers accept in addition to loopback names, such as *.example.com. Repeatable." placeholder:"NAME"`
+	Pprof     string   `help:"Serve Go profiles at /debug/pprof/ on this address. Use a loopback address: profiles expose memory content. Default: off." placeholder:"ADDR"`
+	Login     string   `name:"login-endpoint" help:"Token authority for ActiveDirectoryOAuth, such as https://login.microsoftonline.com (Azure). Default: /echo/token." placeholder:"URL"`
+	NoConsole bool     `name:"no-console" help:"Disable the web console."`
 	Strings   bool     `name:"show-connections" help:"Print the emulators' connection strings."`
-	PortsFile string   `help:"Write the addresses and connection strings to this file, as JSON, once everything runs." placeholder:"FILE"`
+	PortsFile string   `help:"Write the addresses and connection strings to this file as JSON after startup." placeholder:"FILE"`
 }
 
 // Help shows examples.
 func (devCmd) Help() string {
-	return `Runs a NATS server, a scheduler and targets to deliver to, all in one process, and prints one line for each
-attempt: when it started, the job, the outcome, how late it was. The jobs and their history are kept in the
-data directory until the next start.
+	return `Runs a NATS server, a scheduler and targets in one process, and prints one line per attempt: start time, job, outcome and
+lateness. Jobs and history stay in the data directory.
 
-The target is /echo on the HTTP address: it answers what it received. /echo/status/503 answers that status,
-/echo/delay/2s answers after that time. Job files reach it as ${CARILLON_ECHO}, on whatever port it listens.
+The HTTP address serves the target /echo, which returns the request that it received. /echo/status/503 responds with
+that status, /echo/delay/2s after that delay. Job files can refer to it as ${CARILLON_ECHO}, whatever its port.
 
-Emulators of Azure Service Bus and of storage queues run too. They take every namespace, every account and any
-key, make queues, topics and subscriptions when they are first used, and keep them in the data directory.
---show-connections prints their connection strings; the ports file has them too. The Service Bus admin clients and
-its HTTP interface have a free port, which the start and the ports file tell. "carillon emulate" runs the
-emulators alone, with settings.
+The process also emulates Azure Service Bus and storage queues. The emulators accept any namespace, account and key,
+create queues, topics and subscriptions on first use, and keep them in the data directory. --show-connections prints
+their connection strings; the ports file contains them too. The Service Bus management API listens on a free port, which
+the startup message and the ports file show. "carillon emulate" runs only the emulators, with settings.
 
-The secrets of jobs, and those of "carillon secrets", are sealed with a key that the first start makes in the data
-directory (secret.key).
+The first start creates a key in the data directory (secret.key), which seals the secrets of jobs and of "carillon
+secrets".
 
-Retries may be as short as one second here. Port 0 takes a free port. Everything is open to every program of this
-machine, which is why only loopback addresses are listened on, unless --insecure-listen is given. The first access token
-("carillon token create") closes the REST API, and nothing else.
+Retries can be as short as one second. Port 0 selects a free port. All programs on this machine have full access. The
+listeners therefore use loopback addresses only, unless you set --insecure-listen. The first access token ("carillon
+token create") closes the REST API only.
 
-SIGTERM stops it in good order (exit code 0), and Ctrl-C does so too (130).
+SIGTERM (exit code 0) and Ctrl-C (130) shut down gracefully.
 
 Examples:
 
@@ -155,10 +153,10 @@ func (c devCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 		end()
 	}()
 	err = asked(running, d.run(running))
-	return errors.Join(err, e.Close()) //nolint:contextcheck // the emulators end after the scheduler that uses them
+	return errors.Join(err, e.Close()) //nolint:contextcheck // the scheduler uses the emulators until it has stopped
 }
 
-// listeners are the flags that say where to listen.
+// listeners returns the flags with listener addresses.
 func (c devCmd) listeners() []listen.Flag {
 	return []listen.Flag{
 		{Name: "http", Addr: c.HTTP}, {Name: "nats", Addr: c.NATS}, {Name: "amqp", Addr: c.AMQP}, {Name: "queue", Addr: c.Queue},
@@ -176,8 +174,8 @@ func (c devCmd) check(ctx context.Context) error {
 		return err
 	}
 	if c.Watch && !slices.ContainsFunc(c.Paths, func(path string) bool { return path != jobfile.Stdin }) {
-		return terminal.Hinted(terminal.Usagef("--watch: there is nothing to watch"),
-			"name job files, or directories of them: carillon dev --watch my-jobs")
+		return terminal.Hinted(terminal.Usagef("--watch: names no files"),
+			"name job files or directories: carillon dev --watch my-jobs")
 	}
 	if c.Insecure {
 		return nil
@@ -185,10 +183,10 @@ func (c devCmd) check(ctx context.Context) error {
 	return listen.RefuseExposed(ctx, c.listeners()...)
 }
 
-// adminAddr is where the Service Bus emulator is administered.
+// adminAddr is the address of the Service Bus emulator's management API.
 const adminAddr = "127.0.0.1:0"
 
-// emulation runs both emulators, for programs with any connection string.
+// emulation configures both emulators to accept any connection string.
 func (c devCmd) emulation(ctx context.Context, t *terminal.Terminal) emulate.Config {
 	log := c.Logger(t.Err)
 	return emulate.Config{
@@ -203,10 +201,10 @@ func (c devCmd) emulation(ctx context.Context, t *terminal.Terminal) emulate.Con
 	}
 }
 
-// syncAlways is the --sync with which every write waits for the disk.
+// syncAlways is the value of --sync that syncs every write to disk.
 const syncAlways = "always"
 
-// syncInterval returns how long a write may wait for the disk; 0 for --sync always.
+// syncInterval returns the interval of syncs to disk; 0 for --sync always.
 func (c devCmd) syncInterval() (time.Duration, error) {
 	if c.Sync == syncAlways {
 		return 0, nil
@@ -223,7 +221,7 @@ func (c devCmd) startNATS(ctx context.Context, t *terminal.Terminal) (*embedded.
 		Dir: c.Data, Addr: c.NATS, Logger: c.Logger(t.Err), SyncAlways: c.Sync == syncAlways,
 		MaxConnections: connlimit.Share(connlimit.Files()),
 	}
-	cfg.SyncInterval, _ = c.syncInterval() // which was checked
+	cfg.SyncInterval, _ = c.syncInterval() // checked by check
 	_, percent := t.Lookup("GOGC")
 	_, limit := t.Lookup("GOMEMLIMIT")
 	if !percent && !limit {
@@ -232,8 +230,7 @@ func (c devCmd) startNATS(ctx context.Context, t *terminal.Terminal) (*embedded.
 	return embedded.Start(ctx, cfg)
 }
 
-// run opens the scheduler on the running server, applies the job files, and
-// works.
+// run opens the scheduler on the running server, applies the job files, and runs jobs.
 func (d *dev) run(ctx context.Context) error {
 	log := d.cmd.Logger(d.t.Err)
 	link := node.NewLink(log, d.reconnected)
@@ -285,7 +282,7 @@ func (d *dev) run(ctx context.Context) error {
 		return err
 	}
 	d.suggest()
-	quiet := context.AfterFunc(ctx, func() { d.notef("stopping; a second signal ends it at once") })
+	quiet := context.AfterFunc(ctx, func() { d.notef("stopping; a second signal exits immediately") })
 	defer quiet()
 	err = n.Run(ctx, func() error { return d.ready(ctx) })
 	d.side.Wait()
@@ -299,7 +296,7 @@ func (d *dev) reconnected() {
 	}
 }
 
-// delivery sends jobs for Azure to the emulators, and lets all jobs reach this machine.
+// delivery redirects Azure targets to the emulators and allows loopback targets.
 func (d *dev) delivery() (builtin.Config, error) {
 	loopback := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 	flags := deliveryFlags{AllowTarget: d.cmd.Allow, LoginEndpoint: cmp.Or(d.cmd.Login, d.url()+client.EchoPath+"/token")}
@@ -313,7 +310,7 @@ func (d *dev) delivery() (builtin.Config, error) {
 	return delivery, err
 }
 
-// applyFiles applies the job files. A problem ends the start, unless the files are watched and can be fixed.
+// applyFiles applies the job files. A problem aborts startup, unless --watch lets the user fix it.
 func (d *dev) applyFiles(ctx context.Context) error {
 	if len(d.cmd.Paths) == 0 {
 		return nil
@@ -337,7 +334,7 @@ func (d *dev) applyFiles(ctx context.Context) error {
 	return err
 }
 
-// put puts a job without a way over HTTP.
+// put puts a job directly, not over HTTP.
 func (d *dev) put(ctx context.Context, j jobfile.Job) (jobfile.Answer, error) {
 	ctx = auth.With(ctx, &auth.Principal{Name: "carillon dev", Via: auth.ViaFiles})
 	s := d.node.Load().Service()
@@ -352,7 +349,7 @@ func (d *dev) put(ctx context.Context, j jobfile.Job) (jobfile.Answer, error) {
 	return jobfile.Answer{Result: v.Result, Over: v.Status.Over, Warnings: v.Warnings}, nil
 }
 
-// ready announces that everything runs.
+// ready reports that startup is complete.
 func (d *dev) ready(ctx context.Context) error {
 	if d.cmd.Watch && d.jobs != nil {
 		d.side.Go(func() { d.jobs.Watch(ctx) })
@@ -366,12 +363,12 @@ func echoes() map[string]http.Handler {
 	return map[string]http.Handler{client.EchoPath: h, client.EchoPath + "/": h}
 }
 
-// ports is where everything can be reached.
+// ports returns the addresses of all listeners.
 func (d *dev) ports() listen.Ports {
 	p := d.emulators.Ports()
 	p.HTTP, p.NATS, p.Pprof = d.url(), d.nats.URL(), d.profiles.URL()
 	return p
 }
 
-// url is where the REST API is.
+// url returns the URL of the REST API.
 func (d *dev) url() string { return "http://" + listen.Reachable(d.listener.Addr().String()) }

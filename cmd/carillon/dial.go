@@ -24,7 +24,7 @@ import (
 	"github.com/carillon-sched/carillon/store/embedded"
 )
 
-// options are the connection options that the flags ask for.
+// options returns the connection options of the flags.
 func (f natsConn) options() []nats.Option {
 	return remote.ConnectOptions(f.Creds, f.Inbox, f.files())
 }
@@ -52,8 +52,8 @@ func (f natsConn) dial(ctx context.Context, s startup, link *node.Link) (nc *nat
 	return nc, err
 }
 
-// A server that hangs, or whose machine has failed, does not close connections. The client leaves it after this
-// many unanswered pings: before other servers can lead its streams.
+// A server that hangs, or whose machine has failed, does not close connections. The client disconnects after this
+// many unanswered pings, before other servers can lead its streams.
 const (
 	pingEvery = time.Second
 	pingsOut  = 3
@@ -65,27 +65,27 @@ func startsLater(err error) bool {
 	if _, ok := errors.AsType[*notNATSError](err); ok {
 		return false
 	}
-	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "remote error" { // TLS: the certificate is not taken
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "remote error" { // TLS: the certificate was rejected
 		return false
 	}
 	_, network := errors.AsType[net.Error](err)
 	return network || errors.Is(err, nats.ErrNoServers) || errors.Is(err, nats.ErrTimeout) || errors.Is(err, io.EOF)
 }
 
-// explain adds what to do about a connection that was refused.
+// explain adds the cause and the fix to a connection error.
 func (f natsConn) explain(err error, s startup) error {
 	hint := "name the server with --nats-url or CARILLON_NATS_URL"
 	if s.say != nil {
-		hint += "; --nats-wait says how long to wait for one that is still starting"
+		hint += "; if it is still starting, increase --nats-wait"
 	}
 	if _, ok := errors.AsType[*notNATSError](err); ok {
-		hint = "name the port on which NATS takes clients with --nats-url, 4222 mostly; its port 8222 is for monitoring"
+		hint = "set --nats-url to the client port of NATS, usually 4222; port 8222 is for monitoring"
 	}
 	if errors.Is(err, nats.ErrNoServers) {
 		err = &explainedError{"no server answers there", err}
 	}
 	if errors.Is(err, nats.ErrTimeout) || isTimeout(err) {
-		err = &explainedError{"it takes the connection and says nothing; it hangs, or the network to it does", err}
+		err = &explainedError{"the server accepts the connection but does not respond; it, or the network, hangs", err}
 	}
 	if errors.Is(err, nats.ErrAuthorization) {
 		hint = "give the user's credentials with --creds, or in the URL"
@@ -93,30 +93,30 @@ func (f natsConn) explain(err error, s startup) error {
 	return terminal.Hinted(terminal.Unavailablef("NATS at %s: %w", redacted(f.URL), err), hint)
 }
 
-// isTimeout reports whether an answer on a connection did not come in time.
+// isTimeout reports whether a connection timed out.
 func isTimeout(err error) bool {
 	op, ok := errors.AsType[*net.OpError](err)
 	return ok && op.Op == "read" && op.Timeout()
 }
 
-// explainedError is an error in other words.
+// explainedError replaces the message of an error.
 type explainedError struct {
 	text  string
 	cause error
 }
 
-// Error returns the words.
+// Error returns the message.
 func (e *explainedError) Error() string { return e.text }
 
-// Unwrap returns the error.
+// Unwrap returns the original error.
 func (e *explainedError) Unwrap() error { return e.cause }
 
-// notNATSError says that something else listens where a NATS server was expected.
+// notNATSError reports an address at which another protocol is spoken.
 type notNATSError struct{ host, speaks string }
 
-// Error names the address and the protocol there.
+// Error names the address and its protocol.
 func (e *notNATSError) Error() string {
-	return e.host + " speaks " + e.speaks + " and is no NATS server"
+	return e.host + " speaks " + e.speaks + " and is not a NATS server"
 }
 
 // identified returns a better error if the peer is not a NATS server. NATS servers speak first, so it sends an
@@ -138,7 +138,7 @@ func (f natsConn) identified(ctx context.Context, err error) error {
 	return err
 }
 
-// probeTimeout is how long what listens may take to answer.
+// probeTimeout limits the detection of a protocol.
 const probeTimeout = time.Second
 
 // protocolAt detects the protocol at an address. It returns "" if it is unknown, or NATS.
@@ -168,7 +168,7 @@ func protocolAt(ctx context.Context, host string) string {
 	return ""
 }
 
-// serverURLs splits a list of servers. One without scheme is taken as the client takes it.
+// serverURLs splits a list of servers. A URL without a scheme gets the default scheme of nats.go.
 func serverURLs(list string) []string {
 	parts := strings.Split(list, ",")
 	for i, part := range parts {
@@ -180,7 +180,7 @@ func serverURLs(list string) []string {
 	return parts
 }
 
-// natsSchemes are the schemes of servers' URLs.
+// natsSchemes are the valid schemes of server URLs.
 var natsSchemes = []string{"nats", "tls", "ws", "wss"}
 
 // checkURLs validates a list of servers. Its errors do not quote URLs, which may contain passwords.
@@ -188,10 +188,10 @@ func checkURLs(list string) error {
 	for _, text := range serverURLs(list) {
 		u, err := url.Parse(text)
 		if err != nil || u.Hostname() == "" {
-			return terminal.Usagef("--nats-url: not an address such as nats://127.0.0.1:4222")
+			return terminal.Usagef("--nats-url: not a URL such as nats://127.0.0.1:4222")
 		}
 		if !slices.Contains(natsSchemes, u.Scheme) {
-			return terminal.Usagef("--nats-url: %s is no address of a NATS server; its scheme is one of %s",
+			return terminal.Usagef("--nats-url: %s is not the URL of a NATS server; its scheme must be one of %s",
 				node.Anonymous(text), strings.Join(natsSchemes, ", "))
 		}
 		if _, err := strconv.ParseUint(u.Port(), 10, 16); u.Port() != "" && err != nil {
@@ -201,7 +201,7 @@ func checkURLs(list string) error {
 	return nil
 }
 
-// redacted leaves out of a list of URLs who connects: passwords and tokens.
+// redacted removes passwords and tokens from a list of URLs.
 func redacted(list string) string {
 	parts := serverURLs(list)
 	for i, part := range parts {
@@ -210,13 +210,13 @@ func redacted(list string) string {
 	return strings.Join(parts, ",")
 }
 
-// deliveryFlags say what jobs may reach, and where it is.
+// deliveryFlags configure the targets of jobs.
 type deliveryFlags struct {
-	AllowTarget   []string          `name:"allow-target" help:"Addresses that jobs may reach: one, or a network as CIDR, 10.1.0.0/16. May be repeated." env:"CARILLON_ALLOW_TARGET" placeholder:"CIDR" live:""`
-	ServiceBus    map[string]string `name:"service-bus" help:"Where a Service Bus namespace is that is not Azure's: amqps://HOST or, without TLS, amqp://HOST. The name * is every other namespace. Where HOST is an address jobs may reach it; a name that leads to a private one needs --allow-target too." env:"CARILLON_SERVICE_BUS" placeholder:"NAME=URL"`
-	StorageQueue  map[string]string `name:"storage-queue" help:"Where a storage account's queues are that is not Azure's; {name} stands for the account's name. The name * is every other account. Addresses and names count as for --service-bus." env:"CARILLON_STORAGE_QUEUE" placeholder:"NAME=URL"`
-	LoginEndpoint string            `name:"login-endpoint" help:"Authority that gives ActiveDirectoryOAuth jobs their tokens, when it is not Azure's." env:"CARILLON_LOGIN_ENDPOINT" placeholder:"URL"`
-	NATSSubject   []string          `name:"nats-subject" help:"Subjects that jobs may publish to over the scheduler's own connection, wildcards included. May be repeated. The scheduler's own, and those that begin with carillon, are never among them. Schedulers with other prefixes in the same account are kept apart by nothing else: leave their subjects out." env:"CARILLON_NATS_SUBJECT" default:">" placeholder:"SUBJECT"`
+	AllowTarget   []string          `name:"allow-target" help:"Allow jobs to call these addresses or networks, such as 10.1.0.0/16. Repeatable." env:"CARILLON_ALLOW_TARGET" placeholder:"CIDR" live:""`
+	ServiceBus    map[string]string `name:"service-bus" help:"Service Bus namespace outside Azure: amqps://HOST, or amqp://HOST without TLS. NAME * is the default. An IP address in HOST is allowed implicitly; a name that resolves to a private address needs --allow-target." env:"CARILLON_SERVICE_BUS" placeholder:"NAME=URL"`
+	StorageQueue  map[string]string `name:"storage-queue" help:"Queue endpoint of a storage account outside Azure; {name} is the account name. NAME * is the default. Addresses as in --service-bus." env:"CARILLON_STORAGE_QUEUE" placeholder:"NAME=URL"`
+	LoginEndpoint string            `name:"login-endpoint" help:"Token authority for ActiveDirectoryOAuth, if it is not Azure." env:"CARILLON_LOGIN_ENDPOINT" placeholder:"URL"`
+	NATSSubject   []string          `name:"nats-subject" help:"Subjects, with wildcards, that jobs can publish to over the scheduler's connection. Never allows the scheduler's subjects or those that begin with carillon. Exclude the subjects of other schedulers in the account. Repeatable." env:"CARILLON_NATS_SUBJECT" default:">" placeholder:"SUBJECT"`
 }
 
 // everyOther is the name that matches all names not listed.
@@ -246,7 +246,7 @@ func (f deliveryFlags) delivery(own ...netip.Prefix) (builtin.Config, error) {
 	return d, err
 }
 
-// networks are those that jobs may reach.
+// networks returns the networks that jobs may call.
 func (f deliveryFlags) networks() (all []netip.Prefix, err error) {
 	for _, text := range f.AllowTarget {
 		p, err := readPrefix(text)
@@ -258,8 +258,8 @@ func (f deliveryFlags) networks() (all []netip.Prefix, err error) {
 	return all, nil
 }
 
-// allowEndpoints allows the IP addresses, with their ports, in endpoints of the flags. Names allow nothing,
-// except localhost, because others control where they lead.
+// allowEndpoints allows the IP addresses and ports of endpoint flags. Names are not allowed implicitly, except localhost,
+// because others control their addresses.
 func (f deliveryFlags) allowEndpoints(g *egress.Guard) {
 	texts := slices.Collect(maps.Values(f.ServiceBus))
 	texts = slices.AppendSeq(texts, maps.Values(f.StorageQueue))
@@ -294,7 +294,7 @@ func endpointAddrs(u *url.URL) []netip.AddrPort {
 	return all
 }
 
-// readProxy parses the URL of a proxy; nil without one. Its errors do not show a password.
+// readProxy parses the URL of a proxy, or returns nil if text is empty. Errors omit the password.
 func readProxy(text string) (*url.URL, error) {
 	if text == "" {
 		return nil, nil //nolint:nilnil // no proxy
@@ -306,11 +306,11 @@ func readProxy(text string) (*url.URL, error) {
 	if at := strings.LastIndex(text, "@"); at >= 0 {
 		text = "…" + text[at:]
 	}
-	return nil, terminal.Hinted(terminal.Usagef("--proxy: %q is not the URL of a proxy", text),
-		"write http://HOST:PORT; the schemes are http, https, socks5 and socks5h")
+	return nil, terminal.Hinted(terminal.Usagef("--proxy: %q is not a proxy URL", text),
+		"write http://HOST:PORT; valid schemes are http, https, socks5 and socks5h")
 }
 
-// readPrefix reads a CIDR, or one address.
+// readPrefix parses a CIDR or an address.
 func readPrefix(text string) (netip.Prefix, error) {
 	text = strings.TrimSpace(text)
 	if p, err := netip.ParsePrefix(text); err == nil {
@@ -319,11 +319,11 @@ func readPrefix(text string) (netip.Prefix, error) {
 	if a, err := netip.ParseAddr(text); err == nil {
 		return netip.PrefixFrom(a, a.BitLen()), nil
 	}
-	return netip.Prefix{}, terminal.Hinted(terminal.Usagef("--allow-target: %q is not a range of addresses", text),
-		"write 10.1.0.0/16, 127.0.0.1 or fd00::/8; names are not possible, as anybody can make one for any address")
+	return netip.Prefix{}, terminal.Hinted(terminal.Usagef("--allow-target: %q is not a network or an address", text),
+		"write 10.1.0.0/16, 127.0.0.1 or fd00::/8; host names are not allowed, because their owners choose the address")
 }
 
-// endpoints reads a flag that says where names are.
+// endpoints parses a flag that maps names to endpoints.
 func endpoints(flag string, byName map[string]string, schemes ...string) (egress.Endpoints, error) {
 	m := egress.Endpoints{ByName: maps.Clone(byName), Default: byName[everyOther]}
 	delete(m.ByName, everyOther)
@@ -335,13 +335,13 @@ func endpoints(flag string, byName map[string]string, schemes ...string) (egress
 	return m, nil
 }
 
-// checkEndpoint checks that a URL has one of the schemes, and a host.
+// checkEndpoint checks the scheme and host of a URL.
 func checkEndpoint(flag, text string, schemes ...string) error {
 	u, err := url.Parse(strings.ReplaceAll(text, "{name}", "name"))
 	if err == nil && u.Host != "" && u.User == nil && slices.Contains(schemes, u.Scheme) {
 		return nil
 	}
-	if at := strings.LastIndex(text, "@"); at >= 0 { // the part before it can be a password
+	if at := strings.LastIndex(text, "@"); at >= 0 { // the part before @ can be a password
 		text = "…" + text[at:]
 	}
 	return terminal.Usagef("--%s: %q is not an endpoint such as %s://localhost:5000", flag, text, schemes[0])

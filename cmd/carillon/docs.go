@@ -21,20 +21,20 @@ import (
 )
 
 type docsCmd struct {
-	Page   string `arg:"" optional:"" help:"Name of a page, or how it begins. Without it, all pages are listed."`
+	Page   string `arg:"" optional:"" help:"Name of a page, or its beginning. Default: list all pages."`
 	Search string `placeholder:"WORDS" help:"List the sections that contain all of these words."`
 }
 
 // Help shows examples.
 func (docsCmd) Help() string {
-	return `The pages say what a job may have in it, what is guaranteed, and how everything is run; they are those of this
-program's version. They are Markdown, and need no scheduler.
+	return `The pages describe the fields of jobs, the guarantees, and how to operate schedulers, for this version of the program.
+They are Markdown and do not need a scheduler.
 
 Examples:
 
     carillon docs
     carillon docs schedules
-    carillon docs guar               a page whose name begins so
+    carillon docs guar               a page, by the beginning of its name
     carillon docs jobs | less
     carillon docs --search failover
     carillon docs --search "rate limit"
@@ -52,7 +52,7 @@ func (c docsCmd) Run(t *terminal.Terminal) error {
 		return c.list(t)
 	}
 	p, err := docs.Find(c.Page)
-	if missing, ok := err.(*docs.MissingError); ok { //nolint:errorlint // Find gives no other
+	if missing, ok := err.(*docs.MissingError); ok { //nolint:errorlint // the only error of Find
 		return missingPage(missing)
 	}
 	if t.JSON {
@@ -98,10 +98,10 @@ func (docsCmd) list(t *terminal.Terminal) error {
 	return nil
 }
 
-// notFound is a page that is not there.
+// notFound reports a missing page.
 type notFound struct{ error }
 
-// Is makes it [scheduler.ErrNotFound].
+// Is reports whether target is [scheduler.ErrNotFound].
 func (notFound) Is(target error) bool { return target == scheduler.ErrNotFound }
 
 // missingPage suggests the nearest page.
@@ -113,11 +113,11 @@ func missingPage(missing *docs.MissingError) error {
 	case 1:
 		return terminal.Hinted(err, fmt.Sprintf("did you mean %q?", "carillon docs "+missing.Near[0]))
 	}
-	return terminal.Hinted(err, "several begin so: "+strings.Join(missing.Near, ", "))
+	return terminal.Hinted(err, "matching pages: "+strings.Join(missing.Near, ", "))
 }
 
 type helpCmd struct {
-	Command []string `arg:"" optional:"" help:"The command. Without it, all are listed."`
+	Command []string `arg:"" optional:"" help:"Command. Default: list all commands."`
 }
 
 // Help shows examples.
@@ -140,19 +140,18 @@ func (c helpCmd) Run(t *terminal.Terminal) error {
 }
 
 type schemaCmd struct {
-	Document string `arg:"" optional:"" help:"The document: job, collection, config or openapi." enum:"job,collection,config,openapi" default:"job"`
+	Document string `arg:"" optional:"" help:"Document: job, collection, config or openapi." enum:"job,collection,config,openapi" default:"job"`
 }
 
 // Help shows examples.
 func (schemaCmd) Help() string {
-	return `Prints the JSON Schema (draft 2020-12) of jobs, or of collections: what this version takes, for editors and other programs.
-It needs no scheduler. A scheduler answers with the same at /schemas/job.json and /schemas/collection.json.
+	return `Prints the JSON Schema (draft 2020-12) of jobs or collections in this version, for editors and other programs, without a
+scheduler. Schedulers serve the same documents at /schemas/job.json and /schemas/collection.json.
 
-With config it prints that of the file of settings of "carillon serve --config".
+"config" prints the schema of the settings file of "carillon serve --config". "openapi" prints the REST API as an
+OpenAPI 3.1 document, which a scheduler of this version serves at /openapi.json.
 
-With openapi it prints what the REST API is, as an OpenAPI 3.1 document: /openapi.json of a scheduler of this version.
-
-Editors that know the YAML language server find it by a line at the top of a job file:
+For editors with the YAML language server, begin a job file with:
 
     # yaml-language-server: $schema=job.schema.json
 
@@ -212,7 +211,7 @@ type build struct {
 func thisBuild() build {
 	b := build{Version: version, Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH}
 	info, _ := debug.ReadBuildInfo()
-	info = cmp.Or(info, &debug.BuildInfo{}) // absent without module support
+	info = cmp.Or(info, &debug.BuildInfo{}) // nil without module support
 	if info.Main.Version != "(devel)" {
 		b.Version = cmp.Or(b.Version, info.Main.Version)
 	}

@@ -15,22 +15,22 @@ import (
 type doctorCmd struct {
 	remote.Server
 
-	Fix bool `help:"Mend what is found."`
+	Fix bool `help:"Repair the problems found."`
 }
 
 // Help shows examples.
 func (doctorCmd) Help() string {
-	return `Every enabled job has one message in NATS, its baton, that makes it run. The doctor compares jobs with batons.
-A scheduler does the same by itself at its start and every hour. Besides, the doctor tells of secrets that the
-scheduler has not the key for: it looks at all shared secrets, and at those of a thousand jobs. It reads every job and
-collection, and names those that are damaged: what is stored of them cannot be read. And it names jobs that are over
-and never ran, as their schedules had no time left, such as 31 February; nothing is wrong with them.
+	return `Every enabled job has one message in NATS, its baton, which makes it run. The doctor compares jobs with batons; schedulers
+do the same at startup and every hour. The doctor also reports:
 
-A job that has a baton and no definition, and that nobody is known to have deleted, is lost: the store was damaged, or
-came back from a backup. Its baton stays. Put the job again, from a file or an export, and it goes on where it was; or
-delete it.
+    locked   secrets that the scheduler has no key for; it checks all shared secrets, and the secrets of a thousand jobs
+    damaged  jobs and collections that cannot be read
+    lost     jobs that have a baton but no definition, although no deletion is known: the store was damaged or restored
+    never    completed jobs that never ran because their schedule has no future time, such as 31 February (no problem)
 
-The exit code is 1 when something is wrong and was not mended.
+A lost job keeps its baton. Apply it again from a file or an export, and it continues where it stopped; or delete it.
+
+The exit code is 1 if a problem remains.
 
 Examples:
 
@@ -38,7 +38,7 @@ Examples:
     carillon doctor --fix`
 }
 
-// Run looks for jobs without baton, and batons without job.
+// Run requests a consistency check of jobs and batons.
 func (c doctorCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	report, err := api.Doctor(ctx, c.Fix)
 	if err != nil {
@@ -55,17 +55,17 @@ func (c doctorCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Cl
 	}
 	if err == nil && lost > 0 {
 		err = terminal.Hinted(fmt.Errorf("%s lost", terminal.Plural(lost, "definition is", "definitions are")),
-			`put them again with "carillon apply", from a file or an export, and they go on where they were; or give them up `+
+			`apply the jobs again from a file or an export, with "carillon apply", to continue where they stopped; or delete them `+
 				`with "carillon delete"`)
 	}
 	if err == nil && len(report.Undecryptable) > 0 {
-		err = terminal.Hinted(errors.New("the scheduler has not the keys for all secrets in its store"),
-			"put the key back, at the end of the key file, or set the secrets again")
+		err = terminal.Hinted(errors.New("the scheduler lacks keys for some secrets in its store"),
+			"add the key to the end of the key file, or set the secrets again")
 	}
 	return err
 }
 
-// damaged counts the findings that only a put can repair.
+// damaged counts the findings that only a new put can repair.
 func damaged(findings []v1.Finding) (n int) {
 	for _, f := range findings {
 		if f.Damaged {
@@ -78,13 +78,13 @@ func damaged(findings []v1.Finding) (n int) {
 func (c doctorCmd) unwell(left, damaged int) error {
 	err := fmt.Errorf("%s not in order", terminal.Plural(left, "job is", "jobs are"))
 	if left == damaged {
-		return terminal.Hinted(err, `put what is damaged again, as with "carillon apply", or delete it`)
+		return terminal.Hinted(err, `apply the damaged jobs again with "carillon apply", or delete them`)
 	}
 	if c.Fix {
 		return terminal.Hinted(err,
-			`run "carillon doctor --fix" again: a job that was just being edited may look like one that is broken`)
+			`run "carillon doctor --fix" again: a job can look broken during an edit`)
 	}
-	return terminal.Hinted(err, `mend with "carillon doctor --fix"`)
+	return terminal.Hinted(err, `repair with "carillon doctor --fix"`)
 }
 
 func printReport(t *terminal.Terminal, r *v1.AuditReport) {
@@ -92,14 +92,14 @@ func printReport(t *terminal.Terminal, r *v1.AuditReport) {
 		mark := t.Paint(terminal.Red, "found ")
 		switch {
 		case f.Fixed:
-			mark = t.Paint(terminal.Green, "mended")
+			mark = t.Paint(terminal.Green, "fixed ")
 		case f.Lost:
 			mark = t.Paint(terminal.Red, "lost  ")
 		}
 		t.Printf("%s  %s  %s\n", mark, f.Name, f.Problem)
 	}
 	for _, name := range r.NeverRan {
-		t.Printf("%s   %s  is over and never ran: its schedule has no time left; put it with another schedule\n",
+		t.Printf("%s   %s  completed without a run: its schedule has no future time; apply it with another schedule\n",
 			t.Paint(terminal.Yellow, "never"), name)
 	}
 	for _, u := range r.Undecryptable {
@@ -108,7 +108,7 @@ func printReport(t *terminal.Terminal, r *v1.AuditReport) {
 			u.Example, u.Reason)
 	}
 	if r.Ended > 0 {
-		t.Printf("%s ended a while ago or just now, and will be written down as such when there is leisure\n",
+		t.Printf("%s ended, which the scheduler will write to their definitions in the background\n",
 			terminal.Plural(r.Ended, "job has", "jobs have"))
 	}
 	t.Printf("%s, %d waiting, %d running, %s in %s\n", terminal.Plural(r.Jobs, "job", "jobs"), r.Waiting, r.Running,

@@ -14,14 +14,14 @@ import (
 )
 
 type healthCmd struct {
-	Address string        `arg:"" name:"url" optional:"" help:"What to ask; without a path /readyz is meant." default:"http://127.0.0.1:8080" env:"CARILLON_SERVER"`
-	Timeout time.Duration `help:"How long to wait for the answer." default:"5s" placeholder:"DURATION"`
+	Address string        `arg:"" name:"url" optional:"" help:"URL to check. The default path is /readyz." default:"http://127.0.0.1:8080" env:"CARILLON_SERVER"`
+	Timeout time.Duration `help:"How long to wait for the response." default:"5s" placeholder:"DURATION"`
 }
 
 // Help shows examples.
 func (healthCmd) Help() string {
-	return `The exit code is 0 when the process answers that it is ready, and else 1: a health check for containers that hold
-nothing but this binary, and for scripts. It needs no token.
+	return `Exits with code 0 if the process is ready, otherwise with 1. Use it in scripts, and as the health check of containers that
+contain only this binary. It needs no token.
 
 Examples:
 
@@ -30,19 +30,19 @@ Examples:
     carillon health http://127.0.0.1:5300/health                 # carillon emulate`
 }
 
-// maxHealth is how much of an answer is read, in bytes.
+// maxHealth limits the size of a response, in bytes.
 const maxHealth = 64 << 10
 
-// Run asks once.
+// Run sends one request.
 func (c healthCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 	target, err := url.Parse(c.Address)
 	if err != nil || target.Host == "" || target.Scheme != "http" && target.Scheme != "https" {
-		return terminal.Usagef("%q is no URL, such as http://127.0.0.1:8080", c.Address)
+		return terminal.Usagef("%q is not a URL such as http://127.0.0.1:8080", c.Address)
 	}
 	if target.Path == "" {
 		target.Path = "/readyz"
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, c.Timeout, fmt.Errorf("no answer within %s", c.Timeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, c.Timeout, fmt.Errorf("no response within %s", c.Timeout))
 	defer cancel()
 	status, body, err := ask(ctx, target.String())
 	if cause := context.Cause(ctx); err != nil && cause != nil {

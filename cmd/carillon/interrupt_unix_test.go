@@ -80,7 +80,7 @@ func TestInterruptWhileEditing(t *testing.T) {
 		t.Errorf("exit code %d\n%s", code, p.out.String())
 	}
 	kept, _ := filepath.Glob(filepath.Join(os.Getenv("TMPDIR"), "carillon-job-*"))
-	if len(kept) != 1 || !strings.Contains(p.out.String(), "what you wrote is kept in") {
+	if len(kept) != 1 || !strings.Contains(p.out.String(), "your text is kept in") {
 		t.Fatalf("kept: %v\n%s", kept, p.out.String())
 	}
 	if text, err := os.ReadFile(kept[0]); err != nil || !strings.Contains(string(text), "description: new") {

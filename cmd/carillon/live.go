@@ -17,20 +17,20 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/tracing"
 )
 
-// live is what may change while serve runs: the flags with the tag live.
+// live holds the settings that can change while serve runs: the flags with the tag live.
 type live struct {
 	level  slog.LevelVar
 	hosts  hosts
 	keeper *settings.Keeper
 
-	// Fixed from the start.
+	// Fixed at startup.
 	tracer    *tracing.Tracer
 	guard     *egress.Guard
 	admission *admission
 	node      *node.Node
 }
 
-// newLive returns what may change of c.
+// newLive returns the live settings of c.
 func newLive(ctx context.Context, c serveCmd) *live {
 	l := &live{}
 	l.level.Set(c.Level())
@@ -38,7 +38,7 @@ func newLive(ctx context.Context, c serveCmd) *live {
 	return l
 }
 
-// take makes settings count that were checked, those that need a restart aside.
+// take applies the live ones of validated settings.
 func (l *live) take(ctx context.Context, c serveCmd) error {
 	networks, err := c.networks()
 	if err != nil {
@@ -55,12 +55,12 @@ func (l *live) take(ctx context.Context, c serveCmd) error {
 	return nil
 }
 
-// hosts are the names that the API answers to. The zero value is all.
+// hosts decides which host names the API accepts.
 type hosts struct {
 	allowed atomic.Pointer[func(host string) bool]
 }
 
-// set takes what [listen.Hosts] returns.
+// set replaces the predicate, which [listen.Hosts] returns. nil accepts all names.
 func (h *hosts) set(allowed func(host string) bool) {
 	if allowed == nil {
 		allowed = func(string) bool { return true }
@@ -77,7 +77,7 @@ func hangups() (came <-chan os.Signal, stop func()) {
 	return c, func() { signal.Stop(c) }
 }
 
-// reader reads the settings again, from the command line that serve was started with.
+// reader returns a function that reads the settings again, with the command line of serve.
 func (l *live) reader(line commandLine, t *terminal.Terminal) func(context.Context) (settings.Set, func() error, error) {
 	return func(ctx context.Context) (settings.Set, func() error, error) {
 		l.admission.readAgain()
@@ -86,7 +86,7 @@ func (l *live) reader(line commandLine, t *terminal.Terminal) func(context.Conte
 	}
 }
 
-// state is what became of the last change, as it is measured.
+// state returns the result of the last change, for the metrics.
 func (l *live) state() metrics.Settings {
 	s := l.keeper.State()
 	return metrics.Settings{Refused: s.Refused, Read: s.Read, Pending: s.Pending}

@@ -225,7 +225,7 @@ func TestDiskFull(t *testing.T) {
 		if code := r.end(t, syscall.SIGTERM); code != terminal.ExitOK {
 			t.Errorf("exit code %d", code)
 		}
-		for _, want := range []string{"streams of the NATS server take no writes", "all streams of the NATS server take writes again"} {
+		for _, want := range []string{"streams of the NATS server are read-only", "all streams of the NATS server accept writes again"} {
 			if n := strings.Count(r.out.String(), want); n == 0 || n > 5 {
 				t.Errorf("%d lines %q in\n%s", n, want, r.out.String())
 			}

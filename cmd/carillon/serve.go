@@ -33,48 +33,48 @@ import (
 
 type serveCmd struct {
 	terminal.Logging `embed:"" set:"loglevel=info"`
-	natsFlags        `embed:"" group:"Connection to NATS"`
-	deliveryFlags    `embed:"" group:"What jobs may reach"`
-	storeFlags       `embed:"" group:"What is stored"`
-	workFlags        `embed:"" group:"How much is done at once"`
+	natsFlags        `embed:"" group:"NATS connection"`
+	deliveryFlags    `embed:"" group:"Targets of jobs"`
+	storeFlags       `embed:"" group:"Storage"`
+	workFlags        `embed:"" group:"Resource limits"`
 	secrets.KeyFlags `embed:"" group:"Secrets"`
-	accessFlags      `embed:"" group:"Who may use the REST API"`
+	accessFlags      `embed:"" group:"Access control (RBAC)"`
 
-	Config       string        `help:"File of settings, as YAML: the flags by their names. Flags and variables come before it; see carillon config." env:"CARILLON_SERVE_CONFIG" placeholder:"FILE" setting:"-"`
-	HTTP         string        `name:"http" help:"Where the REST API listens. On a loopback address it is open until there is a token; on others it asks for one." env:"CARILLON_HTTP" default:"127.0.0.1:8080" placeholder:"ADDR"`
-	Hosts        []string      `name:"allowed-host" help:"Names that the REST API answers to. On a loopback address those of such addresses come beside, and it asks for a token; elsewhere addresses, and without this flag it answers to all. A name, or *.example.com; may be repeated." env:"CARILLON_ALLOWED_HOST" placeholder:"NAME" live:""`
-	Connections  int           `name:"http-connections" help:"How many connections the API serves at once; the next one takes the place of the one that has been silent longest. 0: an eighth of the files that the process may open, at most 4096." env:"CARILLON_HTTP_CONNECTIONS" default:"0" placeholder:"N"`
-	NoConsole    bool          `name:"no-console" help:"Serve no web console." env:"CARILLON_NO_CONSOLE"`
-	Echo         bool          `help:"Answer at /echo what was received, to try jobs out." env:"CARILLON_SERVE_ECHO"`
-	Region       string        `help:"What targets are told as x-ms-scheduler-execution-region." env:"CARILLON_REGION" placeholder:"NAME"`
-	Proxy        string        `help:"Proxy that jobs' requests over HTTP go through: http, https, socks5 or socks5h." env:"CARILLON_PROXY" placeholder:"URL" userinfo:""`
-	PortsFile    string        `help:"Write the addresses to this file, as JSON, once everything runs." env:"CARILLON_PORTS_FILE" placeholder:"FILE"`
-	Pprof        string        `help:"Serve Go's profiles of this process there, at /debug/pprof/, for go tool pprof. A loopback address: they tell what is in its memory. Default: nowhere." env:"CARILLON_PPROF" placeholder:"ADDR"`
-	Metrics      string        `help:"Serve what is at /metrics of the REST API on an address of its own too, where nobody is asked who they are. It tells counts, and no names of jobs or targets." env:"CARILLON_METRICS" placeholder:"ADDR"`
-	MinRetryTime time.Duration `name:"min-retry-interval" help:"Shortest retryInterval of jobs, where a collection sets none." env:"CARILLON_MIN_RETRY_INTERVAL" default:"15s" placeholder:"DURATION"`
+	Config       string        `help:"Read settings from a YAML file, keyed by flag name. Flags and variables override it; see carillon config." env:"CARILLON_SERVE_CONFIG" placeholder:"FILE" setting:"-"`
+	HTTP         string        `name:"http" help:"Address of the API and console. On a loopback address, access is open until the first token exists; other addresses require a token." env:"CARILLON_HTTP" default:"127.0.0.1:8080" placeholder:"ADDR"`
+	Hosts        []string      `name:"allowed-host" help:"Host names to accept, such as *.example.com. A loopback listener also accepts loopback names, and then requires a token; others also accept IP addresses. Default: all hosts. Repeatable." env:"CARILLON_ALLOWED_HOST" placeholder:"NAME" live:""`
+	Connections  int           `name:"http-connections" help:"Maximum number of connections; a new one replaces the one idle longest. 0: an eighth of the open file limit, at most 4096." env:"CARILLON_HTTP_CONNECTIONS" default:"0" placeholder:"N"`
+	NoConsole    bool          `name:"no-console" help:"Disable the web console." env:"CARILLON_NO_CONSOLE"`
+	Echo         bool          `help:"Serve /echo, which returns the received request, to test jobs." env:"CARILLON_SERVE_ECHO"`
+	Region       string        `help:"Value of the header x-ms-scheduler-execution-region." env:"CARILLON_REGION" placeholder:"NAME"`
+	Proxy        string        `help:"Proxy for HTTP actions: http, https, socks5 or socks5h." env:"CARILLON_PROXY" placeholder:"URL" userinfo:""`
+	PortsFile    string        `help:"Write the listener addresses to this file as JSON after startup." env:"CARILLON_PORTS_FILE" placeholder:"FILE"`
+	Pprof        string        `help:"Serve Go profiles at /debug/pprof/ on this address. Use a loopback address: profiles expose memory content. Default: off." env:"CARILLON_PPROF" placeholder:"ADDR"`
+	Metrics      string        `help:"Also serve /metrics on this address, without authentication. Exposes counts only, no job or target names." env:"CARILLON_METRICS" placeholder:"ADDR"`
+	MinRetryTime time.Duration `name:"min-retry-interval" help:"Minimum retryInterval of jobs, unless the collection sets one." env:"CARILLON_MIN_RETRY_INTERVAL" default:"15s" placeholder:"DURATION"`
 }
 
 type natsFlags struct {
 	natsConn `embed:""`
 
-	Sync bool          `name:"nats-sync-always" help:"The NATS server waits for the disk at every write: sync_interval is always there. Records then wait together, and jobs that are due at one instant are fired earlier." env:"CARILLON_NATS_SYNC_ALWAYS"`
-	Wait time.Duration `name:"nats-wait" help:"How long to wait at the start for a server that does not answer, or a cluster that has just formed." env:"CARILLON_NATS_WAIT" default:"30s" placeholder:"DURATION"`
+	Sync bool          `name:"nats-sync-always" help:"Set this if the NATS server uses sync_interval: always. Carillon then batches records, and fires jobs that are due at one instant earlier." env:"CARILLON_NATS_SYNC_ALWAYS"`
+	Wait time.Duration `name:"nats-wait" help:"How long startup waits for NATS to respond and for a new cluster to elect leaders." env:"CARILLON_NATS_WAIT" default:"30s" placeholder:"DURATION"`
 }
 
-// natsConn are the flags of a connection to NATS.
+// natsConn holds the flags of a connection to NATS.
 type natsConn struct {
-	URL   string `name:"nats-url" help:"Addresses of NATS servers, separated by commas." env:"CARILLON_NATS_URL" default:"nats://127.0.0.1:4222" placeholder:"URL" listed:"," userinfo:""`
+	URL   string `name:"nats-url" help:"URLs of NATS servers, separated by commas." env:"CARILLON_NATS_URL" default:"nats://127.0.0.1:4222" placeholder:"URL" listed:"," userinfo:""`
 	Creds string `help:"Credentials file of the NATS user." env:"CARILLON_CREDS" type:"existingfile" placeholder:"FILE"`
-	Inbox string `name:"inbox-prefix" help:"What the NATS user gets its answers below, such as _INBOX_carillon." env:"CARILLON_INBOX_PREFIX" default:"_INBOX" placeholder:"NAME"`
-	CA    string `name:"nats-ca" help:"Authorities of the servers to trust, in place of the system's, as PEM." env:"CARILLON_NATS_CA" type:"existingfile" placeholder:"FILE"`
-	Cert  string `name:"nats-cert" help:"Client certificate, as PEM." env:"CARILLON_NATS_CERT" type:"existingfile" placeholder:"FILE"`
-	Key   string `name:"nats-key" help:"Key of the client certificate, as PEM." env:"CARILLON_NATS_KEY" type:"existingfile" placeholder:"FILE"`
+	Inbox string `name:"inbox-prefix" help:"Inbox prefix of the NATS user, such as _INBOX_carillon." env:"CARILLON_INBOX_PREFIX" default:"_INBOX" placeholder:"NAME"`
+	CA    string `name:"nats-ca" help:"Trust these authorities instead of the system's (PEM)." env:"CARILLON_NATS_CA" type:"existingfile" placeholder:"FILE"`
+	Cert  string `name:"nats-cert" help:"Client certificate (PEM)." env:"CARILLON_NATS_CERT" type:"existingfile" placeholder:"FILE"`
+	Key   string `name:"nats-key" help:"Key of the client certificate (PEM)." env:"CARILLON_NATS_KEY" type:"existingfile" placeholder:"FILE"`
 }
 
 // historyFlags are the flags that bound the history.
 type historyFlags struct {
-	HistoryAge time.Duration `help:"How long history is kept, as far as --history-per-job has room for it." env:"CARILLON_HISTORY_AGE" default:"1440h" placeholder:"DURATION"`
-	HistoryPer int64         `name:"history-per-job" help:"How many records of each outcome a job keeps, and so what limits the age; 0: no limit." env:"CARILLON_HISTORY_PER_JOB" default:"90000" placeholder:"N"`
+	HistoryAge time.Duration `help:"How long to keep history. --history-per-job can shorten it." env:"CARILLON_HISTORY_AGE" default:"1440h" placeholder:"DURATION"`
+	HistoryPer int64         `name:"history-per-job" help:"Records to keep per outcome and job. 0: unlimited." env:"CARILLON_HISTORY_PER_JOB" default:"90000" placeholder:"N"`
 }
 
 // check rejects bounds that the store would replace with its defaults.
@@ -85,43 +85,44 @@ func (h historyFlags) check() error {
 type storeFlags struct {
 	historyFlags `embed:""`
 
-	Prefix    string        `help:"Begins every subject, stream and bucket name; schedulers with different ones share nothing." env:"CARILLON_PREFIX" default:"carillon" placeholder:"NAME"`
-	Lanes     int           `help:"Partitions of the waiting jobs, 1 to 256; fixed at the first start. 0: as stored, or 1." env:"CARILLON_LANES" default:"0" placeholder:"N"`
-	Replicas  int           `help:"Copies of everything in a NATS cluster, 1 to 5; what has fewer gets more. 0: as stored, or 1." env:"CARILLON_REPLICAS" default:"0" placeholder:"N"`
-	Reduce    bool          `name:"reduce-replicas" help:"Let --replicas give up copies, when it is less than what is stored." env:"CARILLON_REDUCE_REPLICAS"`
-	Spread    time.Duration `name:"spread-leaders" help:"How long some servers of a NATS cluster may lead more streams than others before one is asked to give a stream up. 0: they are left alone." env:"CARILLON_SPREAD_LEADERS" default:"1m" placeholder:"DURATION"`
-	Storage   string        `help:"Where NATS keeps it: file or memory, which is for tests." enum:"file,memory" env:"CARILLON_STORAGE" default:"file" placeholder:"KIND"`
-	AuditAge  time.Duration `help:"How long it is kept who changed what; see carillon audit." env:"CARILLON_AUDIT_AGE" default:"9600h" placeholder:"DURATION"`
-	FinalAge  time.Duration `help:"How long completed and faulted jobs are kept, at least an hour." env:"CARILLON_FINAL_AGE" default:"1440h" placeholder:"DURATION"`
-	ResultAge time.Duration `help:"How long the results of published specs are kept." env:"CARILLON_RESULT_AGE" default:"168h" placeholder:"DURATION"`
+	Prefix    string        `help:"Prefix of all subjects, streams and buckets. Schedulers with different prefixes share nothing." env:"CARILLON_PREFIX" default:"carillon" placeholder:"NAME"`
+	Lanes     int           `help:"Number of lanes, 1 to 256, fixed at the first start. 0: the stored value, or 1." env:"CARILLON_LANES" default:"0" placeholder:"N"`
+	Replicas  int           `help:"Copies of all data in a NATS cluster, 1 to 5. A higher value adds copies. 0: the stored value, or 1." env:"CARILLON_REPLICAS" default:"0" placeholder:"N"`
+	Reduce    bool          `name:"reduce-replicas" help:"Allow --replicas to remove copies." env:"CARILLON_REDUCE_REPLICAS"`
+	Spread    time.Duration `name:"spread-leaders" help:"How long stream leaders can be unevenly distributed in a NATS cluster before Carillon moves one. 0: never." env:"CARILLON_SPREAD_LEADERS" default:"1m" placeholder:"DURATION"`
+	Storage   string        `help:"Storage type of NATS streams: file, or memory for tests." enum:"file,memory" env:"CARILLON_STORAGE" default:"file" placeholder:"KIND"`
+	AuditAge  time.Duration `help:"How long to keep the audit log; see carillon audit." env:"CARILLON_AUDIT_AGE" default:"9600h" placeholder:"DURATION"`
+	FinalAge  time.Duration `help:"How long to keep completed and faulted jobs. At least 1h." env:"CARILLON_FINAL_AGE" default:"1440h" placeholder:"DURATION"`
+	ResultAge time.Duration `help:"How long to keep results of published specs." env:"CARILLON_RESULT_AGE" default:"168h" placeholder:"DURATION"`
 }
 
 type workFlags struct {
-	Concurrency int           `help:"Attempts in flight." env:"CARILLON_CONCURRENCY" default:"256" placeholder:"N"`
-	PerTarget   int           `help:"Of these, to one host and port. It begins with 8, and earns one with each success or answer within a second. 0: a quarter." env:"CARILLON_PER_TARGET" default:"0" placeholder:"N"`
-	HoldMemory  byteSize      `help:"Memory for jobs that are due, or soon will be, and their definitions: of a herd, as many as fit are ready at the instant. What the process needs is twice that, and a bit." env:"CARILLON_HOLD_MEMORY" default:"160MiB" placeholder:"SIZE"`
-	History     byteSize      `name:"history-memory" help:"Memory for an index of the history, which is made when somebody looks for records and dropped ten minutes after the last one did; what has no room in it is found slowly. 0: none." env:"CARILLON_HISTORY_MEMORY" default:"256MiB" placeholder:"SIZE"`
-	Grace       time.Duration `help:"How long a stop waits for running attempts before it leaves them to another process." env:"CARILLON_GRACE" default:"20s" placeholder:"DURATION"`
+	Concurrency int           `help:"Maximum attempts in flight." env:"CARILLON_CONCURRENCY" default:"256" placeholder:"N"`
+	PerTarget   int           `help:"Maximum attempts per host and port. Starts at 8 and grows with each success or response within a second. 0: a quarter of --concurrency." env:"CARILLON_PER_TARGET" default:"0" placeholder:"N"`
+	HoldMemory  byteSize      `help:"Memory for batons that are due soon, including definitions. A herd that fits is ready on time. The process needs slightly more than twice this size." env:"CARILLON_HOLD_MEMORY" default:"160MiB" placeholder:"SIZE"`
+	History     byteSize      `name:"history-memory" help:"Memory for the history index. A search builds the index; ten idle minutes drop it. Searches beyond it are slow. 0: no index." env:"CARILLON_HISTORY_MEMORY" default:"256MiB" placeholder:"SIZE"`
+	Grace       time.Duration `help:"How long a shutdown waits for running attempts before another process repeats them." env:"CARILLON_GRACE" default:"20s" placeholder:"DURATION"`
 }
 
 // Help shows examples.
 func (serveCmd) Help() string {
-	return `Any number of these processes share the jobs of one NATS account, with no further setting: all do the same,
-and any may be stopped or killed. NATS must be 2.12 or later with JetStream.
+	return `Any number of identical processes can share the jobs of one NATS account; you can stop or kill any of them. Requires NATS
+2.12 or later with JetStream.
 
-/healthz answers while the process lives; /readyz when it works and NATS takes writes, or says why not. SIGTERM stops it in good
-order. SIGHUP has it read its settings again. Failed attempts are logged at warn; the others at info on a terminal,
-and else at debug. /metrics is for
-Prometheus, which needs a reader's token where the API asks for one, or --metrics: see "carillon docs monitoring".
+Startup    Waits up to --nats-wait for NATS and for a new cluster's leaders.
+Shutdown   SIGTERM shuts down gracefully and waits up to --grace for attempts.
+Reload     SIGHUP, or a change of the --config file, reloads the settings. Changed certificate files are reloaded too.
+Health     /healthz: the process is alive. /readyz: it can run jobs and NATS accepts writes; otherwise the response gives
+           the reason.
+Metrics    /metrics, for Prometheus. It needs a reader token if the API does, or a separate listener (--metrics): see
+           "carillon docs monitoring".
+Access     On a loopback address, local programs have full access until the first token exists; --auth requires a token
+           immediately. On other addresses, and with --allowed-host, the API requires an access token ("carillon token
+           create"), a token of --oidc-issuer or a client certificate, unless you set --open.
+Logs       Failed attempts: warn. Other attempts: info on a terminal, otherwise debug.
 
-A start waits for NATS, also for a cluster that has just formed, as long as --nats-wait says. Jobs that call
-${CARILLON_ECHO}, as the examples do, need --echo; its variable is CARILLON_SERVE_ECHO.
-
-On a loopback address the REST API is open to every program of this machine, until the first token is made, or with
---auth. On other addresses, and with --allowed-host, it asks for a token (carillon token create), for one of --oidc-issuer, or for a client
-certificate; --open asks nobody. Certificates are read again when their files change.
-
---config names a file with the same settings, as YAML: see "carillon docs configuration". It is read again when it changes.
+Jobs that call ${CARILLON_ECHO}, such as the examples, need --echo. Its variable is CARILLON_SERVE_ECHO. For the --config
+file, see "carillon docs configuration".
 
 Examples:
 
@@ -165,7 +166,7 @@ func (c serveCmd) Run(ctx context.Context, t *terminal.Terminal, line commandLin
 		Path: c.Config, Seen: seen, Every: settings.Every, Again: again, Read: changing.reader(line, t), Logger: log,
 	})
 	if fits := min(c.Concurrency, files/filesPerAttempt); fits < c.Concurrency {
-		log.Warn("the limit of open files allows fewer attempts at once",
+		log.Warn("the open file limit reduces the concurrency",
 			"concurrency", fits, "asked", c.Concurrency, "files", files, "hint", terminal.FilesHint)
 		c.Concurrency = fits
 	}
@@ -221,7 +222,7 @@ func (c serveCmd) serve(
 	}
 	defer node.CloseConn(nc)
 	cfg.Conn = nc
-	door.Say("starting: looking at what is stored in NATS")
+	door.Say("starting: opening the store in NATS")
 	var side sync.WaitGroup
 	defer side.Wait()
 	looking, enough := context.WithCancel(ctx)
@@ -241,32 +242,31 @@ func (c serveCmd) serve(
 	}
 	defer scraped.Close()
 	quiet := context.AfterFunc(ctx, func() {
-		log.Info("stopping; a second signal ends it at once")
-		tellSystemd(daemon.SdNotifyStopping, log)
+		log.Info("stopping; a second signal exits immediately")
+		notifySystemd(daemon.SdNotifyStopping, log)
 	})
 	defer quiet()
 	err = n.Run(ctx, func() error {
 		here := listen.Ports{NATS: node.Connected(nc), Pprof: prof.URL(), Metrics: scraped.URL()}
 		here.HTTP = admission.scheme() + listen.Reachable(l.Addr().String())
-		if err := admission.tell(ctx, n, l.Addr(), log); err != nil {
+		if err := admission.warn(ctx, n, l.Addr(), log); err != nil {
 			return err
 		}
 		log.Info("ready", "http", here.HTTP, "nats", here.NATS, "version", cfg.Version)
-		tellSystemd(daemon.SdNotifyReady, log)
+		notifySystemd(daemon.SdNotifyReady, log)
 		return here.Write(c.PortsFile)
 	})
 	return errors.Join(err, listen.RemovePorts(c.PortsFile))
 }
 
-// tellSystemd notifies the service manager of the process's state, if it expects that (Type=notify of
-// systemd.service(5)).
-func tellSystemd(state string, log *slog.Logger) {
+// notifySystemd reports the process's state to the service manager, if it expects that (Type=notify of systemd.service(5)).
+func notifySystemd(state string, log *slog.Logger) {
 	if _, err := daemon.SdNotify(false, state); err != nil {
-		log.Warn("the service manager cannot be told", "state", state, "err", err)
+		log.Warn("the service manager cannot be notified", "state", state, "err", err)
 	}
 }
 
-// onlyMetrics serves the metrics of a node, and nothing else.
+// onlyMetrics serves only the metrics of a node.
 func onlyMetrics(n *node.Node) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", n.Metrics())
@@ -276,7 +276,7 @@ func onlyMetrics(n *node.Node) http.Handler {
 func (c serveCmd) config(log *slog.Logger) (node.Config, error) {
 	delivery, err := c.delivery()
 	delivery.Region = c.Region
-	delivery.Proxy, _ = readProxy(c.Proxy) // checked
+	delivery.Proxy, _ = readProxy(c.Proxy) // checked by check
 	storage := jetstream.FileStorage
 	if c.Storage == "memory" {
 		storage = jetstream.MemoryStorage
@@ -295,7 +295,7 @@ func (c serveCmd) config(log *slog.Logger) (node.Config, error) {
 	}, err
 }
 
-// perJob is how many records of each outcome a job keeps when a flag says so.
+// perJob converts --history-per-job, whose 0 means unlimited.
 func perJob(flag int64) int64 {
 	if flag == 0 {
 		return conn.Unlimited
@@ -303,8 +303,7 @@ func perJob(flag int64) int64 {
 	return flag
 }
 
-// startTracing sends traces where OpenTelemetry's environment variables say; nil when
-// they say nothing.
+// startTracing exports traces as OpenTelemetry's environment variables configure. It returns nil if they configure nothing.
 func startTracing(ctx context.Context, t *terminal.Terminal, log *slog.Logger) (*tracing.Sender, error) {
 	sender, err := tracing.Start(ctx, tracing.Config{Version: thisBuild().Version, Out: t.Out, Logger: log})
 	if err != nil {
@@ -313,16 +312,16 @@ func startTracing(ctx context.Context, t *terminal.Terminal, log *slog.Logger) (
 	return sender, nil
 }
 
-// Open files that this process needs.
+// Open files that the process needs.
 const (
-	leastFiles      = 128 // for each server its least connections, and the streams
-	filesPerAttempt = 2   // half is for attempts, with one connection each
+	leastFiles      = 128 // minimum connections of each server, and the streams
+	filesPerAttempt = 2   // half of the files are for attempts, with one connection each
 )
 
-// enoughFiles makes sure that a scheduler can work with so many open files: with fewer, it would fail here and there.
+// enoughFiles returns an error if the open file limit is too low for a scheduler, which would fail sporadically.
 func enoughFiles(files int) error {
 	if files >= leastFiles {
 		return nil
 	}
-	return terminal.Unavailable(fmt.Errorf("%w: this process may have %d, and needs %d", syscall.EMFILE, files, leastFiles))
+	return terminal.Unavailable(fmt.Errorf("%w: the limit is %d, must be at least %d", syscall.EMFILE, files, leastFiles))
 }

@@ -24,8 +24,8 @@ import (
 	"github.com/carillon-sched/carillon/store/conn"
 )
 
-// check validates the flags. It refuses numbers that other packages would replace by a default, or reject only
-// after the connection to NATS. It reports all mistakes together.
+// check validates the flags and reports all problems together. It rejects numbers that other packages would replace with a
+// default, or reject only after the connection to NATS.
 func (c serveCmd) check() error {
 	_, proxy := readProxy(c.Proxy)
 	_, delivery := c.delivery()
@@ -48,7 +48,7 @@ func (c serveCmd) check() error {
 	return errors.Join(problems...)
 }
 
-// checkMetrics makes sure that the value of --metrics, if it has one, is an address.
+// checkMetrics checks that --metrics, if set, is an address.
 func (c serveCmd) checkMetrics() error {
 	if c.Metrics == "" {
 		return nil
@@ -56,13 +56,13 @@ func (c serveCmd) checkMetrics() error {
 	return listen.CheckAddress("metrics", c.Metrics)
 }
 
-// checkFiles validates the content of a connection's files.
+// checkFiles validates the files of a NATS connection.
 func (f natsConn) checkFiles() error {
 	_, err := f.files().Config(certificates.Client{CA: "nats-ca", Cert: "nats-cert", Key: "nats-key"})
 	return err
 }
 
-// checkHold makes sure that --hold-memory has room for work.
+// checkHold checks the minimum of --hold-memory.
 func checkHold(b byteSize) error {
 	if b < leastHold {
 		return terminal.Usagef("--hold-memory: %s is less than %s", b, byteSize(leastHold))
@@ -70,7 +70,7 @@ func checkHold(b byteSize) error {
 	return nil
 }
 
-// checkLeast makes sure that the value of a flag is not too small.
+// checkLeast checks the minimum of a flag.
 func checkLeast[N cmp.Ordered](flag string, n, least N) error {
 	if n < least {
 		return terminal.Usagef("--%s: %v is less than %v", flag, n, least)
@@ -78,7 +78,7 @@ func checkLeast[N cmp.Ordered](flag string, n, least N) error {
 	return nil
 }
 
-// checkMost makes sure that the value of a flag is neither negative nor too large.
+// checkMost checks that a flag is between 0 and most.
 func checkMost(flag string, n, most int) error {
 	if n < 0 || n > most {
 		return terminal.Usagef("--%s: %d is not in 0-%d", flag, n, most)
@@ -86,7 +86,7 @@ func checkMost(flag string, n, most int) error {
 	return nil
 }
 
-// checkPrefix makes sure that the value of --prefix can begin subjects.
+// checkPrefix checks that --prefix can begin subjects.
 func checkPrefix(prefix string) error {
 	if wrong := conn.CheckPrefix(cmp.Or(prefix, conn.DefaultPrefix)); wrong != "" {
 		return terminal.Usagef("--prefix: %s", wrong)
@@ -108,7 +108,7 @@ func checkSubject(flag, subject string) error {
 	return nil
 }
 
-// byteSize is a flag's number of bytes: 160MiB, 200MB or 200000000.
+// byteSize is a flag with a number of bytes: 160MiB, 200MB or 200000000.
 type byteSize int64
 
 // byteUnits are the units of a byteSize.
@@ -149,7 +149,7 @@ func (b byteSize) String() string {
 	return strconv.FormatInt(int64(b), 10) + "B"
 }
 
-// orNone is the size as a setting has it whose zero value is its default: 0 is none.
+// orNone converts the size for a Config field whose zero value means the default: 0 becomes none.
 func (b byteSize) orNone() int64 {
 	if b == 0 {
 		return -1
@@ -157,25 +157,24 @@ func (b byteSize) orNone() int64 {
 	return int64(b)
 }
 
-// leastHold is the smallest --hold-memory: room for a thousand jobs or so, so that
-// more than one batch of them can be under way.
+// leastHold is the minimum of --hold-memory. It fits about a thousand jobs, so that more than one batch can be active.
 const leastHold = 8 << 20
 
 // accessFlags configure access to the REST API.
 type accessFlags struct {
-	Auth        bool     `name:"auth" help:"Ask for a token on a loopback address too, before the first one is made." env:"CARILLON_AUTH" live:""`
-	Open        bool     `name:"open" help:"Ask nobody, whatever the address: whoever reaches it may do everything." env:"CARILLON_OPEN" live:""`
-	Issuer      string   `name:"oidc-issuer" help:"Take the tokens of this OpenID Connect issuer: its URL, as they have it in iss." env:"CARILLON_OIDC_ISSUER" placeholder:"URL"`
-	Audience    string   `name:"oidc-audience" help:"What its tokens for this scheduler have in aud." env:"CARILLON_OIDC_AUDIENCE" placeholder:"NAME"`
-	OIDCRoles   []string `name:"oidc-roles" help:"What claims give: CLAIM:VALUE=ROLE, or …=ROLE@COLLECTION. Several with commas, or repeated; they add up. VALUE * is any." env:"CARILLON_OIDC_ROLES" placeholder:"RULE" live:""`
-	TLSCert     string   `name:"tls-cert" help:"Serve the REST API over TLS, with this certificate and what leads to its authority, as PEM." env:"CARILLON_TLS_CERT" placeholder:"FILE"`
-	TLSKey      string   `name:"tls-key" help:"Key of that certificate, as PEM." env:"CARILLON_TLS_KEY" placeholder:"FILE"`
-	TLSClientCA string   `name:"tls-client-ca" help:"Take client certificates of these authorities, as PEM." env:"CARILLON_TLS_CLIENT_CA" placeholder:"FILE"`
-	TLSRoles    []string `name:"tls-roles" help:"What names in client certificates give: cn:NAME=ROLE, or ou, o, dns, email, uri. Several with commas, or repeated." env:"CARILLON_TLS_ROLES" placeholder:"RULE" live:""`
-	Rate        float64  `name:"http-rate" help:"How many requests a second each token may send or, where nobody is asked, each address; and five times as many at once. 0: any number." env:"CARILLON_HTTP_RATE" default:"2000" placeholder:"N" live:""`
+	Auth        bool     `name:"auth" help:"Require a token on a loopback address even before the first one exists." env:"CARILLON_AUTH" live:""`
+	Open        bool     `name:"open" help:"Disable authentication: anyone who can reach the address has full access." env:"CARILLON_OPEN" live:""`
+	Issuer      string   `name:"oidc-issuer" help:"Accept tokens of this OpenID Connect issuer, the URL in their claim iss." env:"CARILLON_OIDC_ISSUER" placeholder:"URL"`
+	Audience    string   `name:"oidc-audience" help:"Required audience of these tokens (claim aud)." env:"CARILLON_OIDC_AUDIENCE" placeholder:"NAME"`
+	OIDCRoles   []string `name:"oidc-roles" help:"Map claims to roles: CLAIM:VALUE=ROLE, or CLAIM:VALUE=ROLE@COLLECTION. VALUE * matches any. Roles add up. Separate with commas, or repeat." env:"CARILLON_OIDC_ROLES" placeholder:"RULE" live:""`
+	TLSCert     string   `name:"tls-cert" help:"Serve TLS with this certificate chain (PEM)." env:"CARILLON_TLS_CERT" placeholder:"FILE"`
+	TLSKey      string   `name:"tls-key" help:"Key of --tls-cert (PEM)." env:"CARILLON_TLS_KEY" placeholder:"FILE"`
+	TLSClientCA string   `name:"tls-client-ca" help:"Accept client certificates of these authorities (PEM)." env:"CARILLON_TLS_CLIENT_CA" placeholder:"FILE"`
+	TLSRoles    []string `name:"tls-roles" help:"Map names in client certificates to roles: cn:NAME=ROLE; also ou, o, dns, email and uri. Separate with commas, or repeat." env:"CARILLON_TLS_ROLES" placeholder:"RULE" live:""`
+	Rate        float64  `name:"http-rate" help:"Requests per second for each token, or for each address if access is open, with bursts of five times as many. 0: unlimited." env:"CARILLON_HTTP_RATE" default:"2000" placeholder:"N" live:""`
 }
 
-// burst is how many seconds' worth of requests can arrive together.
+// burst is the burst size in seconds of the rate.
 const burst = 5
 
 // checkAccess validates the flags and their combination.
@@ -187,7 +186,7 @@ func (f accessFlags) checkAccess() error {
 		}
 	}
 	wrong(f.Auth && f.Open, "--auth and --open exclude each other")
-	wrong(f.Open && (f.Issuer != "" || f.TLSClientCA != ""), "--open excludes --oidc-issuer and --tls-client-ca: nobody would be asked")
+	wrong(f.Open && (f.Issuer != "" || f.TLSClientCA != ""), "--open excludes --oidc-issuer and --tls-client-ca")
 	wrong((f.Issuer == "") != (f.Audience == "") || (f.Issuer == "") != (len(f.OIDCRoles) == 0),
 		"--oidc-issuer, --oidc-audience and --oidc-roles go together")
 	wrong((f.TLSCert == "") != (f.TLSKey == ""), "--tls-cert and --tls-key go together")
@@ -220,26 +219,26 @@ func (f accessFlags) certificateRules() ([]auth.Rule, error) {
 	all, err := rules("tls-roles", f.TLSRoles)
 	for _, r := range all {
 		if !slices.Contains(who.Kinds(), r.Attribute) {
-			return nil, terminal.Usagef("--tls-roles: %q is no kind of name in a certificate; there are %s",
+			return nil, terminal.Usagef("--tls-roles: %q is not a kind of name in a certificate; use one of %s",
 				r.Attribute, strings.Join(who.Kinds(), ", "))
 		}
 	}
 	return all, err
 }
 
-// admission controls who can use the API, and how clients reach it.
+// admission controls access to the API: TLS, authentication and rate limits.
 type admission struct {
-	flags    accessFlags // of the start
+	flags    accessFlags // at startup
 	addr     string
-	loopback bool                 // the address is one
-	local    bool                 // and only programs of this machine are let in
+	loopback bool                 // the listener has a loopback address
+	local    bool                 // only programs on this machine have access
 	tls      *certificates.Keeper // nil: without TLS
-	issuer   *issuer.Issuer       // nil: none
+	issuer   *issuer.Issuer       // nil: no OIDC
 	rate     *throttle.Throttle
 }
 
-// admit reads the certificates, and configures in cfg who can use the API on an address. If hosts are set, a
-// proxy forwards other clients to this process.
+// admit reads the certificates and configures the access to an address in cfg. If hosts are set, a proxy forwards requests
+// of other machines to this process.
 func (f accessFlags) admit(ctx context.Context, addr string, hosts []string, cfg *node.Config, log *slog.Logger) (*admission, error) {
 	a := &admission{flags: f, addr: addr, loopback: len(listen.Exposed(ctx, listen.Flag{Name: "http", Addr: addr})) == 0}
 	a.rate = throttle.New(f.Rate, int(f.Rate*burst))
@@ -263,7 +262,7 @@ func (f accessFlags) admit(ctx context.Context, addr string, hosts []string, cfg
 	return a, err
 }
 
-// take makes the live ones among the flags count, and returns whom the API asks then, and knows.
+// take applies the live flags and returns the new authentication.
 func (a *admission) take(f accessFlags, hosts []string) (who.Config, error) {
 	cfg := who.Config{Local: a.loopback && len(hosts) == 0}
 	switch {
@@ -288,21 +287,21 @@ func (a *admission) take(f accessFlags, hosts []string) (who.Config, error) {
 	return cfg, errors.Join(err, err2)
 }
 
-// readAgain has the certificates looked at now.
+// readAgain reloads the certificates if they have changed.
 func (a *admission) readAgain() {
 	if a.tls != nil {
 		a.tls.Now()
 	}
 }
 
-// run keeps the certificates up to date until ctx is done.
+// run reloads changed certificates until ctx is done.
 func (a *admission) run(ctx context.Context) {
 	if a.tls != nil {
 		a.tls.Run(ctx)
 	}
 }
 
-// scheme begins the address of the API.
+// scheme returns the scheme of the API's URL.
 func (a *admission) scheme() string {
 	if a.tls != nil {
 		return "https://"
@@ -310,24 +309,24 @@ func (a *admission) scheme() string {
 	return "http://"
 }
 
-// tell logs who can use the API if that may be unexpected.
-func (a *admission) tell(ctx context.Context, n *node.Node, addr net.Addr, log *slog.Logger) error {
+// warn logs who can use the API if that may be unexpected.
+func (a *admission) warn(ctx context.Context, n *node.Node, addr net.Addr, log *slog.Logger) error {
 	open, err := n.Open(ctx)
 	if err != nil {
-		return fmt.Errorf("the access tokens cannot be read: %w", err)
+		return fmt.Errorf("read access tokens: %w", err)
 	}
 	switch {
 	case open && a.local:
-		log.Info("the API is open to every program of this machine; the first token closes it", "http", addr.String(),
+		log.Info("all programs on this machine have full access to the API until the first token exists", "http", addr.String(),
 			"hint", "carillon token create --role admin, or --auth")
 	case open:
-		log.Warn("other machines may reach the API, which asks for no token", "http", addr.String())
+		log.Warn("the API requires no token and may be reachable from other machines", "http", addr.String())
 	case a.flags.Issuer == "" && a.flags.TLSClientCA == "" && !n.HasTokens(ctx):
-		log.Warn("nobody can use the API yet: it asks for a token, and there is none", "http", addr.String(),
-			"hint", "carillon token create --role admin --nats-url URL, or --open to let everybody in")
+		log.Warn("the API requires a token, but no token exists", "http", addr.String(),
+			"hint", "create one with \"carillon token create --role admin --nats-url URL\", or disable authentication with --open")
 	}
 	if !open && !a.loopback && a.tls == nil {
-		log.Warn("tokens go over the network unencrypted; use --tls-cert and --tls-key, or a proxy that does it", "http", addr.String())
+		log.Warn("clients send tokens unencrypted; use --tls-cert and --tls-key, or a TLS proxy", "http", addr.String())
 	}
 	return nil
 }

@@ -14,11 +14,11 @@ import (
 	"github.com/carillon-sched/carillon/store/conn"
 )
 
-// startup waits for dependencies of a starting process, all until one deadline.
+// startup waits for the dependencies of a starting process until a deadline.
 type startup struct {
 	deadline time.Time
 	log      *slog.Logger
-	say      func(what string) // reports what the process waits for; nil: no report
+	say      func(reason string) // reports the reason of a wait; optional
 }
 
 // between is the pause between attempts.
@@ -40,7 +40,7 @@ func (s startup) try(ctx context.Context, attempt func() error, passing func(err
 		reason, hint := err.Error(), terminal.Hint(err)
 		if reason != said {
 			said = reason
-			s.log.Info("waiting for NATS", told(left, reason, hint)...)
+			s.log.Info("waiting for NATS", waitAttributes(left, reason, hint)...)
 		}
 		if s.say != nil {
 			s.say(sentence(since, reason, hint))
@@ -62,8 +62,8 @@ func (s startup) open(ctx context.Context, cfg node.Config) (n *node.Node, err e
 	return n, err
 }
 
-// told returns the log attributes of a wait.
-func told(left time.Duration, reason, hint string) []any {
+// waitAttributes returns the log attributes of a wait.
+func waitAttributes(left time.Duration, reason, hint string) []any {
 	attributes := []any{"atMost", left.Round(time.Second), "reason", reason}
 	if hint != "" {
 		attributes = append(attributes, "hint", hint)
@@ -71,7 +71,7 @@ func told(left time.Duration, reason, hint string) []any {
 	return attributes
 }
 
-// sentence is what /readyz says of a wait.
+// sentence describes a wait in /readyz.
 func sentence(since time.Time, reason, hint string) string {
 	text := "starting, and waiting since " + since.UTC().Format("15:04:05Z") + ": " + reason
 	if hint != "" {
@@ -80,25 +80,25 @@ func sentence(since time.Time, reason, hint string) string {
 	return text
 }
 
-// notef prints a note for people; programs do not need it.
+// notef prints a note on stderr, unless --json is set.
 func (d *dev) notef(format string, args ...any) {
 	if !d.t.JSON {
 		fmt.Fprintf(d.t.Err, format+"\n", args...)
 	}
 }
 
-// sayf is for people, on stdout.
+// sayf prints a line on stdout, unless --json is set.
 func (d *dev) sayf(format string, args ...any) {
 	if !d.t.JSON {
 		d.t.Printf(format+"\n", args...)
 	}
 }
 
-// greet prints the addresses, and who can use them.
+// greet prints the addresses and who can use them.
 func (d *dev) greet(ctx context.Context) error {
 	open, err := d.node.Load().Open(ctx)
 	if err != nil {
-		return fmt.Errorf("the access tokens cannot be read: %w", err)
+		return fmt.Errorf("read access tokens: %w", err)
 	}
 	d.sayf("carillon %s, data in %s", thisBuild().Version, d.cmd.Data)
 	d.sayf("")
@@ -122,20 +122,20 @@ func (d *dev) greet(ctx context.Context) error {
 	}
 	d.sayf("%s", openness(open))
 	if exposed := listen.Exposed(ctx, d.cmd.listeners()...); len(exposed) > 0 {
-		d.t.Complain("warning", "other machines may reach "+listen.Names(exposed)+", and nothing asks for a password")
+		d.t.Complain("warning", listen.Names(exposed)+" may be reachable from other machines, without a password")
 	}
 	return nil
 }
 
-// openness says who can use the started process.
+// openness describes who can use the process.
 func openness(open bool) string {
 	if open {
-		return `All of it is open to every program of this machine; "carillon token create --role admin" closes REST.`
+		return `All programs on this machine have full access. Close REST with "carillon token create --role admin".`
 	}
-	return "REST asks for an access token; all else is open to every program of this machine."
+	return "REST requires an access token. All programs on this machine have full access to everything else."
 }
 
-// suggest names three commands to try next.
+// suggest prints three commands to try next.
 func (d *dev) suggest() {
 	server := ""
 	if d.cmd.HTTP != "127.0.0.1:8080" {
@@ -154,11 +154,11 @@ func (d *dev) suggest() {
 		d.sayf("  %s history --follow%s", me, server)
 	}
 	d.sayf("")
-	d.sayf("What happens from now on (time, job, outcome, lateness); Ctrl-C stops:")
+	d.sayf("Attempts (time, job, outcome, lateness); stop with Ctrl-C:")
 	d.sayf("")
 }
 
-// program is how the user called this program.
+// program returns the command that started this program.
 func program() string {
 	if strings.Contains(os.Args[0], "go-build") {
 		return "go run ./cmd/carillon"

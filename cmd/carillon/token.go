@@ -23,38 +23,38 @@ import (
 	"github.com/carillon-sched/carillon/store"
 )
 
-// tokenCmd are the commands that deal with access tokens.
+// tokenCmd holds the commands for access tokens.
 type tokenCmd struct {
-	Create tokenCreateCmd `cmd:"" help:"Make an access token."`
-	List   tokenListCmd   `cmd:"" aliases:"ls" help:"List access tokens, without their texts."`
-	Revoke tokenRevokeCmd `cmd:"" help:"End access tokens, at once and everywhere."`
+	Create tokenCreateCmd `cmd:"" help:"Create an access token."`
+	List   tokenListCmd   `cmd:"" aliases:"ls" help:"List access tokens, without their values."`
+	Revoke tokenRevokeCmd `cmd:"" help:"Revoke access tokens, effective immediately on all schedulers."`
 }
 
 // Help explains tokens.
 func (tokenCmd) Help() string {
-	return `Who has an access token may do over REST what its roles say:
+	return `An access token grants its roles over REST:
 
-    reader      see collections, jobs and histories
-    operator    and put, change, delete, try, run, resubmit, cancel, enable, disable and pause jobs
-    admin       and make, change and delete collections; on all collections, also secrets, tokens and the doctor
+    reader      view collections, jobs and histories
+    operator    also put, patch, delete, try, run, resubmit, cancel, enable, disable and pause jobs
+    admin       also create, change and delete collections; on all collections, also secrets, tokens and the doctor
 
-A role counts on the collections it is given for, or on all. A scheduler on a loopback address asks for a token from
-the moment on in which the first one is made; on other addresses it always does.
+A role applies to the given collections, or to all. A scheduler on a loopback address requires a token once the first one
+exists; on other addresses it always requires one.
 
-The first one is made where only the operator gets: on NATS, with --nats-url. After that, an admin's token does.
+Create the first token on NATS, with --nats-url, which only operators can reach. Later ones need an admin token.
 
     carillon token create --role admin --name root --nats-url nats://127.0.0.1:4222
     carillon context set here --server http://127.0.0.1:8080 --token-file token.txt
     carillon token create --role operator --collection partners --expires 90d --name ci`
 }
 
-// tokenStore is where the tokens are asked for: on the scheduler, or where it keeps them.
+// tokenStore selects where to manage tokens: through a scheduler, or in its store on NATS.
 type tokenStore struct {
 	remote.REST
 
-	URL    string `name:"nats-url" group:"Without a scheduler" help:"Go to the NATS servers themselves, and not to a scheduler: needs no token." placeholder:"URL"`
-	Creds  string `help:"Credentials file of the NATS user." group:"Without a scheduler" type:"existingfile" placeholder:"FILE"`
-	Prefix string `group:"Without a scheduler" help:"Prefix of the scheduler on NATS." env:"CARILLON_PREFIX" default:"carillon" placeholder:"NAME"`
+	URL    string `name:"nats-url" group:"NATS connection" help:"Use the store on these NATS servers instead of a scheduler. Needs no token." placeholder:"URL"`
+	Creds  string `help:"Credentials file of the NATS user." group:"NATS connection" type:"existingfile" placeholder:"FILE"`
+	Prefix string `group:"NATS connection" help:"Prefix of the scheduler on NATS." env:"CARILLON_PREFIX" default:"carillon" placeholder:"NAME"`
 }
 
 // tokenAPI is implemented by the client and by the store.
@@ -95,7 +95,7 @@ func (s tokenStore) with(ctx context.Context, t *terminal.Terminal, use func(tok
 	return use(keptTokens{control.NewTokenKeeper(tokens.NewKeeper(st.Tokens(), st.TokenLedger(), st.Now), st, st)})
 }
 
-// operating says who uses the store itself: a user of NATS, who says to be the one whom the system knows.
+// operating returns a context for changes to the store: the caller is a NATS user who claims the name of the system user.
 func operating(ctx context.Context) context.Context {
 	ctx = auth.With(ctx, auth.Anybody(auth.ViaNATS, ""))
 	if u, err := user.Current(); err == nil {
@@ -107,10 +107,10 @@ func operating(ctx context.Context) context.Context {
 // firstOf returns the first error.
 func firstOf(all ...error) error { return cmp.Or(all...) }
 
-// keptTokens are the tokens where they are kept.
+// keptTokens manages tokens in the store.
 type keptTokens struct{ keeper control.TokenKeeper }
 
-// CreateToken makes a token.
+// CreateToken creates a token.
 func (k keptTokens) CreateToken(ctx context.Context, q v1.TokenRequest) (*v1.NewToken, error) {
 	body, err := json.Marshal(q)
 	if err != nil {
@@ -123,7 +123,7 @@ func (k keptTokens) CreateToken(ctx context.Context, q v1.TokenRequest) (*v1.New
 // Tokens returns all tokens.
 func (k keptTokens) Tokens(ctx context.Context) ([]*v1.Token, error) { return k.keeper.Tokens(ctx) }
 
-// RevokeToken ends a token.
+// RevokeToken revokes a token.
 func (k keptTokens) RevokeToken(ctx context.Context, id string) (*v1.Token, error) {
 	return k.keeper.RevokeToken(operating(ctx), id)
 }
@@ -131,17 +131,17 @@ func (k keptTokens) RevokeToken(ctx context.Context, id string) (*v1.Token, erro
 type tokenCreateCmd struct {
 	tokenStore
 
-	Role       string   `help:"Role of its owner: reader, operator or admin." enum:"reader,operator,admin," default:"" placeholder:"ROLE"`
-	Collection []string `short:"c" help:"Collection that the role is for; without it, all. May be repeated." placeholder:"NAME"`
-	Grant      []string `help:"Another role, as ROLE or ROLE@COLLECTION. May be repeated." placeholder:"GRANT"`
-	Expires    string   `help:"How long it lasts, such as 12h or 90d, or until when, or never." default:"90d" placeholder:"TIME"`
-	Name       string   `help:"What it is for: audit records have it." placeholder:"NAME"`
+	Role       string   `help:"Role of the token: reader, operator or admin." enum:"reader,operator,admin," default:"" placeholder:"ROLE"`
+	Collection []string `short:"c" help:"Limit the role to this collection. Default: all collections. Repeatable." placeholder:"NAME"`
+	Grant      []string `help:"Add a role, as ROLE or ROLE@COLLECTION. Repeatable." placeholder:"GRANT"`
+	Expires    string   `help:"When the token expires: a duration such as 12h or 90d, a time, or never." default:"90d" placeholder:"TIME"`
+	Name       string   `help:"Name of the token, shown in the audit log." placeholder:"NAME"`
 }
 
 // Help shows examples.
 func (tokenCreateCmd) Help() string {
-	return `The token is printed once, alone on stdout, and cannot be shown again: the scheduler keeps a hash of it. It begins with
-crl_ and ends with a checksum, so that scanners find it where it should not be.
+	return `Prints the token once, alone on stdout. It cannot be shown again, because the scheduler stores only a hash. The token
+begins with crl_ and ends with a checksum, so that secret scanners can detect it.
 
 Examples:
 
@@ -170,7 +170,7 @@ func (c tokenCreateCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 		if !made.Expires.IsZero() {
 			until = "until " + made.Expires.UTC().Format(time.RFC3339)
 		}
-		t.Complain("hint", fmt.Sprintf("token %s is good %s, and is not shown again", made.ID, until))
+		t.Complain("hint", fmt.Sprintf("token %s is valid %s and cannot be shown again", made.ID, until))
 		return nil
 	})
 }
@@ -181,7 +181,7 @@ func (c tokenCreateCmd) request(now time.Time) (q v1.TokenRequest, err error) {
 	case c.Role != "":
 		q.Grants = append(q.Grants, auth.Grant{Role: auth.Role(c.Role), Collections: c.Collection})
 	case len(c.Collection) > 0:
-		return q, terminal.Usagef("--collection says what --role is for, and there is none")
+		return q, terminal.Usagef("--collection requires --role")
 	case len(c.Grant) == 0:
 		return q, terminal.Hinted(terminal.Usagef("a token needs a role"),
 			"such as --role reader, or --role operator --collection partners")
@@ -203,7 +203,7 @@ func (c tokenCreateCmd) request(now time.Time) (q v1.TokenRequest, err error) {
 	return q, err
 }
 
-// expiry reads until when a token lasts; the zero time for never.
+// expiry parses the expiry of a token; the zero time means never.
 func expiry(text string, now time.Time) (time.Time, error) {
 	if text == "never" {
 		return time.Time{}, nil
@@ -222,7 +222,7 @@ func expiry(text string, now time.Time) (time.Time, error) {
 		}
 	}
 	return time.Time{}, terminal.Usagef(
-		"--expires: %q is neither a duration such as 12h or 90d, nor a time to come such as 2027-01-31, nor never", text,
+		"--expires: %q is neither a duration such as 12h or 90d, nor a future time such as 2027-01-31, nor never", text,
 	)
 }
 
@@ -230,7 +230,7 @@ type tokenListCmd struct{ tokenStore }
 
 // Help shows examples.
 func (tokenListCmd) Help() string {
-	return `Those that are revoked or over are shown for a month.
+	return `Revoked and expired tokens are listed for a month.
 
 Examples:
 
@@ -253,7 +253,7 @@ func (c tokenListCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 	})
 }
 
-// grantsOf are the roles of a token, for people.
+// grantsOf formats the roles of a token.
 func grantsOf(t *v1.Token) string {
 	texts := make([]string, len(t.Grants))
 	for i, g := range t.Grants {
@@ -262,7 +262,7 @@ func grantsOf(t *v1.Token) string {
 	return strings.Join(texts, " ")
 }
 
-// validityOf says whether a token is good, for people.
+// validityOf formats the validity of a token.
 func validityOf(t *v1.Token, now time.Time) string {
 	switch {
 	case t.Problem != "":
@@ -274,18 +274,18 @@ func validityOf(t *v1.Token, now time.Time) string {
 	case !now.Before(t.Expires):
 		return "expired"
 	}
-	return "good until " + t.Expires.UTC().Format(time.DateOnly)
+	return "valid until " + t.Expires.UTC().Format(time.DateOnly)
 }
 
 type tokenRevokeCmd struct {
 	tokenStore
 
-	IDs []string `arg:"" name:"id" help:"Ids of tokens, as the list has them, or names that one token has."`
+	IDs []string `arg:"" name:"id" help:"Ids of tokens, or names if unique; see \"carillon token list\"."`
 }
 
 // Help shows examples.
 func (tokenRevokeCmd) Help() string {
-	return `Schedulers refuse it at once, also those that run already, and live tails with it end.
+	return `All running schedulers reject the token immediately, and live tails that use it end.
 
 Examples:
 
@@ -310,7 +310,7 @@ func (c tokenRevokeCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 	})
 }
 
-// tokenOf returns the id of the token that has an id or, alone of those that are not revoked, a name.
+// tokenOf returns the id of the token with an id, or with a name that only one unrevoked token has.
 func tokenOf(all []*v1.Token, name string) (id string, err error) {
 	for _, t := range all {
 		switch {

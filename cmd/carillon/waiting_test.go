@@ -60,7 +60,7 @@ func TestReadyTellsWhoIsSilent(t *testing.T) {
 	s := serveOn(t, "--http", here, "--nats-url", "nats://"+l.Addr().String())
 	s.until(t, "it says that it waits", func() bool {
 		said := readiness(t, "http://"+here)
-		return strings.Contains(said, "waiting since") && strings.Contains(said, l.Addr().String()+": it takes the connection and says nothing")
+		return strings.Contains(said, "waiting since") && strings.Contains(said, l.Addr().String()+": the server accepts the connection but does not respond")
 	})
 	s.stop()
 	if err := <-s.ended; terminal.ExitCode(err) != terminal.ExitOK {
