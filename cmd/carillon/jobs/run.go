@@ -208,7 +208,8 @@ func (c Resubmit) Run(ctx context.Context, t *terminal.Terminal, api *client.Cli
 	case c.FailedSince != "":
 		return c.failed(ctx, t, api)
 	case c.Occurrence == "":
-		return terminal.Hinted(terminal.Usagef("name a job and an occurrence"), "or rerun all failed occurrences since a time with --failed-since")
+		return terminal.Hinted(terminal.Usagef("name a job and an occurrence"),
+			"or rerun all failed occurrences since a time with --failed-since")
 	}
 	k, err := c.Key(c.Name)
 	if err != nil {

@@ -89,8 +89,8 @@ type Config struct {
 	// Default: never.
 	SpreadAfter time.Duration
 
-	// Mend restarts a NATS server that has read-only streams or missed a forward step of the clock. The node calls it every two seconds until the streams accept writes. Default: none; the
-	// log advises the operator.
+	// Mend restarts a NATS server that has read-only streams or missed a forward step of the clock. The node calls it
+	// every two seconds until the streams accept writes. Default: none; the log advises the operator.
 	Mend func(ctx context.Context) error
 
 	// Space returns the free and total bytes on the disk of the NATS server, or false if unknown. Default: unknown.
