@@ -32,8 +32,8 @@ func Job(actions scheduler.ActionReader) document.Value {
 	w.define("collection", w.object("collection", scheduler.CollectionShape(actions, shape).Members, "object"))
 	return object(
 		is("$schema", text(draft)), is("$id", text("urn:carillon:job")), is("title", text("Carillon job")),
-		is("description", text("A job of Carillon, as in job files and over the APIs, with or without an envelope \"properties\" around "+
-			"its members. Names may be written in any letter case; this is how they are spelled.")),
+		is("description", text("A Carillon job, as in job files and in the APIs, with or without an envelope \"properties\" around "+
+			"its fields. Field names are case-insensitive; the schema shows the canonical spelling.")),
 		is("type", text("object")),
 		is("if", has("value", text("array"))),
 		is("then", object(is("properties", object(
@@ -61,12 +61,12 @@ func Collection(actions scheduler.ActionReader) document.Value {
 	schema := w.object("collection", scheduler.CollectionShape(actions, scheduler.JobShape(actions)).Members, "object")
 	return object(append([]document.Member{
 		is("$schema", text(draft)), is("$id", text("urn:carillon:collection")), is("title", text("Carillon collection")),
-		is("description", text("A collection of jobs, with quotas and rules for targets, as in job files and over the APIs. Names may be "+
-			"written in any letter case; this is how they are spelled.")),
+		is("description", text("A collection of jobs with quotas and target limits, as in job files and in the APIs. Field names are "+
+			"case-insensitive; the schema shows the canonical spelling.")),
 	}, append(schema.Members(), is("$defs", object(w.defs...)))...)...)
 }
 
-// envelope is the member of a document that holds the others.
+// envelope is the field that wraps the other fields of a document.
 const envelope = "properties"
 
 // plainJob returns the schema of a job without an envelope: the fields of properties and those next to it.
@@ -74,7 +74,7 @@ func (w *writer) plainJob(shape *document.Shape) document.Value {
 	return w.object("job", shape.Flat(envelope).Members, "object").With(object(is("type", text("null"))), "properties."+envelope)
 }
 
-// has returns the schema of objects that have a member of some type.
+// has returns the schema of objects with a field of a type.
 func has(name string, kind document.Value) document.Value {
 	return object(is("properties", object(is(name, object(is("type", kind))))), is("required", texts(name)))
 }

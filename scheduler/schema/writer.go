@@ -48,7 +48,7 @@ func (w *writer) share(path string, schema document.Value) document.Value {
 		at = strings.LastIndexByte(path[:at], '.')
 		name := path[at+1:]
 		if name == envelope || name == "each" {
-			continue // of what?
+			continue // ambiguous
 		}
 		i := slices.IndexFunc(w.defs, func(m document.Member) bool { return m.Name == name })
 		if i < 0 {
@@ -58,11 +58,10 @@ func (w *writer) share(path string, schema document.Value) document.Value {
 			return w.ref(name)
 		}
 	}
-	panic("schema: there are two of " + path)
+	panic("schema: duplicate definition of " + path)
 }
 
-// object returns the schema of an object with members. kind is its type: "object"
-// or with null.
+// object returns the schema of an object. kind holds its types: "object", and "null" if it may be null.
 func (w *writer) object(path string, m *document.Members, kind ...string) document.Value {
 	members := []document.Member{is("type", types(kind))}
 	if d, _ := Describe(path); d.Text != "" && !strings.Contains(path, ".") {
@@ -109,7 +108,7 @@ func values(members []document.Member) document.Value {
 	return document.ArrayValue(all...)
 }
 
-// kinds returns the schema of an object whose field type selects its kind.
+// kinds returns the keywords of an object whose field type selects its kind.
 func (w *writer) kinds(path string, m *document.Members) []document.Member {
 	kind := m.Member(typeMember)
 	var cases []document.Member
@@ -122,7 +121,7 @@ func (w *writer) kinds(path string, m *document.Members) []document.Member {
 		}
 		cases = append(cases, is("", object(
 			is("if", object(
-				is("type", text("object")), // else null would be of every kind
+				is("type", text("object")), // null would match every kind
 				is("properties", object(is(typeMember, object(is("pattern", text(anyCase(k.Words...))))))),
 				is("required", texts(typeMember)),
 			)),
@@ -136,7 +135,7 @@ func (w *writer) kinds(path string, m *document.Members) []document.Member {
 	return append(members, is("allOf", values(cases)))
 }
 
-// typeMember is the member that selects an object's kind. The value of errorActionMember is an action.
+// typeMember is the field that selects an object's kind. errorActionMember holds an action.
 const (
 	typeMember        = "type"
 	errorActionMember = "errorAction"
@@ -148,7 +147,7 @@ func (w *writer) member(path string, s *document.Shape) document.Value {
 	var schemas []document.Member
 	for _, f := range s.Forms {
 		if secret && (f.Kind == document.FormObject || f.Kind == document.FormText) {
-			continue // it is the secret's
+			continue // part of the secret's schema
 		}
 		schemas = append(schemas, is("", w.form(path, s, f)))
 	}
@@ -176,7 +175,7 @@ func described(path string, s *document.Shape) []document.Member {
 	return members
 }
 
-// form returns the schema of one form of a member.
+// form returns the schema of one form of a field.
 func (w *writer) form(path string, s *document.Shape, f document.Form) document.Value {
 	var null []string
 	if !s.Required {
@@ -199,8 +198,7 @@ func (w *writer) form(path string, s *document.Shape, f document.Form) document.
 	return w.scalar(f, null)
 }
 
-// secret refers to the schema of secrets: a string, or an object that names a
-// shared one.
+// secret returns a reference to the schema of secrets: a string, or an object that names a shared secret.
 func (w *writer) secret(s *document.Shape) document.Value {
 	schema := w.object("secret", s.Members, "string", "object", "null").With(document.BoolValue(true), "writeOnly")
 	ref := w.share("secret", schema)
@@ -210,7 +208,7 @@ func (w *writer) secret(s *document.Shape) document.Value {
 	return ref
 }
 
-// members refers to the schema of an object.
+// members returns a reference to the schema of an object.
 func (w *writer) members(path string, s *document.Shape, null []string) document.Value {
 	outer := path[:strings.LastIndexByte(path, '.')]
 	var ref document.Value
@@ -230,7 +228,7 @@ func (w *writer) members(path string, s *document.Shape, null []string) document
 	return ref
 }
 
-// types returns one type, or several.
+// types returns the value of the keyword type: a string or an array.
 func types(names []string) document.Value {
 	if len(names) == 1 {
 		return text(names[0])
@@ -240,7 +238,7 @@ func types(names []string) document.Value {
 	return texts(names...)
 }
 
-// order has null last.
+// order sorts null last.
 func order(kind string) int {
 	if kind == "null" {
 		return 1
@@ -248,15 +246,14 @@ func order(kind string) int {
 	return 0
 }
 
-// The beginnings of what readers can read as durations and times, or a variable
-// in place of it.
+// Patterns of the prefixes of durations and times, or a variable.
 const (
 	variable        = `\$\{CARILLON_`
 	durationPattern = `^[P0-9]|` + variable
 	timePattern     = `^[0-9]{4}|` + variable
 )
 
-// scalar returns the schema of a value that is no object and no list.
+// scalar returns the schema of a value that is neither an object nor a list.
 func (w *writer) scalar(f document.Form, null []string) document.Value {
 	of := func(kinds ...string) document.Member { return is("type", types(append(kinds, null...))) }
 	switch f.Kind { //nolint:exhaustive // the others are not scalar
@@ -281,7 +278,7 @@ func (w *writer) scalar(f document.Form, null []string) document.Value {
 	return object(is("readOnly", document.BoolValue(true)))
 }
 
-// bounds returns the least and the most of a form in a unit.
+// bounds returns the minimum and maximum of a form in a unit.
 func bounds(f document.Form, unit float64) []document.Member {
 	if !f.Bounded() {
 		return nil
@@ -292,7 +289,7 @@ func bounds(f document.Form, unit float64) []document.Member {
 	return []document.Member{is("minimum", number(f.Least)), is("maximum", number(f.Most))}
 }
 
-// anyCase returns a pattern of words in any letter case, or a variable.
+// anyCase returns a case-insensitive pattern of words, or a variable.
 func anyCase(words ...string) string {
 	var b strings.Builder
 	for i, word := range words {

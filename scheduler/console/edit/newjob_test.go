@@ -111,7 +111,7 @@ func TestMistakes(t *testing.T) {
 // TestHints: what is required, and a choice that has the default as a word, do not say once more what holds without it.
 func TestHints(t *testing.T) {
 	page := html.UnescapeString(consoletest.Shared(t).Get(edit.NewPath))
-	for _, text := range []string{"The collection that the job is in.</p>", "Default: enabled</option>", "in either state.</p>", "Without it: none."} {
+	for _, text := range []string{"The collection of the job.</p>", "Default: enabled</option>", "in either state.</p>", "Without it: none."} {
 		if !strings.Contains(page, text) {
 			t.Errorf("the form does not have %q", text)
 		}

@@ -48,8 +48,8 @@ func (r *Route) answers() map[int]string {
 
 // meanings describe statuses.
 var meanings = map[int]string{
-	http.StatusOK: "It is done, or so it is.", http.StatusCreated: "It was created.", http.StatusNoContent: "It is so.",
-	http.StatusNotModified: "It is as the caller has it.",
+	http.StatusOK: "Success.", http.StatusCreated: "Created.", http.StatusNoContent: "Success, without content.",
+	http.StatusNotModified: "Not modified since the caller's version.",
 }
 
 // answer returns the response for a status.
@@ -79,7 +79,7 @@ func (r *Route) answer(status int, schema string) *Response {
 	}
 	if r.Style == api.Short && r.Events {
 		a.Content[typeEvents] = Media{Schema{
-			"description": "the data of an event: a record, or of an event gap or end what it says",
+			"description": "the data of an event: a record, or the details of a gap or end event",
 			"oneOf":       []any{reference(componentOf(r.Line)), reference("Gap"), reference("Error")},
 		}}
 		a.Headers["Carillon-First-Sequence"] = &Header{Ref: "#/components/headers/CarillonFirstSequence"}
@@ -92,7 +92,7 @@ func (r *Route) body() *Body {
 	switch {
 	case r.Bare:
 		nothing := Schema{"type": "object", "maxProperties": 0}
-		return &Body{Description: "nothing, or an object without members", Content: map[string]Media{typeJSON: {nothing}}}
+		return &Body{Description: "empty, or an empty object", Content: map[string]Media{typeJSON: {nothing}}}
 	case r.Body == nil:
 		return nil
 	}

@@ -88,16 +88,15 @@ type Header struct {
 }
 
 // summary describes the API as a whole.
-const summary = `Carillon is a job scheduler on NATS JetStream. The short paths are those of a default subscription and resource ` +
-	`group; below /subscriptions there are those of Azure's resource manager, and below /api/v2 those of AWX.
+const summary = `Carillon is a job scheduler on NATS JetStream. The short paths refer to a default subscription and resource ` +
+	`group. Paths below /subscriptions follow Azure Resource Manager, paths below /api/v2 follow AWX.
 
-* Wherever there is GET, HEAD is answered with the same headers. Another method that a path does not have is 405, with ` +
-	`Allow; a path that is not here is 404 UnknownRoute.
-* Query parameters that an operation does not have are 400, but on the paths of AWX. On the short paths api-version is ` +
-	`taken, and has no effect.
-* Bodies are JSON or YAML, told apart by how they begin and not by Content-Type; on the paths of AWX they are JSON.
-* A last slash may be left out on the paths of AWX.
-* Answers may get members that are not here yet; those that are here stay.`
+* Every GET path also answers HEAD, with the same headers. Other unsupported methods return 405 with Allow; unknown ` +
+	`paths return 404 UnknownRoute.
+* Unknown query parameters return 400, except on AWX paths. Short paths accept and ignore api-version.
+* Bodies are JSON or YAML, detected from their content, not from Content-Type. On AWX paths they are JSON.
+* The trailing slash is optional on AWX paths.
+* Future versions may add fields to answers, but do not remove fields.`
 
 // tags are the groups of operations.
 var tags = []Tag{
@@ -105,12 +104,11 @@ var tags = []Tag{
 	{"Jobs", "Definitions and manual runs."},
 	{"History", "Past runs, planned runs, and explanations."},
 	{"Administration", "Secrets, tokens, and the process itself."},
-	{"Azure", "The paths of Azure's resource manager, for clients of Azure Scheduler."},
-	{"AWX", "Schedules as AWX has them."},
+	{"Azure", "Azure Resource Manager paths, for clients of Azure Scheduler."},
+	{"AWX", "Schedules in the format of AWX."},
 }
 
-// New returns the document of an API with the given version and routes. types are answer types that only package rest
-// knows.
+// New returns the document of an API with the given version and routes. types are answer types private to package rest.
 func New(version string, routes []Route, types []reflect.Type) *Document {
 	d := &Document{
 		OpenAPI: "3.1.1", Info: Info{"Carillon", summary, version}, Servers: []Server{{"/", "the scheduler that serves this document"}},
@@ -119,8 +117,8 @@ func New(version string, routes []Route, types []reflect.Type) *Document {
 		Components: Components{
 			Schemas: schemas(types), Responses: refusals(), Headers: headers(),
 			SecuritySchemes: map[string]map[string]string{
-				"bearer":      {"type": "http", "scheme": "bearer", "description": "A token of the scheduler, or of its issuer."},
-				"certificate": {"type": "mutualTLS", "description": "A client certificate, where the scheduler asks for one."},
+				"bearer":      {"type": "http", "scheme": "bearer", "description": "A token from the scheduler or its OIDC issuer."},
+				"certificate": {"type": "mutualTLS", "description": "A client certificate, if the scheduler requests one."},
 			},
 		},
 	}

@@ -17,26 +17,26 @@ type Fault struct {
 
 // Faults lists all errors of the API.
 var Faults = []Fault{
-	{http.StatusBadRequest, "BadRequest", "Something of the request is wrong; details name it by its path."},
-	{http.StatusBadRequest, "MissingApiVersionParameter", "A path of the resource manager needs api-version."},
-	{http.StatusBadRequest, "InvalidApiVersionParameter", "There is no such api-version."},
-	{http.StatusUnauthorized, "AuthenticationFailed", "It is not known who asks: send a token."},
-	{http.StatusForbidden, "AuthorizationFailed", "Who asks may not do it; the message names the role that is missing."},
-	{http.StatusForbidden, "CrossOrigin", "A page of another origin may not do it."},
-	{http.StatusNotFound, "ResourceNotFound", "There is none of that name."},
-	{http.StatusNotFound, "UnknownRoute", "There is nothing at that path."},
-	{http.StatusMethodNotAllowed, "MethodNotAllowed", "The path does not have the method; Allow has those that it has."},
-	{http.StatusConflict, "Conflict", "The state of the thing, or a quota, does not allow it."},
-	{http.StatusPreconditionFailed, "PreconditionFailed", "If-Match or If-None-Match does not hold; ETag is the present one."},
+	{http.StatusBadRequest, "BadRequest", "The request is invalid; details name the fields by path."},
+	{http.StatusBadRequest, "MissingApiVersionParameter", "Azure paths require api-version."},
+	{http.StatusBadRequest, "InvalidApiVersionParameter", "The api-version is not supported."},
+	{http.StatusUnauthorized, "AuthenticationFailed", "The caller is not authenticated: send a token."},
+	{http.StatusForbidden, "AuthorizationFailed", "The caller lacks a role; the message names it."},
+	{http.StatusForbidden, "CrossOrigin", "The server rejects cross-origin requests."},
+	{http.StatusNotFound, "ResourceNotFound", "The named resource does not exist."},
+	{http.StatusNotFound, "UnknownRoute", "The path does not exist."},
+	{http.StatusMethodNotAllowed, "MethodNotAllowed", "The path does not support the method; Allow lists the supported methods."},
+	{http.StatusConflict, "Conflict", "The state of the resource or a quota does not allow the operation."},
+	{http.StatusPreconditionFailed, "PreconditionFailed", "If-Match or If-None-Match failed; ETag has the current value."},
 	{http.StatusRequestEntityTooLarge, "RequestTooLarge", "The body is longer than 16 KB."},
 	{http.StatusUnsupportedMediaType, "UnsupportedMediaType", "The body is XML; send JSON or YAML."},
-	{http.StatusMisdirectedRequest, "UnknownHost", "The header Host has a name that is not this server's."},
-	{http.StatusTooManyRequests, "TooManyRequests", "The caller sends too many requests; Retry-After has the seconds to wait."},
-	{http.StatusTooManyRequests, "TooManyTails", "The caller has too many live tails."},
-	{http.StatusInternalServerError, "InternalError", "A defect of the scheduler; its log says more."},
-	{http.StatusServiceUnavailable, "ServiceUnavailable", "The store does not answer, or not in time."},
-	{http.StatusServiceUnavailable, "NotReady", "The process cannot serve yet."},
-	{http.StatusServiceUnavailable, "TooManyTails", "The process has too many live tails."},
+	{http.StatusMisdirectedRequest, "UnknownHost", "The Host header does not name this server."},
+	{http.StatusTooManyRequests, "TooManyRequests", "The caller exceeds the rate limit; Retry-After has the seconds to wait."},
+	{http.StatusTooManyRequests, "TooManyTails", "The caller has too many open live tails."},
+	{http.StatusInternalServerError, "InternalError", "A bug in the scheduler; see its log."},
+	{http.StatusServiceUnavailable, "ServiceUnavailable", "The store is unavailable or timed out."},
+	{http.StatusServiceUnavailable, "NotReady", "The process is not ready yet."},
+	{http.StatusServiceUnavailable, "TooManyTails", "The process has too many open live tails."},
 }
 
 // refusalName returns the component for errors of a status.
@@ -48,8 +48,8 @@ func refusalName(s api.Style, status int) string {
 	return name
 }
 
-// refusals returns the components for errors. Errors that do not depend on the path, a page of another origin and a
-// panic, have the scheduler's own form on the paths of AWX, too.
+// refusals returns the components for errors. On AWX paths, cross-origin errors and panics have the scheduler's form,
+// because they do not depend on the path.
 func refusals() map[string]*Response {
 	all := map[string]*Response{}
 	texts, codes := map[int][]string{}, map[int][]any{}
@@ -57,8 +57,8 @@ func refusals() map[string]*Response {
 		texts[f.Status] = append(texts[f.Status], f.Code+": "+f.Text)
 		codes[f.Status] = append(codes[f.Status], f.Code)
 	}
-	for status, told := range texts {
-		own, awx, text := refused(codes[status]), reference("AWXError"), strings.Join(told, " ")
+	for status, lines := range texts {
+		own, awx, text := refused(codes[status]), reference("AWXError"), strings.Join(lines, " ")
 		if status == http.StatusForbidden || status == http.StatusInternalServerError {
 			awx = Schema{"oneOf": []any{awx, own}}
 		}
@@ -88,10 +88,10 @@ func refusal(status int, text string, schema Schema) *Response {
 		}
 	}
 	if status == http.StatusForbidden {
-		r.Headers["WWW-Authenticate"] = &Header{Description: "the role that is missing, as a scope (RFC 6750)", Schema: Text}
+		r.Headers["WWW-Authenticate"] = &Header{Description: "the missing role, as a scope (RFC 6750)", Schema: Text}
 	}
 	if status == http.StatusPreconditionFailed {
-		r.Headers["ETag"] = &Header{Description: "that of what is there; none where nothing is", Schema: Text}
+		r.Headers["ETag"] = &Header{Description: "the current ETag; absent if the resource does not exist", Schema: Text}
 	}
 	return r
 }
@@ -118,14 +118,14 @@ func headers() map[string]*Header {
 	}
 	sequence := Schema{"type": "string", "pattern": "^[0-9]+$"}
 	return map[string]*Header{
-		"RequestID":             needed("id of the request, which the log repeats", Text),
-		"CorrelationID":         needed("that of the request, or else its id", Text),
-		"ETag":                  {Description: "tells whether it has changed; a dry run has none", Schema: Text},
-		"Location":              {Description: "path of what was created", Required: true, Schema: Text},
+		"RequestID":             needed("the request ID, also in the log", Text),
+		"CorrelationID":         needed("the correlation ID of the request; default: the request ID", Text),
+		"ETag":                  {Description: "the version of the resource; absent for dry runs", Schema: Text},
+		"Location":              {Description: "the path of the created resource", Required: true, Schema: Text},
 		"RetryAfter":            needed("seconds to wait", sequence),
-		"WWWAuthenticate":       needed("what is asked for (RFC 6750)", Text),
-		"Allow":                 needed("the methods that the path has", Text),
-		"CarillonSequence":      {Description: "of a live tail: the sequence after which it begins", Schema: sequence},
-		"CarillonFirstSequence": {Description: "of a live tail: the first sequence that is kept", Schema: sequence},
+		"WWWAuthenticate":       needed("the authentication challenge (RFC 6750)", Text),
+		"Allow":                 needed("the methods of the path", Text),
+		"CarillonSequence":      {Description: "the sequence after which a live tail starts", Schema: sequence},
+		"CarillonFirstSequence": {Description: "the first retained sequence of a live tail", Schema: sequence},
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
-// named are types whose Go name is too short for the document.
+// named maps types with ambiguous Go names to component names.
 var named = map[reflect.Type]string{
 	reflect.TypeFor[v1.Document]():          "ErrorBody",
 	reflect.TypeFor[v1.Finding]():           "AuditFinding",
@@ -38,7 +38,7 @@ var named = map[reflect.Type]string{
 	reflect.TypeFor[awx.List]():             "AWXScheduleList",
 }
 
-// parts are the types within composed documents. All other types come from the table of operations.
+// parts are the types within composed documents. The table of operations provides all other types.
 var parts = []reflect.Type{
 	reflect.TypeFor[v1.Document](), reflect.TypeFor[v1.Status](), reflect.TypeFor[v1.DryRun](), reflect.TypeFor[spec.Warning](),
 	reflect.TypeFor[v1.RecordProperties](), reflect.TypeFor[v1.Gap](), reflect.TypeFor[v1.End](),
@@ -78,7 +78,7 @@ func componentOf(t *api.Type) string {
 	return t.Name
 }
 
-// schemas returns the components for schemas. own are answer types that only package rest knows.
+// schemas returns the components for schemas. own are answer types private to package rest.
 func schemas(own []reflect.Type) map[string]Schema {
 	r, documents := reflected{map[string]Schema{}, sources()}, documents()
 	for _, t := range append(typesOf(documents), own...) {
@@ -86,10 +86,10 @@ func schemas(own []reflect.Type) map[string]Schema {
 	}
 	all := r.components
 	all["JobStatus"]["properties"].(map[string]Schema)["secrets"] = Schema{
-		"type": "array", "items": Text, "description": "where the secrets of the job stand, which no answer shows",
+		"type": "array", "items": Text, "description": "the paths of the job's secrets, whose values are never returned",
 	}
 	all["JobStatus"]["properties"].(map[string]Schema)["inherited"] = Schema{
-		"type": "object", "description": "settings of the collection's defaults that apply to the job, as they stand there",
+		"type": "object", "description": "the collection's defaults that apply to the job",
 	}
 	written(all)
 	all["ShownJobProperties"] = shown(all["JobProperties"], map[string]Schema{
@@ -97,21 +97,21 @@ func schemas(own []reflect.Type) map[string]Schema {
 	}, "state", "status")
 	all["ShownJob"] = resource("Job", reference("ShownJobProperties"), map[string]Schema{
 		"result": with(OneOf(v1.Created, v1.Updated, v1.Unchanged),
-			"description", "of an edit: its effect. Enable, disable and pause answer it, too"),
-		"warnings": {"type": "array", "items": reference("Warning"), "description": "likewise: what its writer might not expect"},
-		"dryRun":   with(reference("DryRun"), "description", "of a dry run: what would be"),
+			"description", "the effect of an edit, including enable, disable and pause"),
+		"warnings": {"type": "array", "items": reference("Warning"), "description": "warnings about an edit"},
+		"dryRun":   with(reference("DryRun"), "description", "the result of a dry run"),
 	})
 	all["ShownCollectionProperties"] = shown(all["CollectionProperties"], map[string]Schema{
-		"state": with(Text, "description", "enabled, disabled, suspended, deleting or damaged; on Azure's paths with a capital"),
+		"state": with(Text, "description", "enabled, disabled, suspended, deleting or damaged; capitalized on Azure paths"),
 	}, "state")
 	all["ShownCollection"] = resource("Collection", reference("ShownCollectionProperties"), map[string]Schema{
 		"location": Text, "tags": {"type": "object", "additionalProperties": Text},
-		"result": with(OneOf(v1.Created, v1.Updated, v1.Unchanged), "description", "of a put: what became of it"),
+		"result": with(OneOf(v1.Created, v1.Updated, v1.Unchanged), "description", "the effect of a put"),
 		"dryRun": with(object(map[string]Schema{"changes": {"type": "array", "items": reference("Change")}}, "changes"),
-			"description", "of a dry run: what would be different"),
+			"description", "the changes that a dry run found"),
 	})
 	all["HistoryRecord"] = resource("Record of a history", reference("RecordProperties"), nil)
-	all["AWXError"] = Schema{"description": "an error as AWX tells it: by field, or as detail", "anyOf": []any{
+	all["AWXError"] = Schema{"description": "an error in the format of AWX: by field, or as detail", "anyOf": []any{
 		object(map[string]Schema{"detail": Text}, "detail"),
 		Schema{"type": "object", "additionalProperties": Schema{"type": "array", "items": Text}},
 	}}
@@ -127,7 +127,7 @@ func schemas(own []reflect.Type) map[string]Schema {
 	for _, name := range v1.JobSearchOptions {
 		search[name] = Text
 	}
-	search["$filter"] = with(Text, "description", "as in a list of jobs, like the following")
+	search["$filter"] = with(Text, "description", "as in the list of jobs")
 	search["verb"] = OneOf(v1.OperationVerbs...)
 	return all
 }
@@ -137,7 +137,7 @@ func page(item string) Schema {
 	return object(map[string]Schema{
 		"value": {"type": "array", "items": reference(item)},
 		"nextLink": {
-			"type": []string{"string", "null"}, "description": "URL of the page that follows; null: there is none",
+			"type": []string{"string", "null"}, "description": "URL of the next page; null on the last page",
 		},
 	}, "value", "nextLink")
 }
@@ -151,13 +151,12 @@ func object(properties map[string]Schema, required ...string) Schema {
 	return s
 }
 
-// resource returns the schema of a resource in the form of Azure's resource manager. beside has the fields outside its
-// properties.
-func resource(title string, properties Schema, beside map[string]Schema) Schema {
+// resource returns the schema of a resource in the form of Azure Resource Manager. outer has the fields next to properties.
+func resource(title string, properties Schema, outer map[string]Schema) Schema {
 	members := map[string]Schema{
-		"id": with(Text, "description", "its path"), "type": Text, "name": Text, "properties": properties,
-		"etag": with(Text, "description", "as in the header ETag"),
+		"id": with(Text, "description", "the path of the resource"), "type": Text, "name": Text, "properties": properties,
+		"etag": with(Text, "description", "as in the ETag header"),
 	}
-	maps.Copy(members, beside)
+	maps.Copy(members, outer)
 	return with(object(members, "id", "type", "name", "properties"), "title", title)
 }

@@ -27,13 +27,13 @@ func (r *Route) name() string {
 
 // needs describe rights.
 var needs = map[auth.Right]string{
-	auth.Open:       "Open to anybody.",
-	auth.Known:      "Needs a role on any collection.",
-	auth.Read:       "Needs the role reader on the collection.",
-	auth.Operate:    "Needs the role operator on the collection.",
-	auth.Administer: "Needs the role admin: on the collection or, where there is none in the path, on all.",
-	auth.ReadAny:    "Needs the role reader on any collection; the answer has what the caller may see.",
-	auth.OperateAny: "Needs the role operator on the collection that is found.",
+	auth.Open:       "No role required.",
+	auth.Known:      "Requires a role on any collection.",
+	auth.Read:       "Requires the role reader on the collection.",
+	auth.Operate:    "Requires the role operator on the collection.",
+	auth.Administer: "Requires the role admin on the collection, or on all collections if the path names none.",
+	auth.ReadAny:    "Requires the role reader on any collection. The answer contains only resources visible to the caller.",
+	auth.OperateAny: "Requires the role operator on each affected collection.",
 }
 
 // Parameter is a parameter of the query, the path or the headers.
@@ -99,15 +99,15 @@ func (r *Route) parameters() []Parameter {
 	switch {
 	case r.Conditional, r.Tagged && !r.Changes():
 		all = append(all,
-			header("If-Match", "only while the ETag is one of these, or * for any: else 412"),
-			header("If-None-Match", "only while it is none of these, or * for none at all: else 412, and 304 for GET"))
+			header("If-Match", "proceed only if the ETag is in this list, or exists for *; otherwise 412"),
+			header("If-None-Match", "proceed only if the ETag is not in this list, or does not exist for *; otherwise 412, or 304 for GET"))
 	case r.Tag304:
-		all = append(all, header("If-None-Match", "only when it is none of these: else 304"))
+		all = append(all, header("If-None-Match", "proceed only if the ETag is not in this list; otherwise 304"))
 	}
 	if r.Events && r.Style == api.Short {
-		all = append(all, header("Last-Event-ID", "of server-sent events: the place after which to begin, before that of after"))
+		all = append(all, header("Last-Event-ID", "for server-sent events: the sequence to resume after; overrides the parameter after"))
 	}
 	return append(all,
-		header("X-Ms-Client-Request-Id", "an id of the caller's, which is given back"),
-		header("X-Ms-Correlation-Request-Id", "an id of what the request is part of, which is given back"))
+		header("X-Ms-Client-Request-Id", "a request ID of the client; returned in the response"),
+		header("X-Ms-Correlation-Request-Id", "a correlation ID of the client; returned in the response"))
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/schema"
 )
 
-// definitions map the schemas of user input (package schema) to components. Other components have the same name as
-// there, with the prefix Job.
+// definitions map the schemas of user input (package schema) to components. Other schemas keep their name, with the
+// prefix Job.
 var definitions = map[string]string{
 	"job": "PlainJob", "envelopedJob": "EnvelopedJob", "job.properties": "JobProperties",
 	"collection": "Collection", "collection.properties": "CollectionProperties",
@@ -34,28 +34,28 @@ func written(all map[string]Schema) {
 		all[definition(name)] = referring(s).(map[string]any)
 	}
 	all["Job"] = Schema{
-		"description": "A job, with or without an envelope, properties, around its members.",
+		"description": "A job, with or without an envelope, properties, around its fields.",
 		"if":          Schema{"properties": map[string]Schema{"properties": {"type": "object"}}, "required": []string{"properties"}},
 		"then":        reference("EnvelopedJob"), "else": reference("PlainJob"),
 	}
 	all["JobPatch"] = Schema{
-		"type": "object", "description": "What changes of a job (RFC 7396): null removes. Its members are those of Job.",
+		"type": "object", "description": "A merge patch of a job (RFC 7396) with the fields of Job. null removes a field.",
 	}
 	all["CollectionPatch"] = Schema{
-		"type": "object", "description": "What changes of a collection (RFC 7396): null removes. Its members are those of Collection.",
+		"type": "object", "description": "A merge patch of a collection (RFC 7396) with the fields of Collection. null removes a field.",
 	}
 	all["PreviewRequest"] = with(object(map[string]Schema{
-		"now":   with(Instant, "description", "when the job is made; default: now"),
-		"after": with(Instant, "description", "only what is after that"),
-		"count": with(AtLeast(1), "description", "how many instants"),
-	}), "description", "A job, or its timing alone: recurrence, startTime, timeZone, dst. Its members are those of Job.")
+		"now":   with(Instant, "description", "creation time of the job; default: now"),
+		"after": with(Instant, "description", "return only times after this time"),
+		"count": with(AtLeast(1), "description", "number of times to return"),
+	}), "description", "A job with the fields of Job, or only its timing: recurrence, startTime, timeZone, dst.")
 	all["AWXPreviewRequest"] = object(map[string]Schema{"rrule": Text}, "rrule")
 	all["AWXScheduleRequest"] = object(map[string]Schema{
 		"name": Text, "rrule": Text, "description": Text, "enabled": Truth,
-		"unified_job_template": with(Text, "description", "collection/job; needed where the path names none"),
+		"unified_job_template": with(Text, "description", "collection/job; required if the path does not name a job"),
 		"extra_data": {
 			"type":        []string{"object", "string"},
-			"description": "the data of the template's text: an object, or one in JSON or YAML as text",
+			"description": "the data of the template: an object, or a JSON or YAML string",
 		},
 	})
 }
