@@ -93,16 +93,19 @@ func TestWatch(t *testing.T) {
 					t.Fatal(err)
 				}
 				pass := func(n int) { time.Sleep(time.Duration(n) * askAgainEvery); synctest.Wait() }
-				if pass(2); in.Context().Err() != nil || asked != 2 {
+				pass(2)
+				if in.Context().Err() != nil || asked != 2 {
 					t.Fatalf("before the change: %v after %d checks", in.Context().Err(), asked)
 				}
 				now, problem = test.now, test.err
-				if pass(1); (in.Context().Err() != nil) != test.ends {
+				pass(1)
+				if (in.Context().Err() != nil) != test.ends {
 					t.Errorf("after the change: %v", in.Context().Err())
 				}
 				leave()
 				before := asked
-				if pass(2); asked != before {
+				pass(2)
+				if asked != before {
 					t.Error("it is watched after its end")
 				}
 			})

@@ -81,7 +81,7 @@ var ofActions = map[string]Description{
 	},
 	"retryCount": {"Number of retries after the first attempt.", "4", "10"},
 	"retryInterval": {
-		"Backoff after a failed attempt, up to 18 months; with exponential, the initial backoff. The server sets the minimum, usually PT15S.",
+		"Backoff after a failed attempt, up to 18 months; with exponential, the initial backoff. The server's minimum is usually PT15S.",
 		"PT30S", "PT1M",
 	},
 	"maxRetryInterval":   {"Maximum backoff, with exponential.", "PT1H", "PT6H"},
@@ -162,7 +162,7 @@ var ofActions = map[string]Description{
 	"messageId": {
 		"The message ID for duplicate detection, at most 128 characters.", "the occurrence ID", "order-7",
 	},
-	"partitionKey":                      {"The partition key, at most 128 characters. Must equal sessionId if both are set.", "none", "shop"},
+	"partitionKey":                      {"Partition key, at most 128 characters. Must equal sessionId if both are set.", "none", "shop"},
 	"brokeredMessageProperties.replyTo": {"The reply-to address.", "none", "answers"},
 	"replyToSessionId":                  {"The session of replies, at most 128 characters.", "none", "shop"},
 	"scheduledEnqueueTimeUtc": {
@@ -242,7 +242,7 @@ var ofCollections = map[string]Description{
 	},
 	"circuitBreaker.failures": {"Number of consecutive failures that open the circuit breaker.", "5", "10"},
 	"openFor":                 {"How long the circuit breaker stays open before one attempt probes the target.", "PT30S", "PT1M"},
-	"maxPostponement":         {"Maximum postponement of an attempt. After it, the attempt runs regardless of the limits.", "PT10M", "PT1H"},
+	"maxPostponement":         {"Maximum postponement of an attempt, which then runs regardless of the limits.", "PT10M", "PT1H"},
 }
 
 // ofJobs describes the fields of jobs outside their actions by path suffix.
@@ -263,7 +263,7 @@ var ofJobs = map[string]Description{
 	"job.status":     {"Read-only: the next run and statistics of past runs.", "", ""},
 
 	"job.pausedUntil": {
-		"Pauses the job until this time; the job then resumes automatically. Runs that fall due during the pause are recorded as skipped; " +
+		"Pauses the job until this time; then it resumes automatically. Runs that fall due during the pause are recorded as skipped; " +
 			"a one-time job runs when the pause ends. The state stays enabled. null ends the pause.", "unchanged; none for a new job",
 		"2027-01-07T09:00:00+01:00",
 	},

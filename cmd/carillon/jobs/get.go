@@ -51,7 +51,7 @@ Examples:
     carillon get                      the jobs of the collection default
     carillon get -A                   the jobs of all collections
     carillon get -c billing --state faulted
-    carillon get -A --state paused    paused jobs of all collections
+    carillon get -A --state paused    all paused jobs
     carillon get -A --next-before 1h  jobs that run now or within an hour
     carillon get -A --text api.example.com --last-outcome faulted
     carillon get --prefix report- --next-after 2026-03-02T00:00:00Z
