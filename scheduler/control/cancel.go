@@ -162,7 +162,7 @@ func (e Editor) cancel(ctx context.Context, k scheduler.Key, req *v1.CancelReque
 		if err != nil {
 			return nil, err
 		}
-		return v, e.hasten(ctx, found)
+		return v, e.hasten(ctx, cur, found)
 	}
 	return nil, contended("job " + k.String())
 }
@@ -220,8 +220,26 @@ func (e Editor) writeCanceled(ctx context.Context, cur *scheduler.Job, batons []
 	return write(nil)
 }
 
-// hasten fires the waiting batons of canceled occurrences immediately, so that a worker ends them.
-func (e Editor) hasten(ctx context.Context, found []begun) error {
+// hasten fires the waiting batons of canceled occurrences immediately, so that a worker ends them. A worker that had a
+// baton may have rescheduled it before it learned of the cancellation, so hasten looks again for those.
+func (e Editor) hasten(ctx context.Context, j *scheduler.Job, found []begun) error {
+	ran := map[scheduler.BatonKey]time.Time{}
+	for _, f := range found {
+		if f.waiting == 0 {
+			ran[f.slot] = f.baton.Nominal
+		}
+	}
+	if len(ran) > 0 {
+		again, err := e.begun(ctx, j, time.Time{})
+		if err != nil {
+			return fmt.Errorf("job %s: canceled, but not ended yet: %w", j.Key, err)
+		}
+		for _, f := range again {
+			if at, ok := ran[f.slot]; ok && at.Equal(f.baton.Nominal) {
+				found = append(found, f)
+			}
+		}
+	}
 	for _, f := range found {
 		if f.waiting == 0 {
 			continue

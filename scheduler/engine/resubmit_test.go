@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -282,6 +283,36 @@ func TestCancel(t *testing.T) {
 		if n := len(w.sink.seen()); n != calls {
 			t.Errorf("%d calls after all were canceled", n-calls)
 		}
+		w.mustBeInOrder()
+	})
+}
+
+// TestCancelWhileRescheduled cancels an occurrence whose worker reschedules its retry after it decided, and before the
+// cancellation is stored: the occurrence ends now, not with its next attempt.
+func TestCancelWhileRescheduled(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		looked, moved := make(chan struct{}), make(chan struct{})
+		var once sync.Once
+		w.startWorker(func(c *engine.Config) {
+			c.Store = on(w.store, "Reschedule", func(do func() error) error {
+				once.Do(func() { <-looked; time.AfterFunc(time.Millisecond, func() { close(moved) }) })
+				return do()
+			})
+		})
+		w.sink.answers(failingAt("main"))
+		w.put("job", `{"action": {"type": "Http", "request": {"uri": "http://main.example/", "method": "POST"},
+			"retryPolicy": {"retryCount": 2, "retryInterval": "PT10M"}}}`)
+		w.service = w.newServiceOn(on(w.store, "SaveJob", func(do func() error) error {
+			close(looked)
+			<-moved
+			return do()
+		}))
+		time.Sleep(time.Second)
+		if n := w.cancel("job", ""); n != 1 {
+			t.Errorf("%d canceled, want 1", n)
+		}
+		time.Sleep(time.Second)
+		w.wantHistory("job", "failed faulted")
 		w.mustBeInOrder()
 	})
 }
