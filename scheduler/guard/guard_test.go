@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -86,26 +87,33 @@ func TestWatch(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble.Test(t, func(t *testing.T) {
-				now, problem, asked := operator(), error(nil), 0
-				g := &Guard{Grants: test.grants, Identify: func(*http.Request) (*auth.Principal, error) { asked++; return now, problem }}
+				var changed atomic.Bool
+				var asked atomic.Int64
+				g := &Guard{Grants: test.grants, Identify: func(*http.Request) (*auth.Principal, error) {
+					asked.Add(1)
+					if changed.Load() {
+						return test.now, test.err
+					}
+					return operator(), nil
+				}}
 				in, leave, err := g.Admit(httptest.NewRequest(http.MethodGet, "/", http.NoBody), operator(), test.right, "team")
 				if err != nil {
 					t.Fatal(err)
 				}
 				pass := func(n int) { time.Sleep(time.Duration(n) * askAgainEvery); synctest.Wait() }
 				pass(2)
-				if in.Context().Err() != nil || asked != 2 {
-					t.Fatalf("before the change: %v after %d checks", in.Context().Err(), asked)
+				if in.Context().Err() != nil || asked.Load() != 2 {
+					t.Fatalf("before the change: %v after %d checks", in.Context().Err(), asked.Load())
 				}
-				now, problem = test.now, test.err
+				changed.Store(true)
 				pass(1)
 				if (in.Context().Err() != nil) != test.ends {
 					t.Errorf("after the change: %v", in.Context().Err())
 				}
 				leave()
-				before := asked
+				before := asked.Load()
 				pass(2)
-				if asked != before {
+				if asked.Load() != before {
 					t.Error("it is watched after its end")
 				}
 			})
