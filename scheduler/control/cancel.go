@@ -155,14 +155,14 @@ func (e Editor) cancel(ctx context.Context, k scheduler.Key, req *v1.CancelReque
 		if len(found) == 0 || req.DryRun {
 			return v, nil
 		}
-		revision, err := e.writeCanceled(ctx, cur, batons, v.Occurrences, req.Reason)
+		err = e.writeCanceled(ctx, cur, batons, v.Occurrences, req.Reason)
 		if errors.Is(err, step.ErrOvertaken) {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		return v, e.hasten(ctx, cur, revision, found)
+		return v, e.hasten(ctx, cur, found)
 	}
 	return nil, contended("job " + k.String())
 }
@@ -197,18 +197,16 @@ func (e Editor) begun(ctx context.Context, j *scheduler.Job, nominal time.Time) 
 
 // writeCanceled stores the cancellation in the definition of cur, which workers watch. The audit log has an entry for
 // each occurrence.
-func (e Editor) writeCanceled(
-	ctx context.Context, cur *scheduler.Job, batons []scheduler.Baton, ids []string, reason string,
-) (revision uint64, err error) {
+func (e Editor) writeCanceled(ctx context.Context, cur *scheduler.Job, batons []scheduler.Baton, ids []string, reason string) error {
 	o := origin(ctx)
 	who := cmp.Or(o.Name, o.Claim, auth.Somebody(o.Via))
 	next := cur.Cancels(batons, scheduler.Cancellation{At: e.shared.Store.Now().UTC(), By: who, Reason: reason})
 	data, err := next.Encode(e.shared.Secrets)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	write := func(*audit.Entry) (err error) {
-		revision, err = e.store(ctx, cur, next, data, cur.Revision)
+	write := func(*audit.Entry) error {
+		_, err := e.store(ctx, cur, next, data, cur.Revision)
 		return err
 	}
 	for _, id := range ids { // one write covers all of them
@@ -219,14 +217,12 @@ func (e Editor) writeCanceled(
 		inner := write
 		write = func(*audit.Entry) error { return e.shared.audited(ctx, entry, inner) }
 	}
-	err = write(nil)
-	return revision, err
+	return write(nil)
 }
 
 // hasten fires the waiting batons of canceled occurrences immediately, so that a worker ends them. A worker that had a
-// baton may have rescheduled it before it learned of the cancellation, so hasten looks again for those. The batons name
-// the revision with the cancellation, which a worker therefore reads even if its cache lags behind.
-func (e Editor) hasten(ctx context.Context, j *scheduler.Job, revision uint64, found []begun) error {
+// baton may have rescheduled it before it learned of the cancellation, so hasten looks again for those.
+func (e Editor) hasten(ctx context.Context, j *scheduler.Job, found []begun) error {
 	ran := map[scheduler.BatonKey]time.Time{}
 	for _, f := range found {
 		if f.waiting == 0 {
@@ -248,7 +244,7 @@ func (e Editor) hasten(ctx context.Context, j *scheduler.Job, revision uint64, f
 		if f.waiting == 0 {
 			continue
 		}
-		f.baton.Due, f.baton.DeferredUntil, f.baton.Revision = e.shared.Store.Now().UTC(), time.Time{}, revision
+		f.baton.Due, f.baton.DeferredUntil = e.shared.Store.Now().UTC(), time.Time{}
 		err := e.shared.Store.Fire(ctx, f.slot, f.baton.Encode(), f.waiting)
 		if err != nil && !errors.Is(err, scheduler.ErrConflict) { // on conflict, it has moved, and its worker finds it canceled
 			return fmt.Errorf("job %s: canceled, but not ended yet: %w", f.slot.Key, err)
