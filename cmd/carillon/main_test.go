@@ -86,7 +86,7 @@ func TestScripts(t *testing.T) {
 			return err
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"ready": ready, "dev": devHere, "carillon": carillon, "pipe": pipe, "until": until, "refused": refused, "code": code, "keep": keep,
+			"ready": ready, "dev": devHere(t), "carillon": carillon, "pipe": pipe, "until": until, "refused": refused, "code": code, "keep": keep,
 			"term": terminate, "calm": calm, "insist": insist, "tail": tail, "http": request,
 			"make": makeQueue, "send": send, "receive": receive,
 			"flood": flood, "salvage": salvage, "followed": followed, "certificate": certificate, "authority": certify, "trust": trust, "store": put,
@@ -109,19 +109,22 @@ func eventually(ts *testscript.TestScript, what string, ok func() bool) {
 	}
 }
 
-// devHere needs no start of a process, which takes longer than the start of its servers.
-func devHere(ts *testscript.TestScript, _ bool, args []string) {
-	const free = "127.0.0.1:0"
-	args = append([]string{"dev", "--http", free, "--nats", free, "--amqp", free, "--queue", free, "--data", ts.MkAbs(".carillon")}, args...)
-	s, err := startHere(context.Background(), ts.MkAbs("ports.json"), args...)
-	ts.Check(err)
-	ts.Defer(func() {
-		s.stop()
-		if err := <-s.ended; err != nil {
-			ts.Logf("dev ended with %v\n%s", err, s.log)
-		}
-	})
-	ready(ts, false, []string{"ports.json"})
+// devHere is the command dev: starting its servers takes less time than starting a process. Its end is checked after the
+// script, where only t can fail.
+func devHere(t *testing.T) func(ts *testscript.TestScript, neg bool, args []string) {
+	return func(ts *testscript.TestScript, _ bool, args []string) {
+		const free = "127.0.0.1:0"
+		args = append([]string{"dev", "--http", free, "--nats", free, "--amqp", free, "--queue", free, "--data", ts.MkAbs(".carillon")}, args...)
+		s, err := startHere(context.Background(), ts.MkAbs("ports.json"), args...)
+		ts.Check(err)
+		ts.Defer(func() {
+			s.stop()
+			if err := <-s.ended; err != nil {
+				t.Errorf("%s: dev ended with %v\n%s", ts.Name(), err, s.log)
+			}
+		})
+		ready(ts, false, []string{"ports.json"})
+	}
 }
 
 func ready(ts *testscript.TestScript, _ bool, args []string) {
