@@ -180,12 +180,13 @@ func ScanHeaders(ctx context.Context, stream jetstream.Stream, f told) error {
 }
 
 // ScanLast calls f for the last message of each subject, in order, and possibly for messages written in the meantime.
-// ahead is the number of messages requested ahead.
+// ahead is the number of messages requested ahead. It returns scheduler.ErrUnavailable if a message is replaced again
+// and again before its turn.
 func ScanLast(ctx context.Context, stream jetstream.Stream, ahead int, f func(m jetstream.Msg, sequence uint64) error) error {
 	return scanLast(ctx, stream, ahead, false, f)
 }
 
-// ScanRange calls f for all messages with sequences from first to end.
+// ScanRange calls f for all messages with sequences from first to end, in order.
 func ScanRange(
 	ctx context.Context, stream jetstream.Stream, first, end uint64, ahead int, f func(m jetstream.Msg, sequence uint64) error,
 ) error {
@@ -194,10 +195,13 @@ func ScanRange(
 	return err
 }
 
-// scanLast reads the messages that the server finds to be the last ones. While it does, they may be removed, which the
-// server counts wrongly, and stops at until something is written. So the scan ends early or after a silence, and
-// continues with the range of messages after that, skipping those that a later message of the subject follows. It repeats
-// this for subjects whose last message was then removed before its turn.
+// scanLast first uses a consumer for the last message of each subject. The server looks these messages up when it
+// creates the consumer. If one is removed before its turn, the server miscounts the pending messages, and delivers none
+// until the next write. So this part may end early, or after a silence.
+//
+// scanLast then reads the rest of the stream by sequence, twice: first the headers, to find the last message of each
+// subject, then the messages, of which it passes on only these. It repeats this for subjects whose last message was
+// replaced in between, at most lastOfTries times.
 func scanLast(
 	ctx context.Context, stream jetstream.Stream, ahead int, headers bool, f func(m jetstream.Msg, sequence uint64) error,
 ) error {
@@ -206,7 +210,7 @@ func scanLast(
 	if err != nil {
 		return err
 	}
-	seed, missing := maphash.MakeSeed(), map[uint64]uint64{} // by a hash, as in once
+	seed, missing := maphash.MakeSeed(), map[uint64]uint64{} // last sequences by a hash of the subject, as in once
 	for round := range lastOfTries {
 		latest := map[uint64]uint64{}
 		cfg = jetstream.OrderedConsumerConfig{
@@ -236,7 +240,7 @@ func scanLast(
 		}
 		last = max(last, read)
 	}
-	return fmt.Errorf("%w: the last messages kept moving during a scan", scheduler.ErrUnavailable)
+	return fmt.Errorf("%w: the messages kept moving during a scan; try again", scheduler.ErrUnavailable)
 }
 
 // scan calls f for the messages of a consumer up to a sequence, until none is pending. If the consumer is for the last
