@@ -106,7 +106,8 @@
 //	client              Go client of the APIs
 //	importer            creates jobs from other schedulers' formats
 //
-// Package store implements [Store]; the packages under actions implement [Action]. Imports point toward this package,
+// Package store implements [Store]; its package failover detects dead processes, and redelivers their batons. The
+// packages under actions implement [Action]. Imports point toward this package,
 // and control and engine do not import each other: integration/imports_test.go enforces both rules.
 // integration/guarantees_test.go names the tests of each guarantee and compares the first words of the list above.
 package scheduler

@@ -32,8 +32,8 @@ func (w *world) strand() {
 	w.must(err)
 }
 
-// TestStranded: only running batons that are never redelivered are found, and Discard removes one by its sequence.
-func TestStranded(t *testing.T) {
+// TestUndelivered: only running batons that are never redelivered are found, and Discard removes one by its sequence.
+func TestUndelivered(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		ctx, s := t.Context(), w.store
 		undelivered := func() []scheduler.UndeliveredBaton {

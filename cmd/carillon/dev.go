@@ -70,7 +70,7 @@ func (devCmd) Help() string {
 lateness. Jobs and history stay in the data directory.
 
 The HTTP address serves the target /echo, which returns the request that it received. /echo/status/503 responds with
-that status, /echo/delay/2s after that delay. Job files can refer to it as ${CARILLON_ECHO}, whatever its port.
+that status, /echo/delay/2s after that delay. Job files can refer to it as ${CARILLON_ECHO}, on any port.
 
 The process also emulates Azure Service Bus and storage queues. The emulators accept any namespace, account and key,
 create queues, topics and subscriptions on first use, and keep them in the data directory. --show-connections prints

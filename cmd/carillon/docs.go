@@ -27,7 +27,7 @@ type docsCmd struct {
 
 // Help shows examples.
 func (docsCmd) Help() string {
-	return `The pages describe the fields of jobs, the guarantees, and how to operate schedulers, for this version of the program.
+	return `The pages describe the fields of jobs, the guarantees, and how to operate schedulers of the installed version.
 They are Markdown and do not need a scheduler.
 
 Examples:

@@ -305,7 +305,7 @@ func (a Auditor) auditUndelivered(ctx context.Context, rep *AuditReport, fix boo
 	return nil
 }
 
-// rescue fires a undelivered baton again, unless it was passed on, and removes it.
+// rescue fires an undelivered baton again, unless it was rescheduled, and removes it.
 func (a Auditor) rescue(ctx context.Context, s *scheduler.UndeliveredBaton) error {
 	var at [2]uint64
 	for i, look := range []func(context.Context, scheduler.BatonKey) (scheduler.Stored, error){

@@ -343,10 +343,10 @@ func (w *world) strand() {
 	w.must(js.UpdateConsumer(ctx, "CARILLON_TIMERS_0", cfg))
 }
 
-// TestAuditRescuesStranded: a worker dies, and the server with it, which counts the running baton as acknowledged and has not
+// TestAuditRescuesUndelivered: a worker dies, and the server with it, which counts the running baton as acknowledged and has not
 // removed it. Nobody is given it, until the audit has it fired again, or removes it when it was passed on: every occurrence runs
 // once, and the schedule goes on.
-func TestAuditRescuesStranded(t *testing.T) {
+func TestAuditRescuesUndelivered(t *testing.T) {
 	for _, test := range []struct {
 		name, point string
 		before      bool
@@ -394,7 +394,7 @@ func TestAuditRescuesStranded(t *testing.T) {
 	}
 }
 
-// TestRescue fires a undelivered baton again without an audit of everything.
+// TestRescue fires an undelivered baton again without an audit of everything.
 func TestRescue(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		m := w.startMortal(&mortal{point: "take"})

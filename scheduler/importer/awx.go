@@ -23,7 +23,7 @@ func awxSchedules(r *reading, data []byte) error {
 
 // answered explains the fields of an AWX response that are not settings.
 var answered = map[string]string{
-	"related": "is a link of AWX", "summary_fields": "is display data of AWX", "url": "is a link of AWX", "type": "is said by the job",
+	"related": "is a link of AWX", "summary_fields": "is display data of AWX", "url": "is a link of AWX", "type": "follows from the job",
 	"created": "is a status of AWX", "modified": "is a status of AWX", "next_run": "follows from the rule",
 	"dtstart": "is part of the rule", "dtend": "follows from the rule", "timezone": "is part of the rule", "until": "is part of the rule",
 	"natural_key": "is said by the name and the template",

@@ -89,7 +89,7 @@ type Config struct {
 	// Default: never.
 	SpreadAfter time.Duration
 
-	// Mend restarts a NATS server that has read-only streams or missed a forward step of the clock. The node calls it
+	// Mend is called to restart a NATS server that has read-only streams or missed a forward step of the clock,
 	// every two seconds until the streams accept writes. Default: none; the log advises the operator.
 	Mend func(ctx context.Context) error
 

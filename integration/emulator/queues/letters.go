@@ -59,8 +59,8 @@ func (r *room) confirmRemove(c *frame.Request, q storagequeue.QueueStatus) error
 	return v.ask(c, c.Text("queues.letters.delete.title", q.Name))
 }
 
-// each calls do for each message in a form, and returns the note about it: the text of one, or that of several with the number
-// processed and the number that no longer exist. For a single message, a missing one is an error.
+// each calls do for each message of a form, and returns a note: the text one for a single message, else the text several
+// with the numbers of processed and of missing messages. A single missing message is an error.
 func each(c *frame.Request, ids []string, do func(id string) error, one, several string, args ...any) (note string, err error) {
 	if len(ids) == 0 {
 		return "", noneMarked(c)

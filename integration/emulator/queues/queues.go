@@ -185,7 +185,7 @@ func Alone(cfg Config) frame.Room {
 // A finder returns the entity or the storage queue that a request names.
 type finder[T any] func(c *frame.Request, named func(parameter string) string) (T, error)
 
-// asked passes a handler what the query names.
+// asked passes the entity or queue of the query to a handler.
 func asked[T any](find finder[T], do func(*frame.Request, T) error) func(*frame.Request) error {
 	return func(c *frame.Request) error {
 		found, err := find(c, c.Query)
@@ -196,7 +196,7 @@ func asked[T any](find finder[T], do func(*frame.Request, T) error) func(*frame.
 	}
 }
 
-// posted passes a handler the form, and what it names.
+// posted passes a form, and its entity or queue, to a handler.
 func posted[T any](find finder[T], do func(*frame.Request, url.Values, T) error) func(*frame.Request) error {
 	return func(c *frame.Request) error {
 		form, err := c.Form()

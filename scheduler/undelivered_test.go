@@ -30,9 +30,9 @@ func TestRescue(t *testing.T) {
 	}
 }
 
-// TestStrandedAgain checks that a undelivered baton is fired again as suspect, and otherwise unchanged. A baton that
+// TestUndeliveredAgain checks that an undelivered baton is fired again as suspect, and otherwise unchanged. A baton that
 // cannot be decoded stays as it is.
-func TestStrandedAgain(t *testing.T) {
+func TestUndeliveredAgain(t *testing.T) {
 	b := scheduler.Baton{UID: "u", Revision: 3, Nominal: time.Unix(100, 0).UTC(), Due: time.Unix(101, 0).UTC(), Attempt: 2}
 	again := (&scheduler.UndeliveredBaton{Body: b.Encode()}).Again()
 	b.Suspect = true
