@@ -27,7 +27,7 @@ type Principal struct {
 	Grants  []Grant `json:"grants,omitempty"`
 }
 
-// Anybody returns the principal of a scheduler without authentication, with every right.
+// Anybody returns the principal of all callers of a scheduler without authentication, with every right.
 func Anybody(via, address string) *Principal {
 	return &Principal{Via: via, Address: address, Grants: []Grant{{Role: Admin}}}
 }
@@ -43,7 +43,7 @@ func (p *Principal) String() string {
 	return p.Via + " " + p.Name
 }
 
-// Somebody describes to people a principal of which only the authentication method is known, "" for an unknown method.
+// Somebody describes a principal without a name by its authentication method, "" for an unknown method.
 func Somebody(via string) string {
 	switch via {
 	case ViaLoopback:

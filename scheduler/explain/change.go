@@ -13,10 +13,10 @@ import (
 type Change struct {
 	At   time.Time
 	What What
-	By   string // "": nobody knows
+	By   string // "": unknown
 }
 
-// What is a kind of change to a job.
+// What classifies a change to a job.
 type What string
 
 // The changes of a job.

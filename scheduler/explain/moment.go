@@ -19,7 +19,7 @@ type Moment struct {
 	// first instant after.
 	Jumped bool
 
-	Note string // what the zone's clock does to the time; "" for nothing
+	Note string // effect of the zone's clock changes on the time; "" for none
 }
 
 // end returns the first instant after the moment.

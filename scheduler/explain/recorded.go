@@ -62,7 +62,7 @@ func (q *Question) nearnessOf(r *scheduler.Record) nearness {
 	return 0
 }
 
-// LeftOut returns the record of skipped or postponed instants that include the time, nil if there is none.
+// LeftOut returns the record of skipped or postponed instants that include the time, or nil.
 func (q *Question) LeftOut() *scheduler.Record {
 	var found *scheduler.Record
 	for _, r := range q.own() {
@@ -94,7 +94,7 @@ func (q *Question) occurrence(a *Answer, id string) {
 			of = append(of, r)
 		}
 	}
-	tell(a, of)
+	addRecords(a, of)
 	ran := slices.DeleteFunc(slices.Clone(of), func(r *scheduler.Record) bool {
 		return r.Outcome != scheduler.OutcomeCompleted && r.Outcome != scheduler.OutcomeFailed
 	})
@@ -116,8 +116,8 @@ func (q *Question) occurrence(a *Answer, id string) {
 // lateAfter is how late an attempt must be for it to be worth a note.
 const lateAfter = scheduler.Seconds(time.Second)
 
-// tell adds the records of an occurrence to the answer.
-func tell(a *Answer, of []*scheduler.Record) {
+// addRecords adds the records of an occurrence to the answer.
+func addRecords(a *Answer, of []*scheduler.Record) {
 	first := of[0]
 	a.Occurrence, a.Nominal = first.Occurrence, first.Nominal.UTC()
 	for _, r := range of {
@@ -241,7 +241,7 @@ func (q *Question) unstarted(a *Answer, last *scheduler.Record) {
 
 // omitted answers with a record of instants that were skipped or postponed.
 func (q *Question) omitted(a *Answer, r *scheduler.Record) {
-	tell(a, []*scheduler.Record{r})
+	addRecords(a, []*scheduler.Record{r})
 	of := "it was"
 	if r.Count > 1 {
 		a.Occurrence, a.Nominal = "", time.Time{}

@@ -3,7 +3,7 @@
 //
 //   - With [Config.Decode], the watch delivers values, and the mirror holds all of them. Use it for small buckets.
 //   - Without it, the watch delivers invalidations, and the mirror caches what the process reads. Use it for large
-//     buckets of which the process needs a part.
+//     buckets.
 //
 // # Guarantees
 //
@@ -16,7 +16,7 @@
 //     meanwhile, or if a newer revision was reported (a replica may lag behind). Shards count the changes, so a change
 //     to another key can cost one read.
 //  4. The mirror relies on a watch once it has reported every value: before that, the reports may be outdated.
-//  5. Within a watch, a later revision replaces an earlier one and never the reverse, whatever the order of the calls.
+//  5. Within a watch, a later revision replaces an earlier one and never the reverse, in any order of calls.
 //     A deletion is a revision like any other.
 //  6. A new watch removes the values that were deleted while none was live.
 //  7. A lost watch empties the mirror, except for [Mirror.Known] with [Config.Retain].

@@ -177,7 +177,7 @@ func (j *Jobs) Unpack(k scheduler.Key, p *scheduler.Packed) (*scheduler.Job, err
 	return j.decode(scheduler.Stored{Key: k, Revision: p.Revision, Data: p.Data})
 }
 
-// Definitions shares equal definitions between jobs, such as those of a herd that makes the same call. It implements
+// Definitions shares equal definitions between jobs, such as the jobs of a herd that make the same call. It implements
 // [scheduler.DefinitionKeeper]. The zero value is ready for use.
 type Definitions struct {
 	once sync.Once

@@ -94,7 +94,7 @@ func (m *Mirror[K, V]) Each(f func(V)) {
 }
 
 // Current returns the current value, from the store if necessary. atLeast is a revision that is known to exist, or 0:
-// the mirror may briefly lag behind it. The error is that of [Config.Load].
+// the mirror may briefly lag behind it. It returns the error of [Config.Load].
 func (m *Mirror[K, V]) Current(ctx context.Context, key K, atLeast uint64) (V, error) {
 	m.mu.RLock()
 	e, ok := m.table.peek(key)
@@ -115,8 +115,8 @@ func (m *Mirror[K, V]) Current(ctx context.Context, key K, atLeast uint64) (V, e
 	}
 }
 
-// The pauses between reads while a replica of the store may lag behind, 150 ms in total. Then the mirror accepts the
-// store's answer: the store may have been restored from an older copy.
+// The pauses between reads while a replica of the store may lag behind, 150 ms in total. After that, the mirror accepts
+// the store's answer: the store may have been restored from an older copy.
 const (
 	lagPause    = 10 * time.Millisecond
 	lagPatience = 80 * time.Millisecond
@@ -194,7 +194,7 @@ func (m *Mirror[K, V]) Note(key K, revision uint64, data []byte) {
 	if m.cfg.Decode == nil {
 		m.table.evict(key, at, revision)
 	} else {
-		m.table.tell(key, at, e)
+		m.table.report(key, at, e)
 	}
 }
 
@@ -207,7 +207,7 @@ func (m *Mirror[K, V]) Run(ctx context.Context, lost func(error)) {
 	case <-ctx.Done():
 		return
 	}
-	told := ""
+	logged := ""
 	for ctx.Err() == nil {
 		var stood atomic.Bool
 		m.change((*table[K, V]).begin)
@@ -216,8 +216,8 @@ func (m *Mirror[K, V]) Run(ctx context.Context, lost func(error)) {
 		if ctx.Err() != nil {
 			return
 		}
-		if text := fmt.Sprint(err); stood.Load() || text != told {
-			told = text
+		if text := fmt.Sprint(err); stood.Load() || text != logged {
+			logged = text
 			lost(err)
 		}
 		intake.Pause(ctx, time.Second)

@@ -73,9 +73,9 @@ func (t *table[K, V]) lose() {
 	}
 }
 
-// tell records a reported entry. It replaces an entry of an earlier watch in any case: the bucket may have been
+// report records a reported entry. It replaces an entry of an earlier watch in any case: the bucket may have been
 // recreated. Without a watch, it records nothing, because later changes would go unreported.
-func (t *table[K, V]) tell(key K, at place, e entry[V]) {
+func (t *table[K, V]) report(key K, at place, e entry[V]) {
 	t.count(at, e.revision)
 	old := t.entries[key]
 	if t.watching && (old.watch != t.watch || old.revision <= e.revision) {

@@ -26,7 +26,7 @@ func at(key string) place {
 
 func tell(key, value string, revision uint64) step {
 	return func(t *table[string, string]) {
-		t.tell(key, at(key), entry[string]{value: value, revision: revision, deleted: value == ""})
+		t.report(key, at(key), entry[string]{value: value, revision: revision, deleted: value == ""})
 	}
 }
 

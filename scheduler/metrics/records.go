@@ -131,7 +131,7 @@ func newAPIs() apis {
 		requests: prometheus.NewHistogramVec(histogram(
 			"carillon_api_request_duration_seconds", "How long requests to the APIs took, but for live tails.", requestBuckets,
 		), []string{"api", "operation", "status"}),
-		specs: counter("carillon_specs_total", "Published specs that were taken in.", "verb", "result"),
+		specs: counter("carillon_specs_total", "Processed specs that were published.", "verb", "result"),
 	}
 }
 
@@ -170,7 +170,7 @@ func newAudits() audits {
 	a := audits{
 		runs: counter("carillon_audit_runs_total", "Audits of jobs and batons.", "result"),
 		findings: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "carillon_audit_findings", Help: "What the last audit found wrong.",
+			Name: "carillon_audit_findings", Help: "Findings of the last audit.",
 		}, []string{"kind"}),
 		last: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "carillon_audit_last_success_timestamp_seconds", Help: "When the last audit ended that saw everything; 0: none has.",

@@ -17,9 +17,9 @@ var (
 	inFlight     = gauge("carillon_attempts_in_flight", "Attempts that this process makes now.")
 	queued       = gauge("carillon_attempts_queued", "Due runs that wait in this process for a slot of their target.")
 	held         = gauge("carillon_batons_held", "Batons that this process holds until their exact instant.")
-	memory       = gauge("carillon_hold_memory_bytes", "What the batons in this process count for.")
-	memoryLimit  = gauge("carillon_hold_memory_limit_bytes", "What they may count for: --hold-memory.")
-	troubles     = total("carillon_planner_errors_total", "Times that a baton could not be dealt with as it came.", "reason")
+	memory       = gauge("carillon_hold_memory_bytes", "Estimated memory of the batons in this process.")
+	memoryLimit  = gauge("carillon_hold_memory_limit_bytes", "Limit of that memory: --hold-memory.")
+	troubles     = total("carillon_planner_errors_total", "Batons that could not be processed.", "reason")
 	circuits     = gauge("carillon_circuits", "Targets with a circuit that this process knows, by its state.", "state")
 	opened       = total("carillon_circuits_opened_total", "Times that a circuit has opened.")
 	connected    = gauge("carillon_nats_connected", "1 while this process is connected to NATS, else 0.")
@@ -31,8 +31,8 @@ var (
 	settingsLate = gauge("carillon_config_restart_pending", "Settings that have changed and count after a restart only.")
 	laneBatons   = gauge("carillon_lane_batons", "Batons of all processes: waiting for their timer, or running.", "lane", "state")
 	lanePending  = gauge("carillon_lane_consumer_pending", "Batons that have fired and that no worker has been given yet.", "lane")
-	specsWaiting = gauge("carillon_specs_waiting", "Published specs that are not done with.")
-	loadErrors   = total("carillon_load_errors_total", "Times that NATS did not tell what waits in lanes and specs.")
+	specsWaiting = gauge("carillon_specs_waiting", "Published specs that are not processed yet.")
+	loadErrors   = total("carillon_load_errors_total", "Failed reads from NATS of the pending batons and specs.")
 )
 
 func gauge(name, help string, labels ...string) metric {

@@ -43,12 +43,12 @@ type change struct {
 // listener receives the changes of a bucket.
 type listener struct {
 	bucket string // such as "jobs"
-	tell   func(change)
+	notify func(change)
 
-	end    context.CancelCauseFunc // cancels listening
-	ended  <-chan struct{}         // closed when end has been called
-	stands chan struct{}           // closed when created and base are set
-	closed chan struct{}           // closed after the last call of tell
+	end     context.CancelCauseFunc // cancels listening
+	ended   <-chan struct{}         // closed when end has been called
+	started chan struct{}           // closed when created and base are set
+	closed  chan struct{}           // closed after the last call of notify
 
 	created time.Time     // creation time of the stream
 	base    uint64        // last change before the subscription
@@ -56,15 +56,15 @@ type listener struct {
 	last    atomic.Uint64 // last known change
 }
 
-// listen calls tell for every change of a bucket, in order, until ctx is done. It calls ready once, with the last
+// listen calls notify for every change of a bucket, in order, until ctx is done. It calls ready once, with the last
 // change, when it can no longer miss a later one. It returns scheduler.ErrUnavailable if it may have missed a change,
 // and [errDeaf] if it cannot receive changes. It makes no calls after it returns.
-func (s *Buckets) listen(ctx context.Context, bucket string, ready func(last uint64), tell func(change)) error {
+func (s *Buckets) listen(ctx context.Context, bucket string, ready func(last uint64), notify func(change)) error {
 	listening, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	l := &listener{
-		bucket: bucket, tell: tell, end: end, ended: listening.Done(),
-		stands: make(chan struct{}), closed: make(chan struct{}),
+		bucket: bucket, notify: notify, end: end, ended: listening.Done(),
+		started: make(chan struct{}), closed: make(chan struct{}),
 	}
 	connection := s.conn.NC.StatusChanged(nats.CONNECTED, nats.CLOSED)
 	defer s.conn.NC.RemoveStatusListener(connection)
@@ -75,7 +75,7 @@ func (s *Buckets) listen(ctx context.Context, bucket string, ready func(last uin
 	sub.SetClosedHandler(func(string) { close(l.closed) })
 	slow := sub.StatusChanged(nats.SubscriptionSlowConsumer)
 	defer l.stop(sub)
-	if err := s.stand(listening, l, sub.Subject); err != nil {
+	if err := s.start(listening, l, sub.Subject); err != nil {
 		return ending(ctx, listening, err)
 	}
 	ready(l.last.Load())
@@ -108,8 +108,8 @@ func ending(asked, watching context.Context, err error) error {
 	return err
 }
 
-// stand makes sure that the subscription is active, and records its starting point.
-func (s *Buckets) stand(ctx context.Context, l *listener, subject string) error {
+// start makes sure that the subscription is active, and records its starting point.
+func (s *Buckets) start(ctx context.Context, l *listener, subject string) error {
 	flush, cancel := context.WithTimeout(ctx, conn.PublishTimeout)
 	defer cancel()
 	if err := s.conn.NC.FlushWithContext(flush); err != nil {
@@ -129,7 +129,7 @@ func (s *Buckets) stand(ctx context.Context, l *listener, subject string) error 
 	l.created, l.base = info.Created, info.State.LastSeq
 	l.stored.Store(info.State.LastTime.UnixNano())
 	l.last.Store(l.base)
-	close(l.stands)
+	close(l.started)
 	if info.Cluster == nil || info.Cluster.Name == "" { // a standalone server
 		return nil
 	}
@@ -186,7 +186,7 @@ func missed(bucket, why string) error {
 // receive handles one announcement.
 func (l *listener) receive(m *nats.Msg) {
 	select {
-	case <-l.stands:
+	case <-l.started:
 	case <-l.ended:
 	}
 	select {
@@ -203,21 +203,21 @@ func (l *listener) receive(m *nats.Msg) {
 		l.end(missed(l.bucket, "one was not told"))
 		return
 	}
-	l.tell(change{strings.TrimPrefix(m.Subject, strings.TrimSuffix(m.Sub.Subject, ">")), revision})
+	l.notify(change{strings.TrimPrefix(m.Subject, strings.TrimSuffix(m.Sub.Subject, ">")), revision})
 	if stored, err := time.Parse(time.RFC3339Nano, m.Header.Get(jetstream.TimeStampHeaer)); err == nil {
 		l.stored.Store(stored.UnixNano())
 	}
 	l.last.Store(revision)
 }
 
-// stop cancels listening and waits for the last call of tell.
+// stop cancels listening and waits for the last call of notify.
 func (l *listener) stop(sub *nats.Subscription) {
 	l.end(nil)
 	_ = sub.Unsubscribe() // fails only without a connection, which also ends the subscription
 	select {
-	case <-l.stands:
+	case <-l.started:
 		<-l.closed
-	default: // tell was never called
+	default: // notify was never called
 	}
 }
 
@@ -251,15 +251,15 @@ const (
 func (b bucket) hear(ctx context.Context, ready func(), changed func(name string, revision uint64, data []byte)) error {
 	hearing, end := context.WithCancelCause(ctx)
 	w := &watch{bucket: b, changed: changed, wake: make(chan struct{}, 1), owed: map[string]bool{}}
-	stands := make(chan struct{})
+	started := make(chan struct{})
 	var listening sync.WaitGroup
 	defer listening.Wait()
 	defer end(nil)
 	listening.Go(func() {
-		end(b.store.listen(hearing, b.name, func(last uint64) { w.know(last); close(stands) }, w.owe))
+		end(b.store.listen(hearing, b.name, func(last uint64) { w.know(last); close(started) }, w.owe))
 	})
 	select {
-	case <-stands:
+	case <-started:
 	case <-hearing.Done():
 		return ending(ctx, hearing, nil)
 	}

@@ -111,7 +111,7 @@ func (c useCmd) Run(t *terminal.Terminal) error {
 	return f.saveAnd(t, "used", c.Name)
 }
 
-// saveAnd saves the file and prints what was done to a context.
+// saveAnd saves the file and prints the change to a context.
 func (f *File) saveAnd(t *terminal.Terminal, done, name string) error {
 	if err := f.Save(); err != nil {
 		return err
@@ -131,23 +131,23 @@ type changed struct {
 
 type setCmd struct {
 	Name       string `arg:"" name:"context" help:"Name of the context."`
-	Server     string `help:"Address of the scheduler's REST API, or of the proxy before it." placeholder:"URL"`
-	Collection string `short:"c" help:"Collection of jobs that are named without one." placeholder:"NAME"`
+	Server     string `help:"Address of the scheduler's REST API, or of its proxy." placeholder:"URL"`
+	Collection string `short:"c" help:"Default collection." placeholder:"NAME"`
 	TokenFile  string `help:"A file with the token, or - for standard input. It is sent as Authorization: Bearer." placeholder:"FILE"`
 	NoToken    bool   `help:"Forget the token."`
-	CA         string `name:"ca-file" help:"A file of the authorities that the server's certificate may be of, as PEM, in place of the system's." placeholder:"FILE"`
-	Cert       string `name:"cert-file" help:"A file of the client certificate to show, as PEM." placeholder:"FILE"`
-	Key        string `name:"key-file" help:"A file of the key of that certificate, as PEM." placeholder:"FILE"`
+	CA         string `name:"ca-file" help:"PEM file of the certificate authorities to trust instead of the system's." placeholder:"FILE"`
+	Cert       string `name:"cert-file" help:"PEM file of the client certificate." placeholder:"FILE"`
+	Key        string `name:"key-file" help:"PEM file of the certificate's key." placeholder:"FILE"`
 	NoFiles    bool   `help:"Forget the authorities and the certificate."`
 }
 
 // Help shows examples.
 func (setCmd) Help() string {
-	return `What is not named stays as it is. The first context becomes the current one.
+	return `Omitted settings stay unchanged. The first context becomes the current one.
 
-A token goes to the server of its context and to no other: a context that is given another server loses its token. It is
-kept in a file that only you can read, and never printed. "carillon token create" makes one. So it is with authorities and
-a client certificate, of which the context has the files' names.
+A token goes to the server of its context and to no other: a context whose server changes loses its token. The file
+is readable only by you, and the token is never printed. "carillon token create" creates tokens. The same applies to
+authorities and client certificates; the context stores the names of their files.
 
 The file is $CARILLON_CONFIG, or carillon/config.yaml in $XDG_CONFIG_HOME or in ~/.config.
 
@@ -358,7 +358,7 @@ type deleteCmd struct {
 
 // Help shows examples.
 func (deleteCmd) Help() string {
-	return `Nothing changes on the scheduler. After the current context is deleted there is none until you choose one.
+	return `The scheduler is not affected. If you delete the current context, choose another with "carillon context use".
 
 Example:
 

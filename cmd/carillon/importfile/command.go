@@ -23,21 +23,21 @@ import (
 
 // Command is `carillon import`.
 type Command struct {
-	Format string   `arg:"" help:"What the files are of: crontab, k8s, arm, eventbridge, awx or obsidian."`
+	Format string   `arg:"" help:"Source format: crontab, k8s, arm, eventbridge, awx or obsidian."`
 	Paths  []string `arg:"" name:"file" help:"Files, or - for standard input."`
 
-	Output     string `name:"out" short:"o" help:"Directory to write a file for each job to. Default: all on standard output." placeholder:"DIR"`
-	Collection string `short:"c" help:"Collection of the jobs, where the source names none." default:"default" env:"CARILLON_COLLECTION" placeholder:"NAME"`
-	Target     string `name:"target-uri" help:"What is called for entries that Carillon does not run itself: commands, pods, templates, classes. {name}, {namespace} and {id} are those of the entry." placeholder:"URI"`
+	Output     string `name:"out" short:"o" help:"Directory for one file per job. Default: all jobs on standard output." placeholder:"DIR"`
+	Collection string `short:"c" help:"Collection of jobs whose source names none." default:"default" env:"CARILLON_COLLECTION" placeholder:"NAME"`
+	Target     string `name:"target-uri" help:"Target for entries that Carillon does not run itself: commands, pods, templates, classes. {name}, {namespace} and {id} come from the entry." placeholder:"URI"`
 	TimeZone   string `name:"time-zone" help:"Time zone of schedules that name none. Default: UTC, with a note." placeholder:"ZONE"`
-	System     bool   `help:"Of a crontab: it has a column for the user, as /etc/crontab."`
-	Strict     bool   `help:"Whatever is not translated as it is ends with exit code 1."`
+	System     bool   `help:"With crontab: the file has a user column, like /etc/crontab."`
+	Strict     bool   `help:"Exit with code 1 unless every entry translates unchanged."`
 }
 
 // Help describes the sources, with examples.
 func (Command) Help() string {
-	return `Job files go to standard output, or to --out; the report of what does not translate, and why, to standard error. With
---json both are one document. Nothing is sent to a scheduler: look at the files, then "carillon apply" them.
+	return `Writes job files to standard output or to --out, and a report of incomplete translations to standard error. With --json
+both are one document. The command does not contact a scheduler: check the files, then "carillon apply" them.
 
 Each member of a source is translated or is in the report: "changed" is said in another way, or something was assumed,
 "dropped" has no counterpart, and of "failed" nothing was made. The exit code is 1 when an entry failed.
@@ -91,7 +91,7 @@ func (c Command) Run(ctx context.Context, t *terminal.Terminal) error {
 		return err
 	}
 	if len(all.Jobs) == 0 && len(all.Notes) == 0 && !t.JSON {
-		t.Complain("hint", fmt.Sprintf("there is nothing of %s in what was read", c.Format))
+		t.Complain("hint", fmt.Sprintf("the input has no entries of format %s", c.Format))
 	}
 	return c.verdict(all)
 }
@@ -100,7 +100,7 @@ func near(format string) string {
 	if meant := document.Nearest(format, importer.Formats()); meant != "" {
 		return fmt.Sprintf("did you mean %q?", meant)
 	}
-	return `"carillon import --help" says what each is of`
+	return `"carillon import --help" lists the formats`
 }
 
 // distinct omits, with a message, the documents that an earlier file has produced. made maps each document to
@@ -114,7 +114,7 @@ func distinct(made map[scheduler.Key]string, path string, r importer.Result) imp
 		}
 		r.Notes = append(r.Notes, importer.Note{
 			Level: importer.Failed, Entry: j.Entry, Job: name(j.Key),
-			Message: earlier + " has one of this name, too: import them into collections of their own (--collection)",
+			Message: earlier + " has a job of the same name: import them into separate collections (--collection)",
 		})
 		return true
 	})

@@ -24,31 +24,31 @@ import (
 type Command struct { //nolint:recvcheck // only the questions change it
 	Name string `arg:"" optional:"" help:"Name of the job: job, or collection/job."`
 
-	Type     string `help:"What the job does: http, storageQueue, serviceBusQueue, serviceBusTopic or natsMessage." placeholder:"TYPE"`
+	Type     string `help:"Action type: http, storageQueue, serviceBusQueue, serviceBusTopic or natsMessage." placeholder:"TYPE"`
 	Every    string `help:"How often it runs: 30s, 5m, 1h30m, day, 2 weeks, month." placeholder:"INTERVAL"`
 	Cron     string `help:"When it runs, as cron." placeholder:"PATTERN"`
 	At       string `help:"When it runs once, or first with --every." placeholder:"TIME"`
 	TimeZone string `name:"tz" help:"Time zone of --cron." placeholder:"ZONE"`
 
-	URL       string `name:"url" help:"Of http: what is called." placeholder:"URL"`
-	Method    string `help:"Of http: GET, POST, …" placeholder:"METHOD"`
-	Account   string `help:"Of storageQueue: the storage account." placeholder:"NAME"`
-	Namespace string `help:"Of serviceBusQueue and serviceBusTopic." placeholder:"NAME"`
-	Queue     string `help:"Of storageQueue and serviceBusQueue." placeholder:"NAME"`
-	Topic     string `help:"Of serviceBusTopic." placeholder:"NAME"`
-	Subject   string `help:"Of natsMessage." placeholder:"SUBJECT"`
-	Message   string `help:"What is sent." placeholder:"TEXT"`
+	URL       string `name:"url" help:"With http: the URL to call." placeholder:"URL"`
+	Method    string `help:"With http: GET, POST, …" placeholder:"METHOD"`
+	Account   string `help:"With storageQueue: the storage account." placeholder:"NAME"`
+	Namespace string `help:"With serviceBusQueue and serviceBusTopic: the namespace." placeholder:"NAME"`
+	Queue     string `help:"With storageQueue and serviceBusQueue: the queue." placeholder:"NAME"`
+	Topic     string `help:"With serviceBusTopic: the topic." placeholder:"NAME"`
+	Subject   string `help:"With natsMessage: the subject." placeholder:"SUBJECT"`
+	Message   string `help:"Message or request body." placeholder:"TEXT"`
 
 	Output string `short:"o" help:"The file, or - for standard output. Default: the job's name, with .yaml." placeholder:"FILE"`
-	Force  bool   `short:"f" help:"Replace a file that is there."`
+	Force  bool   `short:"f" help:"Replace an existing file."`
 }
 
 // Help shows examples.
 func (Command) Help() string {
-	return `Writes a job file with comments that say what can be changed. In a terminal it asks for what the flags do not say;
-without one they have to say it. What is written passes "carillon validate".
+	return `Writes a job file with comments about optional settings. In a terminal it prompts for values that the flags omit;
+elsewhere the flags must set them. The file passes "carillon validate".
 
-Secrets are not written into the file: it names shared ones, and says how they are set.
+The file contains no secrets: it refers to shared secrets, and a comment shows how to set them.
 
 Examples:
 

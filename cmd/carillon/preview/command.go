@@ -19,14 +19,14 @@ type Command struct {
 	File     string `short:"f" help:"A job file to read instead, or - for standard input." placeholder:"FILE"`
 	Dialect  string `help:"Language: obsidian, dsari, rfc5545 or awx. Default: rfc5545 for an RRULE, else obsidian." enum:"obsidian,dsari,rfc5545,awx," default:"" placeholder:"NAME"`
 	TZ       string `name:"tz" help:"Time zone of a schedule that names none. Default: UTC." placeholder:"ZONE"`
-	Start    string `help:"The job's startTime, also where an RRULE without DTSTART counts from. Default for that: now." placeholder:"TIME"`
+	Start    string `help:"The job's startTime, also where an RRULE without DTSTART counts from. Default there: now." placeholder:"TIME"`
 	End      string `help:"The last moment at which the job may run." placeholder:"TIME"`
 	Name     string `help:"Name of the job, from which dsari's H is made." placeholder:"NAME"`
 	Count    int    `short:"n" help:"How many runs to list, 1-1000." default:"10" placeholder:"N"`
 	After    string `help:"List the runs after this moment only." placeholder:"TIME"`
 	Now      string `help:"When the job is created. Default: now, or --after if that is earlier." placeholder:"TIME"`
-	Gap      string `help:"What becomes of a time that the clock jumps over: next (the first moment after it), shift or skip." enum:"next,shift,skip," default:"" placeholder:"POLICY"`
-	Overlap  string `help:"Which one runs of a time that the clock shows twice: first or both." enum:"first,both," default:"" placeholder:"POLICY"`
+	Gap      string `help:"Policy for times that the clock skips: next (the first moment after the gap), shift or skip." enum:"next,shift,skip," default:"" placeholder:"POLICY"`
+	Overlap  string `help:"Policy for times that the clock repeats: first or both." enum:"first,both," default:"" placeholder:"POLICY"`
 	ICS      bool   `name:"ics" help:"Print a calendar feed (iCalendar)."`
 	Calendar *bool  `negatable:"" help:"Draw the months, with the days marked. Default: on a terminal."`
 }
@@ -44,8 +44,8 @@ obsidian: cron with L, W and #, optional year and time zone, several patterns un
     carillon preview '0 9 L * * 2030 Europe/Paris; 0 9 15W * *'
     carillon preview '@recur 3 weeks 2026-01-15 08:00'
 
-dsari: cron with an optional sixth field for seconds; H stands for the job's own value, R for a random one. Its RRULE
-takes from the name what it does not say itself.
+dsari: cron with an optional sixth field for seconds; H is derived from the job's name, R is random. An RRULE
+derives omitted parts from the name.
 
     carillon preview 'H H(0-7) * * *' --dialect dsari --name backup
     carillon preview 'RRULE:FREQ=DAILY;BYDAY=MO,TH' --dialect dsari --name backup
@@ -60,7 +60,7 @@ awx: the same within the limitations of AWX, with its messages.
 
     carillon preview 'DTSTART;TZID=America/New_York:20300115T120000 RRULE:FREQ=DAILY;INTERVAL=1;COUNT=7' --dialect awx
 
-A recurrence as in a job, or a whole job, in JSON or YAML. Flags replace what the job says.
+A job's recurrence, or a whole job, in JSON or YAML. Flags override the job's settings.
 
     carillon preview '{"frequency": "month", "schedule": {"monthDays": [-1], "hours": [18], "minutes": [0]}}'
     carillon preview examples/jobs/weekdays.json --count 20

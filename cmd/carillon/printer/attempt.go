@@ -42,7 +42,7 @@ func Attempt(t *terminal.Terminal, r *client.Record, request string) {
 	}
 	line("Message", "%s", r.Short())
 	for h := range strings.Lines(r.Headers) {
-		if tells(h) {
+		if isDiagnostic(h) {
 			line("Header", "%s", strings.TrimSpace(h))
 		}
 	}
@@ -81,17 +81,17 @@ func (e event) action() string {
 	return text
 }
 
-// telling lists the response headers that explain an error: what to do, and the ids that the target's operators
-// need.
-var telling = []string{
+// diagnostic lists the words in names of response headers that explain an error: the remedy, and the ids that the
+// target's operators need.
+var diagnostic = []string{
 	"retry-after", "www-authenticate", "location", "content-type", "server", "request-id", "correlation-id", "trace", "error",
 	"warning", "ratelimit",
 }
 
-// tells reports whether a header is in telling.
-func tells(header string) bool {
+// isDiagnostic reports whether a header explains an error.
+func isDiagnostic(header string) bool {
 	name, _, _ := strings.Cut(strings.ToLower(header), ":")
-	return slices.ContainsFunc(telling, func(word string) bool { return strings.Contains(name, word) })
+	return slices.ContainsFunc(diagnostic, func(word string) bool { return strings.Contains(name, word) })
 }
 
 // Hint advises what to do about a record, or returns "".
@@ -113,6 +113,6 @@ var skipHints = map[scheduler.Reason]string{
 	scheduler.ReasonOverlap:  `an earlier occurrence was still running: overlap in "carillon docs jobs" says what then happens`,
 	scheduler.ReasonCatchUp:  `no scheduler ran at these times: catchUp in "carillon docs jobs" says what then happens`,
 	scheduler.ReasonDisabled: `the job was disabled: "carillon enable" lets it run again`,
-	scheduler.ReasonCostly:   `the job is over: put it with a simpler schedule; "carillon docs limits" says what one may cost`,
+	scheduler.ReasonCostly:   `the job has ended: put it with a simpler schedule; "carillon docs limits" lists the limits of schedules`,
 	scheduler.ReasonDST:      `the clock jumped over these times: dst in "carillon docs schedules" says what then happens`,
 }

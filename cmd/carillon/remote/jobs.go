@@ -44,7 +44,7 @@ type Jobs struct {
 
 	Names []string `arg:"" name:"job" optional:"" help:"Names of jobs: job, or collection/job."`
 	All   bool     `help:"All jobs of the collection, or with -A of all collections."`
-	Yes   bool     `short:"y" help:"Do not ask whether all that are picked are meant."`
+	Yes   bool     `short:"y" help:"Do not ask for confirmation."`
 }
 
 // Keys returns the named or selected jobs. With ask it asks the user to confirm selected jobs; verb is the

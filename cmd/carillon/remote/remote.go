@@ -259,8 +259,8 @@ func (f Files) or(c contexts.Context) Files {
 type Micro struct {
 	NATS   string `name:"nats-url" help:"Ask the scheduler over NATS, and not over REST: addresses of NATS servers, separated by commas." group:"Over NATS" placeholder:"URL"`
 	Creds  string `help:"With --nats-url: credentials file of the NATS user." group:"Over NATS" type:"existingfile" placeholder:"FILE"`
-	Inbox  string `name:"inbox-prefix" help:"With --nats-url: what the NATS user gets its answers below, such as _INBOX_alice." group:"Over NATS" default:"_INBOX" placeholder:"NAME"`
-	Prefix string `name:"nats-prefix" help:"With --nats-url: what the scheduler was started with as --prefix." group:"Over NATS" default:"carillon" placeholder:"NAME"`
+	Inbox  string `name:"inbox-prefix" help:"With --nats-url: prefix of the inboxes that the NATS user may use, such as _INBOX_alice." group:"Over NATS" default:"_INBOX" placeholder:"NAME"`
+	Prefix string `name:"nats-prefix" help:"With --nats-url: the scheduler's --prefix." group:"Over NATS" default:"carillon" placeholder:"NAME"`
 }
 
 // connectPatience is how long a NATS server may take to greet.

@@ -34,13 +34,12 @@ type Command struct {
 
 // Help explains secrets.
 func (Command) Help() string {
-	return `A password, token or key in a job can be written and used, but never read again: it is left out of whatever
-"carillon get" and the APIs show, and sealed in the store with a key that only the schedulers have. Instead of
-the secret itself a job may name a shared one:
+	return `Passwords, tokens and keys in jobs are write-only: "carillon get" and the APIs omit them, and the store holds them
+sealed with a key that only the schedulers have. A job can refer to a shared secret instead:
 
     password: {secretRef: billing-password}
 
-It is looked up at every attempt, so that a new value needs no change of the jobs.`
+Each attempt reads the current value, so a new value requires no change of jobs.`
 }
 
 // Set sets a shared secret.
@@ -48,15 +47,15 @@ type Set struct {
 	remote.Server
 
 	Name        string `arg:"" help:"Name of the secret."`
-	ValueFile   string `name:"value-file" help:"File with the value, or - for standard input. A line break at its end is left out. Without it the value is asked for." placeholder:"FILE"`
-	Description string `help:"What it is for." placeholder:"TEXT"`
+	ValueFile   string `name:"value-file" help:"File with the value, or - for standard input. A final line break is removed. Default: prompt for the value." placeholder:"FILE"`
+	Description string `help:"Purpose of the secret." placeholder:"TEXT"`
 }
 
 // Help shows examples.
 func (Set) Help() string {
-	return `Jobs name it as {"secretRef": "NAME"}, wherever a secret may stand, and use the new value from their next
-attempt on. The value is no argument: others would see it in the list of processes, and in the shell's history. It
-is text of at most 12,288 bytes; put what is not, such as a .pfx file, in base64.
+	return `Jobs refer to it as {"secretRef": "NAME"} in any secret field, and use the new value from their next attempt. The value
+is not an argument, which the process list and the shell's history would expose. It is text of at most 12,288 bytes;
+encode binary data, such as a .pfx file, in base64.
 
 Examples:
 
@@ -152,16 +151,16 @@ type Rotate struct{ remote.Server }
 
 // Help explains key rotation.
 func (Rotate) Help() string {
-	return `How to change the key, without a moment in which anything fails:
+	return `How to change the key without downtime:
 
- 1. "carillon secrets keygen" and add the line at the end of every scheduler's key file; restart them, one
-    after the other. All can open with the new key now.
- 2. Move the line to the front of every key file; restart. All seal with the new key now.
- 3. "carillon secrets rotate". It changes no job but in what its secrets are sealed with, and can be repeated.
- 4. When nothing failed, and the occurrences that were under way have ended, remove the old line; restart.
+ 1. "carillon secrets keygen" and add the line at the end of every scheduler's key file; restart them one
+    by one. Now all can unseal with the new key.
+ 2. Move the line to the front of every key file; restart. Now all seal with the new key.
+ 3. "carillon secrets rotate". It only reseals the secrets of jobs, and can be repeated.
+ 4. After it succeeds and the active occurrences have ended, remove the old line; restart.
 
-Sealing again does not take back what was read with a stolen key, nor what lies in old revisions and backups:
-then set new secrets as well.
+After a key was stolen, also set new secrets: resealing protects neither secrets that were already read nor old
+revisions and backups.
 
 Examples:
 
@@ -206,14 +205,14 @@ func printRotation(t *terminal.Terminal, r *v1.Rotation) {
 // Keygen makes a key.
 type Keygen struct {
 	ID   string `name:"id" help:"Id of the key: letters, digits, - and _. Default: today's date with a few random characters." placeholder:"ID"`
-	File string `help:"Write the line to a new file that its owner alone may read. A file that is there stays as it is." placeholder:"FILE"`
+	File string `help:"Write the line to a new file that only its owner can read. An existing file stays unchanged." placeholder:"FILE"`
 }
 
 // Help shows examples.
 func (Keygen) Help() string {
-	return `Prints one line: the key's id, a colon, and 32 random bytes in base64. A key file holds such lines; the first key
-seals, all open. Keep a copy apart from the store's backups: without the key nobody can read the secrets, and
-they must be set again.
+	return `Prints one line: the key's id, a colon, and 32 random bytes in base64. A key file holds such lines: the
+first key seals, all keys unseal. Keep a copy apart from the store's backups: without the key, the secrets are lost
+and you must set them again.
 
 Examples:
 
@@ -253,7 +252,7 @@ func (c Keygen) write(t *terminal.Terminal, k seal.Key) error {
 	case made:
 		t.Printf("%s: a new key, %s\n", c.File, k.ID())
 	default:
-		t.Printf("%s: is there, and stays as it is\n", c.File)
+		t.Printf("%s: exists, unchanged\n", c.File)
 	}
 	return nil
 }

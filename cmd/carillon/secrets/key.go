@@ -120,7 +120,7 @@ func writeKey(file string, k seal.Key) error {
 		return err
 	}
 	defer func() { _ = os.Remove(f.Name()) }() // already renamed on success
-	_, err = f.WriteString("# Seals the secrets of jobs. Whoever loses it loses them.\n" + k.Text() + "\n")
+	_, err = f.WriteString("# Seals the secrets of jobs. Without this key, they are lost.\n" + k.Text() + "\n")
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}

@@ -84,7 +84,7 @@ type reportedError struct {
 func (e *reportedError) Unwrap() error { return e.error }
 
 // Reported returns an error for errors that are already printed, each a [Failure] or any other. Its exit code is
-// their common one, or that of a plain failure if they differ. With --json, all of them are printed at the end.
+// their common one, or [ExitFailure] if they differ. With --json, all of them are printed at the end.
 // It is nil without errors.
 func Reported(errs ...error) error {
 	if len(errs) == 0 {
@@ -130,7 +130,7 @@ type failureDetail struct {
 	Hint    string `json:"hint,omitempty"`
 }
 
-// failureCodes maps exit codes to codes, those of the REST API if it has them.
+// failureCodes maps exit codes to error codes of the REST API, or the nearest equivalent.
 var failureCodes = map[int]string{
 	ExitFailure: "Failure", ExitUsage: "Usage", ExitNotFound: "ResourceNotFound", ExitConflict: "Conflict",
 	ExitUnavailable: "ServiceUnavailable",

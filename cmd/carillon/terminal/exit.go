@@ -127,16 +127,16 @@ func hintOf(err error) string {
 		return `start a scheduler with "carillon dev", or name its address with --server or CARILLON_SERVER`
 	case answered(err, http.StatusUnauthorized):
 		return `give a token in CARILLON_TOKEN, or keep it with "carillon context set NAME --server URL --token-file FILE"; ` +
-			`"carillon token create --help" tells where one comes from; where client certificates are taken, show one with --cert-file`
+			`"carillon token create --help" explains how to get one; if the server accepts client certificates, set --cert-file`
 	case answered(err, http.StatusServiceUnavailable):
 		return `"carillon health" asks whether the scheduler is ready, and why not; "carillon docs operations" begins with what to do`
 	case answered(err, http.StatusForbidden):
-		return `ask somebody with the role admin for a token that has the role, "carillon token create --help"; over NATS, ` +
+		return `ask an admin for a token with that role, "carillon token create --help"; over NATS, ` +
 			`the server's operator for the permissions, "carillon nats permissions --help"`
 	case is[*embedded.PortError](err):
 		return "another program uses that port, perhaps a second carillon; choose one with --nats, port 0 takes any free one"
 	case is[*embedded.InUseError](err):
-		return "end that process, or give this one a directory of its own with --data"
+		return "end that process, or choose another directory with --data"
 	case is[*embedded.DirError](err):
 		return dirHint(err)
 	case errors.Is(err, syscall.EMFILE):
@@ -176,7 +176,7 @@ func settingHint(e *store.SettingError) string {
 	case "jetstream", "permissions":
 		return "this is a setting of the NATS server"
 	case conn.DataSetting:
-		return `"carillon version" tells which one this is; another one may have its own data beside it`
+		return `"carillon version" prints this version; another version needs another data directory`
 	}
 	return "the setting is --" + e.Setting
 }

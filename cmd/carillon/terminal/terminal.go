@@ -241,7 +241,7 @@ func TLSHint(err error) string {
 
 // Logging are the logging flags of a scheduler.
 type Logging struct {
-	LogLevel  logLevel `help:"Least level of what is logged on stderr: debug, info, warn, error." env:"CARILLON_LOG_LEVEL" default:"${loglevel}" placeholder:"LEVEL" live:""`
+	LogLevel  logLevel `help:"Minimum log level on stderr: debug, info, warn, error." env:"CARILLON_LOG_LEVEL" default:"${loglevel}" placeholder:"LEVEL" live:""`
 	LogFormat string   `help:"Format of the log: text or json." enum:"text,json" env:"CARILLON_LOG_FORMAT" default:"text" placeholder:"FORMAT"`
 }
 

@@ -29,7 +29,7 @@ type record struct {
 	Occurrence string    `json:"occurrence"`
 }
 
-// compare checks that each occurrence of each job ran and, where the consumer can tell, arrived.
+// compare checks that each occurrence of each job ran and, where the consumer can observe it, arrived.
 func (r *run) compare(ctx context.Context, seen *seen) error {
 	r.say("compare the history with what arrived")
 	var problems []error

@@ -1,4 +1,4 @@
-// Command run starts the stack of docker-compose.yml, breaks it and checks what it delivers:
+// Command run starts the stack of docker-compose.yml, breaks it and checks its deliveries:
 //
 //	go run ./integration/tool/compose                  # the profile local
 //	go run ./integration/tool/compose -profile cluster

@@ -82,7 +82,7 @@ func Check(text string) error {
 		return fmt.Errorf("%q is not the URL of an issuer, such as https://login.example.com/realms/main", text)
 	}
 	if !private(u) {
-		return fmt.Errorf("%q is not an https URL: whoever is on the way could say which keys count", text)
+		return fmt.Errorf("%q is not an https URL: an attacker on the network could replace the keys", text)
 	}
 	return nil
 }

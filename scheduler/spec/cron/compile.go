@@ -106,7 +106,7 @@ func (p *cronPattern) dated(h language.Hash) *cronPattern {
 	return &dated
 }
 
-// policy returns the policy for clock changes. The default is that of Debian's cron (cron(8)): a pattern whose hour or
+// policy returns the policy for clock changes. The default follows Debian's cron (cron(8)): a pattern whose hour or
 // minute begins with * follows the clock, so that no hour is lost or run twice. A pattern with a fixed time runs once a
 // day, after the gap if it falls into one. Every hour written as 0-23 follows the clock as well. The job's policy
 // overrides the default.

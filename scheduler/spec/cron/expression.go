@@ -10,7 +10,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/language"
 )
 
-// Expression is a parsed cron expression: one pattern or, in the Obsidian dialect, several, any of which may fire.
+// Expression is a parsed cron expression: one pattern or, in the Obsidian dialect, several alternatives.
 // Where the documentation of Obsidian Scheduler and dsari is silent, these interpretations apply:
 //
 //   - A day field is restricted unless it is a bare *. If both are restricted, a day matches if either allows it. See
@@ -44,7 +44,7 @@ type cronPattern struct {
 	doubts []string       // valid parts that probably do not have the intended meaning, see [Expression.Doubts]
 }
 
-// cronField is a list of items, any of which may match. An empty list matches every value.
+// cronField is a list of alternative items. An empty list matches every value.
 type cronField []cronItem
 
 // cronItem is an element of a field's list.
