@@ -15,7 +15,7 @@ const RecordVersion = 2
 
 // storedRecord is a record in the store and in messages to history subscribers. A new field of [Record] is added to
 // [RecordForm] if users see it, else to [storedEngine]: to the type, to its method code, and to the conversion in both
-// directions. The page history.md describes RecordForm.
+// directions. The page records.md describes RecordForm.
 type storedRecord struct {
 	Version int `json:"version"`
 

@@ -38,7 +38,7 @@ Examples:
     carillon docs jobs | less
     carillon docs --search failover
     carillon docs --search "rate limit"
-    carillon docs --json             name, title and summary of each, for programs`
+    carillon docs --json             part, name, title and summary of each, for programs`
 }
 
 // Run lists the pages, or prints one.
@@ -75,7 +75,7 @@ func (c docsCmd) search(t *terminal.Terminal) error {
 		return t.PrintJSON(terminal.List[docs.Match]{Value: found})
 	}
 	for _, m := range found[:min(len(found), matchesShown)] {
-		t.Printf("%-14s %s\n    %s\n", m.Page, m.Section, m.Line)
+		t.Printf("%-17s %s\n    %s\n", m.Page, m.Section, m.Line)
 	}
 	if more := len(found) - matchesShown; more > 0 {
 		t.Printf("\n%d more; add a word to narrow the search.\n", more)
@@ -91,8 +91,14 @@ func (docsCmd) list(t *terminal.Terminal) error {
 		}
 		return t.PrintJSON(terminal.List[docs.Page]{Value: pages})
 	}
-	for _, p := range pages {
-		t.Printf("%-14s %s\n", p.Name, p.Summary)
+	for i, p := range pages {
+		switch {
+		case i == 0:
+			t.Printf("%s\n", p.Part)
+		case p.Part != pages[i-1].Part:
+			t.Printf("\n%s\n", p.Part)
+		}
+		t.Printf("  %-17s %s\n", p.Name, p.Summary)
 	}
 	t.Printf("\n\"carillon docs PAGE\" prints one.\n")
 	return nil

@@ -20,7 +20,7 @@ func TestHistoryPerJob(t *testing.T) {
 
 // TestHistoryPageNamesMembers: the page has every member of a record.
 func TestHistoryPageNamesMembers(t *testing.T) {
-	page := read(t, "cmd/carillon/docs/history.md")
+	page := read(t, pageFile("records"))
 	for f := range reflect.TypeFor[scheduler.RecordForm]().Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if !strings.Contains(page, "`"+name+"`") {

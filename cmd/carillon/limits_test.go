@@ -50,11 +50,11 @@ func TestLimitsPage(t *testing.T) {
 	}
 }
 
-// TestServeFlagsAreVariables holds what the page of operations says: every flag of serve is a variable too, and how that
+// TestServeFlagsAreVariables holds what the page of high availability says: every flag of serve is a variable too, and how that
 // is called.
 func TestServeFlagsAreVariables(t *testing.T) {
 	parser, _ := newParser(&terminal.Terminal{Out: io.Discard, Err: io.Discard})
-	page := read(t, pageFile("operations"))
+	page := read(t, pageFile("high-availability"))
 	for _, command := range parser.Model.Children {
 		if command.Name != "serve" {
 			continue

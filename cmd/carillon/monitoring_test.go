@@ -65,11 +65,13 @@ func monitored(ts *testscript.TestScript, _ bool, _ []string) {
 		}
 	}
 	slices.Sort(own)
-	page, err := docs.Find("monitoring")
+	metrics, err := docs.Find("metrics")
 	ts.Check(err)
-	listed := listedMetrics(page.Text)
+	page, err := docs.Find("monitor")
+	ts.Check(err)
+	listed := listedMetrics(metrics.Text)
 	if diff := cmp.Diff(listed, own); diff != "" {
-		ts.Fatalf("the tables of monitoring.md need a row for each metric (-page +process):\n%s", diff)
+		ts.Fatalf("the tables of metrics.md need a row for each metric (-page +process):\n%s", diff)
 	}
 	alerts := readAlerts(ts)
 	var sections []string
@@ -80,7 +82,7 @@ func monitored(ts *testscript.TestScript, _ bool, _ []string) {
 	var names []string
 	for _, a := range alerts {
 		names = append(names, a.Alert)
-		if want := "/" + pageFile("monitoring") + "#" + strings.ToLower(a.Alert); !strings.HasSuffix(a.Annotations["runbook_url"], want) {
+		if want := "/" + pageFile("monitor") + "#" + strings.ToLower(a.Alert); !strings.HasSuffix(a.Annotations["runbook_url"], want) {
 			ts.Fatalf("the runbook of %s is %s, want …%s", a.Alert, a.Annotations["runbook_url"], want)
 		}
 		queries = append(queries, a.Expr)

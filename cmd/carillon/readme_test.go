@@ -39,15 +39,24 @@ const tourFile = "examples/README.md"
 
 // documents are the files that people read, below root.
 func documents() []string {
-	files := []string{"README.md", ".github/CONTRIBUTING.md", tourFile}
+	files := []string{"README.md", ".github/CONTRIBUTING.md", ".github/BENCHMARKS.md", ".github/TESTING.md", tourFile}
 	for _, p := range docs.Pages() {
-		files = append(files, pageFile(p.Name))
+		files = append(files, pageFolder+p.File)
 	}
 	return files
 }
 
-// pageFile is the file of a reference page, below root.
-func pageFile(page string) string { return "cmd/carillon/docs/" + page + ".md" }
+// pageFolder is the folder of the pages, below root.
+const pageFolder = "cmd/carillon/docs/"
+
+// pageFile is the file of a page of `carillon docs`, below root.
+func pageFile(name string) string {
+	page, err := docs.Find(name)
+	if err != nil {
+		panic(err)
+	}
+	return pageFolder + page.File
+}
 
 // blocks returns the fenced blocks of a language.
 func blocks(text, language string) []string {

@@ -115,7 +115,7 @@ Reload     SIGHUP, or a change of the --config file, reloads the settings. Chang
 Health     /healthz: the process is alive. /readyz: it can run jobs and NATS accepts writes; otherwise the response gives
            the reason.
 Metrics    /metrics, for Prometheus. It needs a reader token if the API does, or a separate listener (--metrics): see
-           "carillon docs monitoring".
+           "carillon docs monitor".
 Access     On a loopback address, local programs have full access until the first token exists; --auth requires a token
            immediately. On other addresses, and with --allowed-host, the API requires an access token ("carillon token
            create"), a token of --oidc-issuer or a client certificate, unless you set --open.
@@ -307,7 +307,7 @@ func perJob(flag int64) int64 {
 func startTracing(ctx context.Context, t *terminal.Terminal, log *slog.Logger) (*tracing.Sender, error) {
 	sender, err := tracing.Start(ctx, tracing.Config{Version: thisBuild().Version, Out: t.Out, Logger: log})
 	if err != nil {
-		return nil, terminal.Hinted(terminal.Usagef("%v", err), "carillon docs tracing")
+		return nil, terminal.Hinted(terminal.Usagef("%v", err), "carillon docs traces")
 	}
 	return sender, nil
 }

@@ -16,7 +16,12 @@ import (
 // TestPages holds every page to its form.
 func TestPages(t *testing.T) {
 	form := regexp.MustCompile(`^# [A-Z].+\n\n[A-Z].+\.\n\n`)
+	files := map[string]string{}
 	for _, p := range docs.Pages() {
+		if other, ok := files[p.Name]; ok {
+			t.Errorf("%s and %s have the same name", p.File, other)
+		}
+		files[p.Name] = p.File
 		if !form.MatchString(p.Text) {
 			t.Errorf("%s: does not begin with a title and a line that says what it tells", p.Name)
 		}
@@ -53,7 +58,8 @@ func columns(row string) string {
 
 func TestFind(t *testing.T) {
 	for name, want := range map[string]string{
-		"jobs": "jobs", "JOBS": "jobs", "jobs.md": "jobs", "sched": "schedules", "how": "how-it-works", "cli": "cli",
+		"jobs": "jobs", "JOBS": "jobs", "jobs.md": "jobs", "sched": "schedules", "conc": "concepts", "cli": "cli",
+		"guides/backup": "backup", "guides/backup.md": "backup", "Reference/sched": "schedules",
 	} {
 		if p, err := docs.Find(name); err != nil || p.Name != want {
 			t.Errorf("%s: got %q, %v, want %q", name, p.Name, err, want)
@@ -61,7 +67,8 @@ func TestFind(t *testing.T) {
 	}
 	for name, want := range map[string][]string{
 		"shedule": {"schedules"}, "Guarantee5": {"guarantees"}, "natz": {"nats"},
-		"s": {"schedules", "secrets", "security"}, "t": {"targets", "testing", "tracing"}, "retries": nil, "xyzxyz": nil, "": nil,
+		"s": {"secrets", "secure", "schedules"}, "rec": {"recover", "records"}, "concepts/": {"concepts", "guarantees"},
+		"concepts/backup": {"backup"}, "reference/natz": {"nats"}, "xyzxyz": nil, "": nil,
 	} {
 		p, err := docs.Find(name)
 		missing, ok := errors.AsType[*docs.MissingError](err)

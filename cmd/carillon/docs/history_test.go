@@ -18,7 +18,7 @@ import (
 // TestHistoryMembers: the page has every member of a record, in their order and with
 // their types, as the APIs show them and as NATS has them.
 func TestHistoryMembers(t *testing.T) {
-	page, err := docs.Find("history")
+	page, err := docs.Find("records")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,10 +42,10 @@ func TestHistoryMembers(t *testing.T) {
 	}
 	names, types := members(t, shown.Properties)
 	if diff := cmp.Diff(order, names); diff != "" {
-		t.Errorf("the table of history.md needs a row for each member, in the order of the codec (-documented +shown)\n%s", diff)
+		t.Errorf("the table of records.md needs a row for each member, in the order of the codec (-documented +shown)\n%s", diff)
 	}
 	if diff := cmp.Diff(documented, types); diff != "" {
-		t.Errorf("the types in the table of history.md (-documented +shown)\n%s", diff)
+		t.Errorf("the types in the table of records.md (-documented +shown)\n%s", diff)
 	}
 	if diff := cmp.Diff(append(order[:len(order)-1:len(order)-1], "engine"), stored); diff != "" {
 		t.Errorf("on NATS (-documented +stored)\n%s", diff)

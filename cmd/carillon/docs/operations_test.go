@@ -18,7 +18,7 @@ var update = flag.Bool("update", false, "write the generated parts of the pages"
 // TestOperations compares the tables of operations in the page about the REST API with the table that the scheduler is
 // served by.
 func TestOperations(t *testing.T) {
-	const page = "rest.md"
+	const page = "reference/rest.md"
 	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)

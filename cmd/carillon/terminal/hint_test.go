@@ -14,7 +14,7 @@ import (
 func TestHintOfUnavailable(t *testing.T) {
 	err := fmt.Errorf("job default/a: %w", &client.Error{Status: http.StatusServiceUnavailable, Message: "not connected to NATS at the moment"})
 	hint := hintOf(err)
-	for _, want := range []string{`"carillon health"`, `"carillon docs operations"`} {
+	for _, want := range []string{`"carillon health"`, `"carillon docs recover"`} {
 		if !strings.Contains(hint, want) {
 			t.Errorf("the hint is %q, without %s", hint, want)
 		}

@@ -59,13 +59,13 @@ func TestTree(t *testing.T) {
 	if attempt.value("carillon.lateness") == "" || !strings.HasPrefix(attempt.value("carillon.occurrence"), "default/tidy@") {
 		t.Errorf("attributes of the attempt: %v", attempt.GetAttributes())
 	}
-	page, err := os.ReadFile("../docs/tracing.md")
+	page, err := os.ReadFile("../docs/guides/traces.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	drawn := "```text\n" + tree(w.spans.all()) + "```\n"
 	if !strings.Contains(string(page), drawn) {
-		t.Errorf("docs/tracing.md shows another tree than\n%s\n%s", drawn, cmp.Diff(strings.Split(string(page), "\n"), strings.Split(drawn, "\n")))
+		t.Errorf("docs/guides/traces.md shows another tree than\n%s\n%s", drawn, cmp.Diff(strings.Split(string(page), "\n"), strings.Split(drawn, "\n")))
 	}
 }
 

@@ -174,7 +174,7 @@ func (c *cluster) calls() []call {
 }
 
 // TestCluster breaks a cluster in one way after another while jobs run, and says how late they were. Its result is a table;
-// see testing.md.
+// see TESTING.md.
 func TestCluster(t *testing.T) {
 	ctx := limited(t)
 	var table []row

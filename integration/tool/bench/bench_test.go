@@ -297,10 +297,10 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// TestCapacity checks that the page of operations has the capacity tables.
+// TestCapacity checks that the page of high availability has the capacity tables.
 func TestCapacity(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile(filepath.Join("..", "..", "..", "cmd", "carillon", "docs", "operations.md"))
+	page, err := os.ReadFile(filepath.Join("..", "..", "..", "cmd", "carillon", "docs", "guides", "high-availability.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -191,7 +191,7 @@ func TestArchive(t *testing.T) {
 		t.Errorf("the program says of itself %s", out)
 	}
 	for name, want := range map[string]string{
-		"README.md":              "](https://github.com/carillon-sched/carillon/blob/v0.1.0/cmd/carillon/docs/jobs.md)",
+		"README.md":              "](https://github.com/carillon-sched/carillon/blob/v0.1.0/cmd/carillon/docs/reference/jobs.md)",
 		"LICENSE":                "Apache License",
 		"LICENSES.txt":           "github.com/nats-io/nats.go, LICENSE",
 		"completions/_carillon":  "#compdef carillon",

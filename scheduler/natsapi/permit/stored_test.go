@@ -15,7 +15,7 @@ import (
 )
 
 // natsPage is the page that says what the scheduler keeps where.
-const natsPage = "../../../cmd/carillon/docs/nats.md"
+const natsPage = "../../../cmd/carillon/docs/reference/nats.md"
 
 // stored is a row of its table: a bucket or a stream, and the first of its subjects.
 var stored = regexp.MustCompile("(?m)^\\| (bucket|stream) \\| `([^`]+)` +\\|[^|]*\\| `([^`]+)`")
