@@ -105,9 +105,9 @@ type Result struct {
 	// RetryAfter is the delay that the target requests; 0: none.
 	RetryAfter time.Duration
 
-	// Blameless excludes a failure from the target's circuit breaker. The attempt did not reach the target (a secret, a
+	// SkipCircuit excludes a failure from the target's circuit breaker. The attempt did not reach the target (a secret, a
 	// template, a token server or a refused address failed), or only a part of the target failed, such as a full queue.
-	Blameless bool
+	SkipCircuit bool
 }
 
 // By returns r with a default message: the action type and the summary.

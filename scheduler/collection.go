@@ -157,7 +157,7 @@ func decodeCollection(name string, data []byte) (*Collection, error) {
 	}
 	c.Scope = Scope{s.Subscription, s.Group}
 	if s.State != "" {
-		c = c.Turned(State(s.State))
+		c = c.WithState(State(s.State))
 	}
 	c.top, err = document.Parse(s.Top)
 	return c, err
@@ -182,8 +182,8 @@ func (c *Collection) CheckKept() error {
 	return fmt.Errorf("collection %s: %w: it is being deleted with its jobs; wait until it is gone", c.Name, ErrConflict)
 }
 
-// Turned returns the collection in another state.
-func (c *Collection) Turned(state State) *Collection {
+// WithState returns the collection in another state.
+func (c *Collection) WithState(state State) *Collection {
 	next := *c
 	next.State, next.Suspended = state, state == suspended
 	if next.Suspended {
@@ -195,9 +195,9 @@ func (c *Collection) Turned(state State) *Collection {
 	return &next
 }
 
-// Over returns c as the replacement of before, which may be nil. c keeps the scope of before, and its state if the
+// Replacing returns c as the replacement of before, which may be nil. c keeps the scope of before, and its state if the
 // document of c has none.
-func (c *Collection) Over(before *Collection) *Collection {
+func (c *Collection) Replacing(before *Collection) *Collection {
 	if before == nil {
 		return c
 	}
@@ -206,7 +206,7 @@ func (c *Collection) Over(before *Collection) *Collection {
 	if _, named := c.properties.Member("state"); named || before.State == c.State {
 		return &next
 	}
-	return next.Turned(State(before.ShownState()))
+	return next.WithState(State(before.ShownState()))
 }
 
 // Placed checks that the scope of a new collection is known: if the name has a scope mark, only the collection's id

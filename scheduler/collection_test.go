@@ -60,7 +60,7 @@ func TestCollectionOver(t *testing.T) {
 		{off, `{}`, scheduler.Disabled},
 		{off, "", scheduler.Disabled},
 	} {
-		got := readCollection(t, test.document).Over(readCollection(t, test.before))
+		got := readCollection(t, test.document).Replacing(readCollection(t, test.before))
 		if got.State != test.want {
 			t.Errorf("%s over %s: %s", test.document, test.before, got.State)
 		}

@@ -21,18 +21,18 @@ type CompletionVerdict uint8
 
 // The verdicts on an ending.
 const (
-	WriteEnding    CompletionVerdict = iota // write the returned job
-	EndingWritten                           // already written, or for another job of the name
-	EndingOvertook                          // an edit has armed the job, or left that to the worker with its baton
+	WriteCompletion    CompletionVerdict = iota // write the returned job
+	CompletionWritten                           // already written, or for another job of the name
+	CompletionOvertook                          // an edit has armed the job, or left that to the worker with its baton
 )
 
 // End applies x to j. An edit that has since changed the schedule, or enabled the job, wins.
 func (j *Job) End(x Completion) (*Job, CompletionVerdict) {
 	switch {
 	case j.UID != x.UID, j.State.Final():
-		return nil, EndingWritten
+		return nil, CompletionWritten
 	case x.State.Final() && j.ScheduleGen != x.Schedule, !x.State.Final() && j.State == Enabled:
-		return nil, EndingOvertook
+		return nil, CompletionOvertook
 	}
 	next := *j
 	next.Progress = x.Progress
@@ -43,21 +43,21 @@ func (j *Job) End(x Completion) (*Job, CompletionVerdict) {
 	if x.State.Final() && j.State == Enabled {
 		next.State = x.State
 	}
-	return &next, WriteEnding
+	return &next, WriteCompletion
 }
 
-// Over applies x to a stored job, without decoding or sealing its properties. The error means that the job cannot be
+// ApplyTo applies x to a stored job, without decoding or sealing its properties. The error means that the job cannot be
 // decoded.
-func (x *Completion) Over(data []byte) ([]byte, CompletionVerdict, error) {
+func (x *Completion) ApplyTo(data []byte) ([]byte, CompletionVerdict, error) {
 	if err := checkForm(data); err != nil {
-		return nil, EndingWritten, err
+		return nil, CompletionWritten, err
 	}
 	m, err := decodeMeta(data)
 	if err != nil {
-		return nil, EndingWritten, err
+		return nil, CompletionWritten, err
 	}
 	next, verdict := (&Job{UID: m.UID, ScheduleGen: m.ScheduleGen, State: m.State, Progress: m.Progress}).End(*x)
-	if verdict != WriteEnding {
+	if verdict != WriteCompletion {
 		return nil, verdict, nil
 	}
 	m.State, m.Progress = next.State, next.Progress
@@ -90,8 +90,8 @@ func (j *Job) TerminalReason() string {
 // runAgain explains how to run an ended job again.
 const runAgain = "to run it again, put it with a change, such as another startTime"
 
-// OverError returns the [ErrConflict] for an operation that an ended job does not support.
-func (j *Job) OverError() error {
+// EndedError returns the [ErrConflict] for an operation that an ended job does not support.
+func (j *Job) EndedError() error {
 	return fmt.Errorf("job %s: %w: it is %s: %s", j.Key, ErrConflict, j.State, j.TerminalReason())
 }
 
@@ -124,7 +124,7 @@ func (j *Job) Lifecycle(f Found, search *PositionSearch) (Lifecycle, Completion)
 	if b != nil && (search == nil || search.Found == nil || search.Found.ID != b.AttemptOf(j.Key).ID) {
 		return UnderWay, Completion{} // its attempt has no record
 	}
-	if x, over := search.ending(); over {
+	if x, over := search.completion(); over {
 		return AtEnd, x
 	}
 	if b != nil {
@@ -133,8 +133,8 @@ func (j *Job) Lifecycle(f Found, search *PositionSearch) (Lifecycle, Completion)
 	return BatonLost, Completion{}
 }
 
-// ending returns how the job ended, if the record that was found ends it and nothing remains to be recorded.
-func (s *PositionSearch) ending() (x Completion, over bool) {
+// completion returns how the job ended, if the record that was found ends it and nothing remains to be recorded.
+func (s *PositionSearch) completion() (x Completion, over bool) {
 	j, last := s.job, s.Found
 	if s.gaveUp != nil {
 		last = s.gaveUp
@@ -158,15 +158,15 @@ func (j *Job) Completion(s Step, ended time.Time) Completion {
 // records after it. If so, the baton can be removed before the definition is written. An ending without a record, for
 // example after a last occurrence that runs detached, must be written first.
 func (j *Job) IsRecorded(x Completion, attempt *Record, after []Record) bool {
-	search := NewPlaceSearch(j)
+	search := NewPositionSearch(j)
 	more := true
 	for i := len(after) - 1; i >= 0 && more; i-- {
-		more = search.Look(&after[i])
+		more = search.Visit(&after[i])
 	}
 	if more && attempt != nil {
-		search.Look(attempt)
+		search.Visit(attempt)
 	}
-	told, over := search.ending()
+	told, over := search.completion()
 	return over && told.Schedule == x.Schedule && told.State == x.State && told.Progress.equal(&x.Progress)
 }
 

@@ -142,9 +142,9 @@ const (
 	Differs                           // the condition failed (412)
 )
 
-// Judge evaluates the condition for a value with the tag etag, "" if it does not exist, in the order of RFC 9110,
+// Evaluate evaluates the condition for a value with the tag etag, "" if it does not exist, in the order of RFC 9110,
 // section 13.2.2. reading: the request changes nothing.
-func (c Condition) Judge(etag string, reading bool) ConditionResult {
+func (c Condition) Evaluate(etag string, reading bool) ConditionResult {
 	switch {
 	case c.match != nil && !c.match.has(etag, false):
 		return Differs
@@ -159,7 +159,7 @@ func (c Condition) Judge(etag string, reading bool) ConditionResult {
 // Check returns a [*PreconditionError] unless the condition holds for a change of the value with the tag etag, "" if it
 // does not exist. The error names the value with what.
 func (c Condition) Check(what, etag string) error {
-	if c.Judge(etag, false) == Holds {
+	if c.Evaluate(etag, false) == Holds {
 		return nil
 	}
 	return &PreconditionError{What: what, ETag: etag, new: c.noneMatch != nil && c.noneMatch.any}

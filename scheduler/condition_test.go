@@ -45,11 +45,11 @@ func TestConditionIsJudgedByRFC9110(t *testing.T) {
 			t.Errorf("%q %q: %v", c.match, c.noneMatch, err)
 			continue
 		}
-		if got := when.Judge(c.etag, c.reading); got != c.want {
+		if got := when.Evaluate(c.etag, c.reading); got != c.want {
 			t.Errorf("%q %q of %q, reading %t: got %d, want %d", c.match, c.noneMatch, c.etag, c.reading, got, c.want)
 		}
 		err = when.Check("job a/b", c.etag)
-		if wrong := when.Judge(c.etag, false) != scheduler.Holds; wrong != errors.Is(err, scheduler.ErrPrecondition) {
+		if wrong := when.Evaluate(c.etag, false) != scheduler.Holds; wrong != errors.Is(err, scheduler.ErrPrecondition) {
 			t.Errorf("%q %q of %q: %v", c.match, c.noneMatch, c.etag, err)
 		} else if wrong && !strings.Contains(err.Error(), c.etag) {
 			t.Errorf("%q does not name the tag %s", err, c.etag)
@@ -86,8 +86,8 @@ func TestETagChangesWithEdits(t *testing.T) {
 	again.UID = "another"
 	tags := []string{j.ETag()}
 	for name, other := range map[string]*scheduler.Job{
-		"disabled":    j.Turned(scheduler.Disabled, at("09:00:00"), 0),
-		"edited":      edited(t, j.Turned(scheduler.Disabled, at("09:00:00"), 0), "10:00:00", `"description": "new"`),
+		"disabled":    j.WithState(scheduler.Disabled, at("09:00:00"), 0),
+		"edited":      edited(t, j.WithState(scheduler.Disabled, at("09:00:00"), 0), "10:00:00", `"description": "new"`),
 		"another job": &again,
 	} {
 		if slices.Contains(tags, other.ETag()) {

@@ -61,10 +61,10 @@ func (e *DamagedError) SpecSequence() uint64 {
 	return e.meta.SpecSequence
 }
 
-// Mended returns the job that replaces a damaged job. If the metadata can be decoded, it is the same job with its
+// Repaired returns the job that replaces a damaged job. If the metadata can be decoded, it is the same job with its
 // history: it continues after its last record, and a disabled or ended job stays so. Otherwise it is a new job of the
 // name with the given uid.
-func (e *DamagedError) Mended(uid string, def *Definition, now time.Time, specSequence uint64) (*Job, error) {
+func (e *DamagedError) Repaired(uid string, def *Definition, now time.Time, specSequence uint64) (*Job, error) {
 	m := e.meta
 	if m == nil {
 		return NewJob(e.Key, uid, def, now, specSequence)

@@ -5,33 +5,33 @@ import "time"
 // Eligibility states whether a baton may start an attempt, given the current state of its job and collection.
 type Eligibility uint8
 
-// Only GoesOn allows an attempt.
+// Only Eligible allows an attempt.
 const (
-	GoesOn  Eligibility = iota
-	Gone                // the job was deleted, or its definition was lost
-	Foreign             // the job was deleted, and a new job has its name
-	Over                // the job has ended; or it is disabled, and the planned run has not begun
-	Dropped             // the detached run has not begun, and its job is disabled
-	Closed              // the planned run has not begun, and its collection is disabled
+	Eligible Eligibility = iota
+	Gone                 // the job was deleted, or its definition was lost
+	Foreign              // the job was deleted, and a new job has its name
+	JobEnded             // the job has ended; or it is disabled, and the planned run has not begun
+	Dropped              // the detached run has not begun, and its job is disabled
+	Closed               // the planned run has not begun, and its collection is disabled
 )
 
-// StandingOf compares b with the current job j, which is nil if it has no definition. open reports whether the
+// EligibilityOf compares b with the current job j, which is nil if it has no definition. open reports whether the
 // collection is enabled. Manual runs, and occurrences that have begun, continue while the job or its collection is
-// disabled: otherwise their result would not be recorded. StandingOf ignores the schedule that b was armed for.
-func (b *Baton) StandingOf(j *Job, open bool) Eligibility {
+// disabled: otherwise their result would not be recorded. EligibilityOf ignores the schedule that b was armed for.
+func (b *Baton) EligibilityOf(j *Job, open bool) Eligibility {
 	switch {
 	case j == nil:
 		return Gone
 	case !b.BelongsTo(j):
 		return Foreign
 	case !b.Kind.IsDetached() && (j.State.Final() || j.State == Disabled && b.NeedsOpen()):
-		return Over
+		return JobEnded
 	case b.Kind == Detached && !b.Begun() && j.State == Disabled:
 		return Dropped
 	case b.NeedsOpen() && !open:
 		return Closed
 	}
-	return GoesOn
+	return Eligible
 }
 
 // NeedsOpen reports whether b is a planned occurrence without an attempt. Only such a baton waits for a disabled
@@ -85,13 +85,13 @@ type Decision struct {
 // to be held in memory. j is the current job, nil if it has no definition. open reports whether the collection is
 // enabled.
 func Decide(j *Job, open bool, b Baton, now time.Time) Decision {
-	standing := b.StandingOf(j, open)
+	standing := b.EligibilityOf(j, open)
 	switch standing {
 	case Gone:
 		return Decision{Verdict: Astray}
 	case Foreign:
 		return Decision{Verdict: Orphan}
-	case Over:
+	case JobEnded:
 		if b.NeedsOpen() && b.Schedule != j.ScheduleGen && j.State == Disabled {
 			return Decision{Verdict: Restart}
 		}
@@ -100,7 +100,7 @@ func Decide(j *Job, open bool, b Baton, now time.Time) Decision {
 		s := j.end(b.Progress, []skip{{from: b.Nominal, to: b.Nominal, count: 1, reason: ReasonDisabled}}, now)
 		s.Merge = true
 		return Decision{Verdict: Skip, Step: s}
-	case GoesOn, Closed:
+	case Eligible, Closed:
 	}
 	if c := j.Canceling(&b); c != nil {
 		return Decision{Verdict: Skip, Step: j.cancel(b, c, now)}
@@ -159,7 +159,7 @@ func (j *Job) admit(b Baton, skips []skip, now time.Time) Decision {
 	}
 	d.Records = j.skipped(skips, now, next.Progress)
 	if j.Def.Overlap == OverlapAllow && b.Kind == Planned {
-		d.Verdict, d.Step = Detach, j.beside(next, now, now)
+		d.Verdict, d.Step = Detach, j.advanceDetached(next, now, now)
 	}
 	return d
 }

@@ -100,25 +100,25 @@ func TestBegunAgain(t *testing.T) {
 	over.Progress = scheduler.Progress{Number: 1, Runs: 1, Executions: 1}
 	again := edited(t, over, "10:00:00", twoRetries+once)
 	before := attempt(j, baton(j, "09:00:00"), "09:00:00", fails)
-	search := scheduler.NewPlaceSearch(again)
-	search.Look(before)
+	search := scheduler.NewPositionSearch(again)
+	search.Visit(before)
 	if search.Found != nil {
 		t.Errorf("found %+v, which is of before its end", search.Found)
 	}
 	mustSay(t, "it begins", stepSaid(again.Rederive(search.Found, at("10:00:01"))), "next 10:00:00")
 	b := baton(again, "10:00:00")
-	search = scheduler.NewPlaceSearch(again)
+	search = scheduler.NewPositionSearch(again)
 	for _, r := range []*scheduler.Record{attempt(again, b, "10:00:00", fails), before} {
-		search.Look(r)
+		search.Visit(r)
 	}
 	mustSay(t, "its own try is tried again", stepSaid(again.Rederive(search.Found, at("10:00:01"))), "next 10:00:00 due 10:00:11 try 2")
 
 	old := scheduler.NewAttemptSearch(key, baton(j, "09:00:00"))
-	old.Look(before)
+	old.Visit(before)
 	d := scheduler.Recover(j, again, old, at("10:00:01"))
 	mustSay(t, "a worker that was overtaken passes on to the new schedule", stepSaid(d.Step), "faulted 09:00:00; next 10:00:00")
 	_, verdict := again.End(scheduler.Completion{Key: key, UID: uid, Schedule: 1, State: scheduler.Faulted})
-	if verdict != scheduler.EndingOvertook {
+	if verdict != scheduler.CompletionOvertook {
 		t.Errorf("the end of the run before: verdict %d", verdict)
 	}
 }

@@ -30,7 +30,7 @@ func (s *story) attempt(res scheduler.Result, crash bool) {
 	if crash {
 		search := scheduler.NewAttemptSearch(key, s.baton)
 		for _, r := range s.history {
-			if !search.Look(r) {
+			if !search.Visit(r) {
 				break
 			}
 		}

@@ -63,9 +63,9 @@ func (h Held) Takes(b *Baton, now time.Time) bool {
 // costs more than it saves.
 func (h Held) Packs() bool { return h.Waiting > h.Budget/32 }
 
-// Crowded reports whether so many of the held batons wait for slots that slow targets must yield memory to others. size
+// Overloaded reports whether so many of the held batons wait for slots that slow targets must yield memory to others. size
 // is the worker's total in bytes.
-func (h Held) Crowded(size int) bool { return size-h.Waiting >= h.Budget/8 }
+func (h Held) Overloaded(size int) bool { return size-h.Waiting >= h.Budget/8 }
 
 // Outdated reports whether b, which is held and not due, must be re-armed early: its job j has a new schedule, by which
 // it may be due sooner. Other changes of the job are handled when b is due.

@@ -39,7 +39,7 @@ func TestHeldCrowded(t *testing.T) {
 		waiting, size int
 		want          bool
 	}{{0, 0, false}, {0, 124, false}, {0, 125, true}, {700, 824, false}, {700, 825, true}} {
-		if got := (scheduler.Held{Budget: 1000, Waiting: row.waiting}).Crowded(row.size); got != row.want {
+		if got := (scheduler.Held{Budget: 1000, Waiting: row.waiting}).Overloaded(row.size); got != row.want {
 			t.Errorf("%+v: %t", row, got)
 		}
 	}
@@ -89,7 +89,7 @@ func TestOutdated(t *testing.T) {
 		"its schedule is":                        {fresh, moved, true},
 		"its schedule is, and it began":          {begun, moved, false},
 		"its schedule is, and it is not of that": {manual, moved, false},
-		"it is disabled":                         {fresh, j.Turned(scheduler.Disabled, at("09:00:00"), 0), false},
+		"it is disabled":                         {fresh, j.WithState(scheduler.Disabled, at("09:00:00"), 0), false},
 		"another job has the name":               {fresh, &namesake, false},
 	} {
 		if got := row.b.Outdated(row.j); got != row.want {
@@ -129,7 +129,7 @@ func TestPacks(t *testing.T) {
 		"woken by the clock's change":    {fresh(func(b *scheduler.Baton) { b.Gap = at("09:00:30") }), j, false},
 		"armed with another revision":    {fresh(func(b *scheduler.Baton) { b.Revision++ }), j, false},
 		"of another schedule":            {fresh(func(b *scheduler.Baton) { b.Schedule++ }), j, false},
-		"of a disabled job":              {baton(j, "09:01:00"), j.Turned(scheduler.Disabled, at("09:00:00"), 0), false},
+		"of a disabled job":              {baton(j, "09:01:00"), j.WithState(scheduler.Disabled, at("09:00:00"), 0), false},
 		"of a deleted job":               {baton(j, "09:01:00"), &namesake, false},
 		"of a job that may overlap":      {baton(overlapping, "09:01:00"), overlapping, false},
 		"of a schedule that takes a bit": {baton(text, "09:01:00"), text, false},

@@ -73,8 +73,8 @@ func (j *Job) Edited(def *Definition, now time.Time, specSequence uint64) (*Job,
 	return &next, next.compile()
 }
 
-// Turned returns j enabled or disabled. Enabling also ends a pause.
-func (j *Job) Turned(state State, now time.Time, specSequence uint64) *Job {
+// WithState returns j enabled or disabled. Enabling also ends a pause.
+func (j *Job) WithState(state State, now time.Time, specSequence uint64) *Job {
 	next := *j
 	next.SpecSequence = max(j.SpecSequence, specSequence)
 	next.State = state

@@ -170,7 +170,7 @@ var LastOutcomes = []Outcome{OutcomeCompleted, OutcomeFailed, OutcomeFaulted, Ou
 // after that. It uses the progress of the job and its baton (nil for none) where they are sufficient, else last, the
 // last record of the history (nil for none). "" if unknown.
 func LastOutcome(p *Progress, b *Baton, last *Record) Outcome {
-	if told := toldOutcome(p, b); told != "" {
+	if told := recordedOutcome(p, b); told != "" {
 		return told
 	}
 	if last == nil {
@@ -179,8 +179,8 @@ func LastOutcome(p *Progress, b *Baton, last *Record) Outcome {
 	return last.Outcome
 }
 
-// toldOutcome is the part of [LastOutcome] that needs no history.
-func toldOutcome(p *Progress, b *Baton) Outcome {
+// recordedOutcome is the part of [LastOutcome] that needs no history.
+func recordedOutcome(p *Progress, b *Baton) Outcome {
 	switch {
 	case b != nil && b.DeferralRecorded:
 		return OutcomePostponed

@@ -112,9 +112,9 @@ func (s *UndeliveredBaton) Rescue(waiting, running uint64) Rescue {
 	return FireAgain
 }
 
-// Again returns the body of the baton to fire again, marked as suspect. A baton that cannot be decoded stays unchanged;
+// Refired returns the body of the baton to fire again, marked as suspect. A baton that cannot be decoded stays unchanged;
 // its worker removes it.
-func (s *UndeliveredBaton) Again() []byte {
+func (s *UndeliveredBaton) Refired() []byte {
 	b, err := DecodeBaton(s.Body)
 	if err != nil {
 		return s.Body

@@ -100,7 +100,7 @@ func TestPauseEdited(t *testing.T) {
 		next.Revision++
 		return next
 	}
-	ended := j.Turned(scheduler.Enabled, at("09:10:30"), 0)
+	ended := j.WithState(scheduler.Enabled, at("09:10:30"), 0)
 	ended.Revision++
 	amid := baton(j, "09:30:00", pausedFrom("09:11:00"))
 	for _, row := range []struct {
@@ -232,7 +232,7 @@ func TestPauseOfADocument(t *testing.T) {
 	if _, err := draft.Definition(); !errors.Is(err, scheduler.ErrInvalid) || !strings.Contains(err.Error(), "after the year 9999") {
 		t.Errorf("an end that cannot be written: %v", err)
 	}
-	if on := halted.Turned(scheduler.Enabled, at("09:10:00"), 0); !on.PausedUntil.IsZero() {
+	if on := halted.WithState(scheduler.Enabled, at("09:10:00"), 0); !on.PausedUntil.IsZero() {
 		t.Error("enabled, it is paused still")
 	}
 }

@@ -69,8 +69,8 @@ func (j *Job) following(p Progress, b Baton, now time.Time) Step {
 	return j.skipTo(p, n, ok, now, why)
 }
 
-// beside advances the job's own baton past the occurrence of b, which has been running detached since started.
-func (j *Job) beside(b Baton, started, now time.Time) Step {
+// advanceDetached advances the job's own baton past the occurrence of b, which has been running detached since started.
+func (j *Job) advanceDetached(b Baton, started, now time.Time) Step {
 	b = b.Begin()
 	b.rebase(j, started)
 	b.Seen = b.Nominal

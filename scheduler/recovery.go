@@ -35,14 +35,14 @@ func Recover(ran, j *Job, search *AttemptSearch, now time.Time) Decision {
 // RecoverDetached decides how to continue with b, a job's own baton, whose occurrence has been running detached since
 // started, or has ended: only the baton advances.
 func RecoverDetached(j *Job, b Baton, started, now time.Time) Decision {
-	switch b.StandingOf(j, true) {
+	switch b.EligibilityOf(j, true) {
 	case Gone:
 		return Decision{Verdict: Astray}
 	case Foreign:
 		return Decision{Verdict: Orphan}
-	case GoesOn, Over, Dropped, Closed:
+	case Eligible, JobEnded, Dropped, Closed:
 	}
-	return Decision{Verdict: Proceed, Baton: b, Step: j.settled(&b, j.beside(b, started, now), now)}
+	return Decision{Verdict: Proceed, Baton: b, Step: j.settled(&b, j.advanceDetached(b, started, now), now)}
 }
 
 // SkipsDisabled reports whether r records that b's occurrence was skipped because its job is disabled.
@@ -91,8 +91,8 @@ func (s *AttemptSearch) besideIt() bool {
 	return s.Found.Kind.IsDetached() && !s.baton.Kind.IsDetached()
 }
 
-// Look processes the next record and reports whether to continue.
-func (s *AttemptSearch) Look(r *Record) bool {
+// Visit processes the next record and reports whether to continue.
+func (s *AttemptSearch) Visit(r *Record) bool {
 	s.seen++
 	switch {
 	case r.UID != s.baton.UID:
@@ -174,18 +174,18 @@ type PositionSearch struct {
 // PlaceOutcomes are the outcomes that a [PositionSearch] must see.
 var PlaceOutcomes = []Outcome{OutcomeCompleted, OutcomeFailed, OutcomeFaulted, OutcomeSkipped, OutcomePostponed}
 
-// NewPlaceSearch returns a search for the schedule position of j.
-func NewPlaceSearch(j *Job) *PositionSearch { return &PositionSearch{job: j} }
+// NewPositionSearch returns a search for the schedule position of j.
+func NewPositionSearch(j *Job) *PositionSearch { return &PositionSearch{job: j} }
 
 // Faulted reports whether a faulted record exists for the occurrence that was found.
 func (s *PositionSearch) Faulted() bool {
 	return s.Found != nil && slices.Contains(s.faulted, s.Found.Occurrence)
 }
 
-// Look processes the next record and reports whether to continue. Detached runs end in any order, so the one with the
+// Visit processes the next record and reports whether to continue. Detached runs end in any order, so the one with the
 // latest nominal time counts. An overtaken edit may append records of an earlier schedule later: records of the current
 // schedule win.
-func (s *PositionSearch) Look(r *Record) bool {
+func (s *PositionSearch) Visit(r *Record) bool {
 	s.seen++
 	j := s.job
 	switch {
@@ -225,13 +225,13 @@ func (s *PositionSearch) note(r *Record) {
 	}
 }
 
-// LookAtLast processes only the last record of each of the [PlaceOutcomes], instead of the whole history, and reports
+// VisitLast processes only the last record of each of the [PlaceOutcomes], instead of the whole history, and reports
 // whether that was sufficient. Otherwise a full search must follow: an older record of one of these outcomes may be
 // decisive.
-func (s *PositionSearch) LookAtLast(records []*Record) bool {
+func (s *PositionSearch) VisitLast(records []*Record) bool {
 	slices.SortFunc(records, func(a, b *Record) int { return cmp.Compare(b.Sequence, a.Sequence) })
 	for i, r := range records {
-		if s.Look(r) {
+		if s.Visit(r) {
 			continue
 		}
 		// The records hidden by a faulted record of this occurrence belong to another occurrence.

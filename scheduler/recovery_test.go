@@ -45,7 +45,7 @@ type recoverRow struct {
 func (r *recoverRow) recovered(now time.Time) string {
 	search := scheduler.NewAttemptSearch(key, r.baton)
 	for _, rec := range r.history {
-		if !search.Look(rec) {
+		if !search.Visit(rec) {
 			break
 		}
 	}
@@ -124,7 +124,7 @@ func TestRecoverFailure(t *testing.T) {
 		{"its errorAction: fault recorded", handled, handled, onError, history{errorFaulted, errorEnded, mainFailed}, "proceed; no baton, faulted"},
 	})
 	search := scheduler.NewAttemptSearch(key, second)
-	search.Look(other)
+	search.Visit(other)
 	d := scheduler.Recover(two, two, search, at("09:01:00"))
 	mustSay(t, "the baton that is passed on, as it was counted", batonSaid(&d.Baton)+"; "+progressSaid(d.Baton.Progress),
 		"09:00:00 try 2; begun 1; runs 1; attempts 1; failed 1; last 09:00:11; seen 09:00:00; ran 09:00:00")
@@ -150,7 +150,7 @@ func TestRecoverOverlap(t *testing.T) {
 		{"detached: recorded, the schedule is over", three, in(scheduler.Completed, three), lastBeside, history{attempt(three, lastBeside, "09:02:00", succeeds)}, "proceed; merge"},
 	})
 	search := scheduler.NewAttemptSearch(key, own)
-	search.Look(ended)
+	search.Visit(ended)
 	d := scheduler.Recover(j, j, search, at("09:00:12"))
 	mustSay(t, "the job's own baton goes on alone", batonSaid(&d.Baton)+"; "+progressSaid(d.Step.Next.Progress), "09:00:00; begun 1; runs 1; seen 09:00:00; ran 09:00:00")
 	if diff := cmp.Diff(own, d.Baton); diff != "" {
@@ -195,7 +195,7 @@ func TestAttemptSearch(t *testing.T) {
 		looks := 0
 		for _, r := range row.history {
 			looks++
-			if !search.Look(r) {
+			if !search.Visit(r) {
 				break
 			}
 		}
@@ -242,7 +242,7 @@ func TestAttemptSearchStopsAtAnEarlierAttempt(t *testing.T) {
 		{"a fault", fault(t, j, baton(j, "08:59:00", try(3), counted(2, 0)), "08:59:00", fails), true},
 		{"a detached run", attempt(j, baton(j, "08:59:00", counted(2, 0)).Detached(), "08:59:00", fails), true},
 	} {
-		if search := scheduler.NewAttemptSearch(key, b); search.Look(row.r) != row.goOn || search.Found != nil {
+		if search := scheduler.NewAttemptSearch(key, b); search.Visit(row.r) != row.goOn || search.Found != nil {
 			t.Errorf("%s: found %v, want the search to go on: %v", row.name, search.Found, row.goOn)
 		}
 	}

@@ -64,9 +64,9 @@ func TestPlaceSearch(t *testing.T) {
 		{"the last one that is looked at", j, append(slices.Clone(beyond[1:]), own("09:05:00")), own("09:05:00")},
 		{"one that lies too deep", j, append(slices.Clone(beyond), own("09:05:00")), nil},
 	} {
-		search := scheduler.NewPlaceSearch(row.job)
+		search := scheduler.NewPositionSearch(row.job)
 		for _, r := range row.history {
-			if !search.Look(r) {
+			if !search.Visit(r) {
 				break
 			}
 		}
@@ -95,9 +95,9 @@ func TestPlaceSearchFaulted(t *testing.T) {
 		"the fault is":                  {history{fault(t, j, own, "09:01:00", fails), failed}, true},
 		"that of another occurrence is": {history{earlierFault, failed}, false},
 	} {
-		search := scheduler.NewPlaceSearch(j)
+		search := scheduler.NewPositionSearch(j)
 		for _, r := range row.history {
-			if !search.Look(r) {
+			if !search.Visit(r) {
 				break
 			}
 		}

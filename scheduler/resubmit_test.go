@@ -108,7 +108,7 @@ func TestResubmission(t *testing.T) {
 	} {
 		search := scheduler.NewOccurrenceSearch(j, at("09:00:00"))
 		for _, r := range row.history {
-			if !search.Look(r) {
+			if !search.Visit(r) {
 				break
 			}
 		}
@@ -127,13 +127,13 @@ func TestResubmission(t *testing.T) {
 		}
 	}
 	search := scheduler.NewOccurrenceSearch(j, at("09:30:00"))
-	search.Look(failedAgain)
+	search.Visit(failedAgain)
 	if r, err := search.Resubmission(false); err != nil || !r.Nominal.Equal(at("09:00:00")) {
 		t.Errorf("a resubmission is resubmitted as %+v, %v", r, err)
 	}
 	for nominal, want := range map[string]bool{"08:58:00": true, "09:00:00": true, "09:03:00": true, "09:00:30": false, "09:04:00": false} {
 		search := scheduler.NewOccurrenceSearch(j, at(nominal))
-		search.Look(postponed)
+		search.Visit(postponed)
 		if (search.Found != nil) != want {
 			t.Errorf("%s among 08:58 to 09:03: %t", nominal, !want)
 		}

@@ -156,7 +156,7 @@ func (j *Job) settled(b *Baton, s Step, ended time.Time) Step {
 // all retries or was canceled.
 func (j *Job) after(ran *Job, b Baton, res Result, ended time.Time) Step {
 	canceled := j.Canceling(&b)
-	if next, ok := ran.again(b, res, ended); ok && canceled == nil {
+	if next, ok := ran.nextAttempt(b, res, ended); ok && canceled == nil {
 		return Step{Next: next, State: j.State, Progress: next.Progress}
 	}
 	if b.Phase == MainPhase && !res.Failed {
@@ -187,9 +187,9 @@ func (j *Job) occurred(ran *Job, b Baton, faulted bool, ended time.Time) Step {
 	return s
 }
 
-// again returns the baton of the next attempt of the same occurrence: a retry, or the first attempt of the next
+// nextAttempt returns the baton of the next attempt of the same occurrence: a retry, or the first attempt of the next
 // errorAction.
-func (j *Job) again(b Baton, res Result, ended time.Time) (*Baton, bool) {
+func (j *Job) nextAttempt(b Baton, res Result, ended time.Time) (*Baton, bool) {
 	next := b
 	next.Try++
 	next.Suspect = false

@@ -57,7 +57,7 @@ func TestTraceOfWhatFollows(t *testing.T) {
 		t.Errorf("a retry: %+v", retry)
 	}
 	search := scheduler.NewAttemptSearch(key, b)
-	search.Look(record)
+	search.Visit(record)
 	recovered := scheduler.Recover(j, j, search, at("09:00:01")).Step.Next
 	if recovered == nil || !recovered.Begun() || recovered.Trace != traced {
 		t.Errorf("a retry that was recovered: %+v", recovered)

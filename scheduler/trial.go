@@ -36,7 +36,7 @@ func (r Result) Hint(timeout time.Duration) string {
 	switch {
 	case !r.Failed:
 		return ""
-	case r.Status == 0 && r.Blameless:
+	case r.Status == 0 && r.SkipCircuit:
 		return "nothing was sent: mend what the message says"
 	case r.Status == 0 && r.Duration >= timeout:
 		return "nothing came within " + document.Duration{Exact: timeout}.String() +

@@ -116,9 +116,9 @@ func NewOccurrenceSearch(j *Job, nominal time.Time) *OccurrenceSearch {
 	return &OccurrenceSearch{job: j, nominal: nominal}
 }
 
-// Look processes the next record and reports whether to continue. It ignores records of earlier jobs of the name. A
+// Visit processes the next record and reports whether to continue. It ignores records of earlier jobs of the name. A
 // search that begins with the last known record in Found takes later records in their order.
-func (s *OccurrenceSearch) Look(r *Record) bool {
+func (s *OccurrenceSearch) Visit(r *Record) bool {
 	if r.Resubmits != nil && r.Resubmits.Nominal.Equal(s.nominal) && r.Started.After(s.Tried) {
 		s.Tried = r.Started
 	}

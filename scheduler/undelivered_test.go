@@ -34,13 +34,13 @@ func TestRescue(t *testing.T) {
 // cannot be decoded stays as it is.
 func TestUndeliveredAgain(t *testing.T) {
 	b := scheduler.Baton{UID: "u", Revision: 3, Nominal: time.Unix(100, 0).UTC(), Due: time.Unix(101, 0).UTC(), Attempt: 2}
-	again := (&scheduler.UndeliveredBaton{Body: b.Encode()}).Again()
+	again := (&scheduler.UndeliveredBaton{Body: b.Encode()}).Refired()
 	b.Suspect = true
 	if got, err := scheduler.DecodeBaton(again); err != nil || !reflect.DeepEqual(got, b) {
 		t.Errorf("%+v, %v, want %+v", got, err, b)
 	}
 	damaged := []byte(`{"uid`)
-	if again := (&scheduler.UndeliveredBaton{Body: damaged}).Again(); !bytes.Equal(again, damaged) {
+	if again := (&scheduler.UndeliveredBaton{Body: damaged}).Refired(); !bytes.Equal(again, damaged) {
 		t.Errorf("%s", again)
 	}
 }

@@ -10,7 +10,7 @@ var silent = store.Shut{Stream: "CARILLON_TIMERS_0", Reason: "it does not answer
 
 func TestAdvice(t *testing.T) {
 	told := func(reason string) store.Shuts {
-		return store.Shuts{silent, {Stream: "S", Reason: reason, Told: true}}
+		return store.Shuts{silent, {Stream: "S", Reason: reason, Reported: true}}
 	}
 	for _, test := range []struct {
 		shut     store.Shuts

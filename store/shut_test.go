@@ -81,7 +81,7 @@ func TestCheckWithoutJetStream(t *testing.T) {
 		w.must(w.server.ShutdownJetStream())
 		shut, err := w.store.Check(t.Context())
 		w.must(err)
-		if len(shut) < 8 || shut[0].Told || shut[0].Reason == "" || !strings.Contains(shut[0].String(), shut[0].Stream) {
+		if len(shut) < 8 || shut[0].Reported || shut[0].Reason == "" || !strings.Contains(shut[0].String(), shut[0].Stream) {
 			t.Errorf("got %v", shut)
 		}
 	})
@@ -126,7 +126,7 @@ func TestCheckFindsShutStream(t *testing.T) {
 		t.Fatal(err)
 	}
 	shut, err := st.Check(t.Context())
-	if err != nil || len(shut) != 1 || shut[0].Stream != "CARILLON_TIMERS_1" || !shut[0].Told || !strings.Contains(shut[0].Reason, "not a directory") {
+	if err != nil || len(shut) != 1 || shut[0].Stream != "CARILLON_TIMERS_1" || !shut[0].Reported || !strings.Contains(shut[0].Reason, "not a directory") {
 		t.Errorf("got %v, %v", shut, err)
 	}
 	select {

@@ -113,7 +113,7 @@ func (k *Type) check(t *testing.T, got scheduler.Result, want actions.Failure) {
 	t.Helper()
 	inside, anywhere := strings.CutPrefix(want.Reason, "*")
 	worded := strings.HasSuffix(got.Message, want.Reason) || anywhere && strings.Contains(got.Message, inside)
-	if !got.Failed || got.Status != 0 || got.Response != "" || got.Final != want.Final || got.Blameless != want.Blameless || !worded ||
+	if !got.Failed || got.Status != 0 || got.Response != "" || got.Final != want.Final || got.SkipCircuit != want.SkipCircuit || !worded ||
 		!strings.HasPrefix(got.Message, k.Kind+" Action - ") {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
@@ -167,11 +167,11 @@ func (k *Type) secrets(t *testing.T) {
 				t.Errorf("got %v for a reference without a name", err)
 			}
 			secret.Set(fields, Fields{"secretRef": "vault"})
-			unread := actions.Failure{Blameless: true, Reason: `shared secret "vault" cannot be read here`}
+			unread := actions.Failure{SkipCircuit: true, Reason: `shared secret "vault" cannot be read here`}
 			k.check(t, k.invoke(t, reader, fields, Attempt()), unread)
 			at := Attempt()
 			at.Shared = func(string) (string, error) { return "", errors.New("not found") }
-			k.check(t, k.invoke(t, reader, fields, at), actions.Failure{Blameless: true, Reason: `shared secret "vault": not found`})
+			k.check(t, k.invoke(t, reader, fields, at), actions.Failure{SkipCircuit: true, Reason: `shared secret "vault": not found`})
 		})
 	}
 	if n := received(); n != 0 {
@@ -191,7 +191,7 @@ func (k *Type) delivery(t *testing.T) {
 	for range herd {
 		attempts.Go(func() {
 			result := Invoke(t.Context(), action, Attempt())
-			if result.Failed || result.Final || result.Blameless || result.Status < 200 || result.Status > 299 ||
+			if result.Failed || result.Final || result.SkipCircuit || result.Status < 200 || result.Status > 299 ||
 				!strings.HasPrefix(result.Message, k.Kind+" Action - ") {
 				t.Errorf("got %+v", result)
 			}
@@ -211,7 +211,7 @@ func (k *Type) template(t *testing.T) {
 	at := Attempt()
 	at.Failure = &scheduler.Failure{Message: strings.Repeat("x", 40_000)}
 	k.check(t, k.invoke(t, k.Open(t, nil, nil), fields, at), actions.Failure{
-		Final: true, Blameless: true, Reason: "template in " + k.Text + ": the output is longer than the allowed 65536 bytes",
+		Final: true, SkipCircuit: true, Reason: "template in " + k.Text + ": the output is longer than the allowed 65536 bytes",
 	})
 	if received() != 0 {
 		t.Error("it was sent")
@@ -278,7 +278,7 @@ func (k *Type) answers(t *testing.T) {
 	for _, status := range []int{400, 401, 404, 408, 410, 413, 425, 429, 500, 501, 503} {
 		result := k.invoke(t, reader, k.Answer(t, status), Attempt())
 		final := status < 500 && status != 408 && status != 425 && status != 429
-		if !result.Failed || result.Status != status || result.Final != final || result.Blameless != (status == 501) ||
+		if !result.Failed || result.Status != status || result.Final != final || result.SkipCircuit != (status == 501) ||
 			(status == 429 || status == 503) && result.RetryAfter != 7*time.Second {
 			t.Errorf("%d: got %+v", status, result)
 		}
@@ -292,7 +292,7 @@ func (k *Type) guard(t *testing.T) {
 	to := k.To(k.Schemes[0], address)
 	for range 2 { // the second is not treated differently because of the first
 		k.check(t, k.invoke(t, reader, to, Attempt()), actions.Failure{
-			Final: true, Blameless: true,
+			Final: true, SkipCircuit: true,
 			Reason: "127.0.0.1 is a loopback address, which jobs must not reach; --allow-target 127.0.0.1/32 allows it",
 		})
 	}

@@ -59,9 +59,9 @@ func (a *action) attempt(ctx context.Context, at scheduler.Attempt) scheduler.Re
 		f := classify(err)
 		if ended := context.Cause(ctx); ended != nil && errors.Is(err, ended) {
 			stage, waited := waiting(err)
-			f = &actions.Failure{Reason: netreason.Ended(ctx, stage, at.Timeout, time.Since(start)), Blameless: waited}
+			f = &actions.Failure{Reason: netreason.Ended(ctx, stage, at.Timeout, time.Since(start)), SkipCircuit: waited}
 		}
-		f.Blameless = f.Blameless || a.onSubject(err)
+		f.SkipCircuit = f.SkipCircuit || a.onSubject(err)
 		return a.failed(f)
 	}
 	if a.access.own() {
@@ -241,7 +241,7 @@ func (a *action) request(ctx context.Context, conn *connection, m *nats.Msg) (sc
 	}
 	result, verdict := scheduler.Result{Status: http.StatusOK}, "OK"
 	if f := judgeReply(reply.Header); f != nil {
-		f.Blameless = a.access.own() || f.Status == http.StatusNotImplemented
+		f.SkipCircuit = a.access.own() || f.Status == http.StatusNotImplemented
 		result, verdict = f.Result(""), f.Reason
 	}
 	result.Summary = fmt.Sprintf("Response from subject '%s': '%s'", a.subject, verdict)

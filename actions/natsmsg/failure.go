@@ -43,7 +43,7 @@ func classify(err error) *actions.Failure {
 // ofPart is the failure of an attempt with a response about one stream or subject, or the job's credentials.
 func ofPart(status int, text string) *actions.Failure {
 	f := actions.Answered(status, text)
-	f.Blameless = true
+	f.SkipCircuit = true
 	return f
 }
 
@@ -88,7 +88,7 @@ func judgeStream(api *jetstream.APIError) *actions.Failure {
 	if api.ErrorCode == accountExceeded || api.ErrorCode == duplicateInProcess {
 		f.Final = false // it may be different soon
 	}
-	f.Blameless = api.ErrorCode != insufficient // only this stream
+	f.SkipCircuit = api.ErrorCode != insufficient // only this stream
 	return f
 }
 

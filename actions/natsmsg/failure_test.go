@@ -26,7 +26,7 @@ func TestJudge(t *testing.T) {
 	}{
 		{
 			egress.NewGuard().Check(netip.MustParseAddr("127.0.0.1")),
-			actions.Failure{Final: true, Reason: "127.0.0.1 is a loopback address, which jobs must not reach; --allow-target 127.0.0.1/32 allows it", Blameless: true},
+			actions.Failure{Final: true, Reason: "127.0.0.1 is a loopback address, which jobs must not reach; --allow-target 127.0.0.1/32 allows it", SkipCircuit: true},
 		},
 		{&net.OpError{Op: "dial", Err: os.ErrDeadlineExceeded}, actions.Failure{Reason: "no connection within 5s"}},
 		{&net.OpError{Op: "read", Err: os.ErrDeadlineExceeded}, actions.Failure{Reason: silent}},
@@ -38,21 +38,21 @@ func TestJudge(t *testing.T) {
 		{errors.New("nats: odd\nerror"), actions.Failure{Reason: "odd error"}},
 		{
 			&jetstream.APIError{Code: 400, ErrorCode: streamTooLarge, Description: "message size exceeds maximum allowed"},
-			actions.Failure{Status: 413, Final: true, Reason: "message size exceeds maximum allowed (JetStream error 10054)", Blameless: true},
+			actions.Failure{Status: 413, Final: true, Reason: "message size exceeds maximum allowed (JetStream error 10054)", SkipCircuit: true},
 		},
 		{
 			&jetstream.APIError{Code: 400, ErrorCode: accountExceeded, Description: "resource limits exceeded for account"},
-			actions.Failure{Status: 400, Reason: "resource limits exceeded for account (JetStream error 10002)", Blameless: true},
+			actions.Failure{Status: 400, Reason: "resource limits exceeded for account (JetStream error 10002)", SkipCircuit: true},
 		},
 		{
 			&jetstream.APIError{Code: 503, ErrorCode: 10077, Description: "maximum messages exceeded"},
-			actions.Failure{Status: 503, Reason: "maximum messages exceeded (JetStream error 10077)", Blameless: true},
+			actions.Failure{Status: 503, Reason: "maximum messages exceeded (JetStream error 10077)", SkipCircuit: true},
 		},
 		{
 			&jetstream.APIError{Code: 503, ErrorCode: insufficient, Description: "insufficient resources"},
 			actions.Failure{Status: 503, Reason: "insufficient resources (JetStream error 10023)"},
 		},
-		{actions.Unready(errors.New("shared secret \"a\": not found")), actions.Failure{Reason: "shared secret \"a\": not found", Blameless: true}},
+		{actions.Unready(errors.New("shared secret \"a\": not found")), actions.Failure{Reason: "shared secret \"a\": not found", SkipCircuit: true}},
 	} {
 		if got := *classify(test.err); got != test.want {
 			t.Errorf("%v:\ngot  %+v\nwant %+v", test.err, got, test.want)

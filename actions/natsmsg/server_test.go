@@ -202,7 +202,7 @@ func TestPool(t *testing.T) {
 	short.Timeout = 50 * time.Millisecond
 	got := invoke(t, c, short, body(a))
 	check(t, got, outcome{0, true, false, "timed out after 50ms while all connections to jobs' own servers were in use"})
-	if !got.Blameless {
+	if !got.SkipCircuit {
 		t.Error("the server is blamed for what this process does elsewhere")
 	}
 	var waiting sync.WaitGroup

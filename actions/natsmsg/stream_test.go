@@ -122,10 +122,10 @@ func TestBlameless(t *testing.T) {
 		if name == "silent" {
 			at = short
 		}
-		if got := invoke(t, c, at, `{`+test.body+`}`); !got.Failed || got.Blameless != test.own {
+		if got := invoke(t, c, at, `{`+test.body+`}`); !got.Failed || got.SkipCircuit != test.own {
 			t.Errorf("%s: own connection: want %t, got %+v", name, test.own, got)
 		}
-		if got := invoke(t, c, at, `{"servers": "`+s.ClientURL()+`", `+test.body+`}`); !got.Failed || got.Blameless != test.elsewhere {
+		if got := invoke(t, c, at, `{"servers": "`+s.ClientURL()+`", `+test.body+`}`); !got.Failed || got.SkipCircuit != test.elsewhere {
 			t.Errorf("%s: elsewhere: want %t, got %+v", name, test.elsewhere, got)
 		}
 	}

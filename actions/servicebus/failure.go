@@ -87,7 +87,7 @@ func classify(err error) failure {
 		return f
 	}
 	f := failure{Failure: *actions.Unanswered(err, reason(err)), link: true, connection: true}
-	f.Blameless = f.Blameless || errors.Is(err, errBadKey)
+	f.SkipCircuit = f.SkipCircuit || errors.Is(err, errBadKey)
 	return f
 }
 
@@ -135,7 +135,7 @@ func refusal(status int, text string) failure {
 // response is the failure in a response of the service.
 func response(status int, title, text string) failure {
 	f := failure{Failure: *actions.Answered(status, text), title: title}
-	f.Blameless = aboutEntity(status)
+	f.SkipCircuit = aboutEntity(status)
 	if m := waitPattern.FindStringSubmatch(text); m != nil {
 		n, _ := strconv.Atoi(m[1]) // digits
 		f.RetryAfter = time.Duration(n) * time.Second
@@ -159,7 +159,7 @@ func aboutEntity(status int) bool {
 // failed returns the result of a failed attempt.
 func (a *action) failed(ctx context.Context, err error, timeout, elapsed time.Duration) scheduler.Result {
 	if i, ok := errors.AsType[*interruption](err); ok {
-		return a.unsent(&actions.Failure{Reason: netreason.Ended(ctx, i.stage, timeout, elapsed), Blameless: i.waited})
+		return a.unsent(&actions.Failure{Reason: netreason.Ended(ctx, i.stage, timeout, elapsed), SkipCircuit: i.waited})
 	}
 	f := classify(err)
 	if !f.answered() {

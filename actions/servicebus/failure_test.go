@@ -46,8 +46,8 @@ func TestConditions(t *testing.T) {
 				Entity: "q1", Operation: operation, Condition: emulator.Condition(condition), Description: "why", Count: 2,
 			})
 			result := fail(t, action, want.status, want.final, answer+"'"+condition+"'"+want.hint)
-			if result.Blameless != want.blameless {
-				t.Errorf("%s at %s: blameless: %t", condition, operation, result.Blameless)
+			if result.SkipCircuit != want.blameless {
+				t.Errorf("%s at %s: blameless: %t", condition, operation, result.SkipCircuit)
 			}
 			if condition != "amqp:link:message-size-exceeded" && !strings.HasSuffix(result.Message, " why") {
 				t.Errorf("%s at %s: %q has no description", condition, operation, result.Message)

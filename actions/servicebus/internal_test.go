@@ -131,7 +131,7 @@ func TestJudge(t *testing.T) {
 	}{
 		"too large": {
 			azservicebus.ErrMessageTooLarge,
-			failure{Failure: actions.Failure{Status: 413, Final: true, Blameless: true}, title: "amqp:link:message-size-exceeded"},
+			failure{Failure: actions.Failure{Status: 413, Final: true, SkipCircuit: true}, title: "amqp:link:message-size-exceeded"},
 		},
 		"rejected": {
 			&amqp.Error{Condition: "com.microsoft:argument-error", Description: "d"},
@@ -139,16 +139,16 @@ func TestJudge(t *testing.T) {
 		},
 		"detached": {
 			&amqp.LinkError{RemoteErr: &amqp.Error{Condition: "amqp:resource-deleted", Description: "d"}},
-			failure{Failure: actions.Failure{Reason: "d", Status: 410, Final: true, Blameless: true}, title: "amqp:resource-deleted", link: true},
+			failure{Failure: actions.Failure{Reason: "d", Status: 410, Final: true, SkipCircuit: true}, title: "amqp:resource-deleted", link: true},
 		},
 		"refused": {
 			&lostError{cause: egress.NewGuard().Check(netip.MustParseAddr("10.0.0.1"))},
 			failure{Failure: actions.Failure{
 				Reason: "10.0.0.1 is a private address, which jobs must not reach; --allow-target 10.0.0.1/32 allows it",
-				Final:  true, Blameless: true,
+				Final:  true, SkipCircuit: true,
 			}, link: true, connection: true},
 		},
-		"key":     {errBadKey, failure{Failure: actions.Failure{Reason: errBadKey.Error(), Blameless: true}, link: true, connection: true}},
+		"key":     {errBadKey, failure{Failure: actions.Failure{Reason: errBadKey.Error(), SkipCircuit: true}, link: true, connection: true}},
 		"unknown": {errors.New("odd"), failure{Failure: actions.Failure{Reason: "odd"}, link: true, connection: true}},
 	} {
 		if got := classify(test.err); got != test.want {

@@ -165,7 +165,7 @@ func (x *exchange) refused() scheduler.Result {
 	}
 	f := actions.Answered(r.status, text)
 	f.Final = f.Final && r.status != http.StatusConflict // what conflicts passes, as queues being deleted do
-	f.Blameless = r.aboutQueue()
+	f.SkipCircuit = r.aboutQueue()
 	f.RetryAfter = egress.RetryAfter(x.raw.Header)
 	return x.failed(f, body)
 }

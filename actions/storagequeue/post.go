@@ -209,5 +209,5 @@ func tooLong(n int, how string) *actions.Failure {
 }
 
 func unsendable(status int, format string, args ...any) *actions.Failure {
-	return &actions.Failure{Reason: fmt.Sprintf(format, args...), Status: status, Final: true, Blameless: true}
+	return &actions.Failure{Reason: fmt.Sprintf(format, args...), Status: status, Final: true, SkipCircuit: true}
 }

@@ -153,7 +153,7 @@ func unready(err error) error { return &failure{Failure: *actions.Unready(err)} 
 // target.
 func (x *exchange) failBefore(ctx context.Context, err error) {
 	x.fail(ctx, err)
-	x.failure.Blameless = true
+	x.failure.SkipCircuit = true
 }
 
 // fail records why no response arrived. ctx is the attempt's context.
@@ -191,7 +191,7 @@ func (x *exchange) result() scheduler.Result {
 	result.Message, result.Headers, result.Response = x.message()
 	if result.Failed {
 		result.RetryAfter = retryAfter(x.answer)
-		result.Blameless = result.Status == http.StatusNotImplemented // of a method
+		result.SkipCircuit = result.Status == http.StatusNotImplemented // of a method
 	}
 	return result
 }

@@ -21,7 +21,7 @@ import (
 func wantRefusal(t *testing.T, result scheduler.Result, host, reason string) {
 	t.Helper()
 	want := "Http Action - Request to host '" + host + "' failed: " + reason
-	if !result.Failed || !result.Final || !result.Blameless || result.Status != 0 || result.Message != want {
+	if !result.Failed || !result.Final || !result.SkipCircuit || result.Status != 0 || result.Message != want {
 		t.Errorf("got  %+v\nwant %s", result, want)
 	}
 }

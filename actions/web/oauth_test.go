@@ -288,7 +288,7 @@ func TestTokenFailures(t *testing.T) {
 			})})
 			result := invoke(t, client, oauthRequest)
 			want := "Http Action - Token request to host 'login' failed: " + test.want
-			if !result.Failed || !result.Blameless || result.Final != test.final || result.RetryAfter != test.after || result.Status != 0 || result.Message != want {
+			if !result.Failed || !result.SkipCircuit || result.Final != test.final || result.RetryAfter != test.after || result.Status != 0 || result.Message != want {
 				t.Errorf("got  %+v\nwant %s", result, want)
 			}
 		})
@@ -422,7 +422,7 @@ func TestBlamelessRenewal(t *testing.T) {
 	})
 	result := invoke(t, newClient(t, web.Config{}), fmt.Sprintf(`{"uri":"%s/","method":"GET",
 		"authentication":{"type":"OAuth2","clientId":"c","secret":"s3cret","tokenUrl":"%s/token"}}`, server.URL, server.URL))
-	if !result.Failed || !result.Blameless || !strings.Contains(result.Message, "Token request to host ") {
+	if !result.Failed || !result.SkipCircuit || !strings.Contains(result.Message, "Token request to host ") {
 		t.Errorf("got %+v", result)
 	}
 }

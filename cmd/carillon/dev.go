@@ -323,7 +323,7 @@ func (d *dev) applyFiles(ctx context.Context) error {
 			continue
 		}
 		d.records.Widen(r.Job.Key.String())
-		if d.example == "" && r.Result != "" && r.Over == "" {
+		if d.example == "" && r.Result != "" && r.Message == "" {
 			d.example = r.Job.Key.String()
 		}
 	}
@@ -346,7 +346,7 @@ func (d *dev) put(ctx context.Context, j jobfile.Job) (jobfile.Answer, error) {
 	if err != nil {
 		return jobfile.Answer{}, err
 	}
-	return jobfile.Answer{Result: v.Result, Over: v.Status.Over, Warnings: v.Warnings}, nil
+	return jobfile.Answer{Result: v.Result, Message: v.Status.Message, Warnings: v.Warnings}, nil
 }
 
 // ready reports that startup is complete.

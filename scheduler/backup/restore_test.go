@@ -80,7 +80,7 @@ func fill(t *testing.T, s *system) {
 	time.Sleep(3*time.Minute + 15*time.Second)
 	_, err = s.service.Disable(ctx, key("disabled"))
 	s.must(err)
-	_, err = s.service.TurnCollection(ctx, "stopped", scheduler.Disabled)
+	_, err = s.service.SetCollectionState(ctx, "stopped", scheduler.Disabled)
 	s.must(err)
 	time.Sleep(2 * time.Minute)
 	s.must(s.store.Clear(ctx, key("lostBaton"), nil))
@@ -112,7 +112,7 @@ func compare(t *testing.T, when string, from, back *system) {
 		g := views[name]
 		g.Status.Running, v.Status.Running = false, false // due, without a worker yet
 		if v.Job.State == scheduler.Damaged {
-			g.Status.Over = v.Status.Over // contains a revision
+			g.Status.Message = v.Status.Message // contains a revision
 		}
 		if diff := cmp.Diff(v.Status, g.Status); diff != "" || g.Job.State != v.Job.State {
 			t.Errorf("%s: %s is %s, want %s: %s", when, name, g.Job.State, v.Job.State, diff)

@@ -13,7 +13,7 @@ import (
 // admissions creates jobs in collections with a quota, one after the other. Replicas do not wait for each other: a
 // collection may exceed its quota by the jobs that they create within countTrusted.
 type admissions struct {
-	lines  keyedMutex
+	locks  keyedMutex
 	counts sync.Map // count by collection; owned by the holder of the collection's turn
 }
 
@@ -45,7 +45,7 @@ func (e Editor) admit(ctx context.Context, j *scheduler.Job, data []byte, replac
 	if quota == 0 {
 		return e.shared.Store.SaveJob(ctx, j.Key, data, replaces, j.State.Final())
 	}
-	release, err := own.lines.take(ctx, collection)
+	release, err := own.locks.lock(ctx, collection)
 	if err != nil {
 		return 0, err
 	}

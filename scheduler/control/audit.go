@@ -42,8 +42,8 @@ type Finding = v1.Finding
 type finding struct {
 	Finding
 
-	ending *scheduler.Completion
-	never  bool
+	completion *scheduler.Completion
+	never      bool
 }
 
 // neverRanKept limits the jobs in a report that ended without a run.
@@ -82,7 +82,7 @@ func (a Auditor) Audit(ctx context.Context, fix bool) (*AuditReport, error) {
 	if err != nil {
 		return rep, err
 	}
-	strays, err := a.strays(ctx, batons)
+	strays, err := a.orphans(ctx, batons)
 	if err != nil {
 		return rep, err
 	}
@@ -108,7 +108,7 @@ func (a Auditor) Audit(ctx context.Context, fix bool) (*AuditReport, error) {
 		g.Go(func() error { return a.auditJobs(gctx, chunk, fix, &present, &one, found) })
 	}
 	for _, k := range strays {
-		g.Go(func() error { return a.auditStray(gctx, k, last, fix, found) })
+		g.Go(func() error { return a.auditOrphan(gctx, k, last, fix, found) })
 	}
 	err = g.Wait()
 	close(found)
@@ -139,15 +139,15 @@ func (r *AuditReport) take(f finding) {
 	switch {
 	case f.never && len(r.NeverRan) < neverRanKept:
 		r.NeverRan = append(r.NeverRan, f.Job.String())
-	case !f.never && f.ending == nil:
+	case !f.never && f.completion == nil:
 		r.add(f.Finding)
 	}
-	if f.ending == nil {
+	if f.completion == nil {
 		return
 	}
 	r.Ended++
 	if len(r.endings) < endingsKept {
-		r.endings = append(r.endings, *f.ending)
+		r.endings = append(r.endings, *f.completion)
 	}
 }
 
@@ -216,7 +216,7 @@ func (a Auditor) bare(
 	one.Lock()
 	defer one.Unlock()
 	began, ended := time.Now(), false
-	look, err := a.shared.steps.Look(ctx, slices.Collect(maps.Keys(enabled)))
+	look, err := a.shared.steps.Snapshot(ctx, slices.Collect(maps.Keys(enabled)))
 	if err != nil {
 		return nil, err
 	}
@@ -233,7 +233,7 @@ func (a Auditor) bare(
 		case err != nil:
 			return nil, fmt.Errorf("job %s: %w", st.Key, err)
 		case own.Lifecycle == scheduler.AtEnd:
-			found <- finding{ending: &own.Completion}
+			found <- finding{completion: &own.Completion}
 			ended = true
 		case own.Lifecycle == scheduler.BatonLost:
 			lost = append(lost, j)
@@ -318,7 +318,7 @@ func (a Auditor) rescue(ctx context.Context, s *scheduler.UndeliveredBaton) erro
 		at[i] = st.Revision
 	}
 	if s.Rescue(at[0], at[1]) == scheduler.FireAgain {
-		err := a.shared.Store.Reschedule(ctx, s.BatonKey, s.Again(), time.Time{}, s.Sequence)
+		err := a.shared.Store.Reschedule(ctx, s.BatonKey, s.Refired(), time.Time{}, s.Sequence)
 		if err != nil && !errors.Is(err, scheduler.ErrConflict) { // another process was faster
 			return err
 		}
@@ -326,14 +326,14 @@ func (a Auditor) rescue(ctx context.Context, s *scheduler.UndeliveredBaton) erro
 	return a.shared.Store.Discard(ctx, s.BatonKey, s.Sequence)
 }
 
-// auditStray examines a job with batons, but without a definition in the index. last is the last revision of any job.
-func (a Auditor) auditStray(ctx context.Context, k scheduler.Key, last uint64, fix bool, found chan<- finding) error {
-	stray, f, err := a.shared.stray(ctx, k)
+// auditOrphan examines a job with batons, but without a definition in the index. last is the last revision of any job.
+func (a Auditor) auditOrphan(ctx context.Context, k scheduler.Key, last uint64, fix bool, found chan<- finding) error {
+	stray, f, err := a.shared.findOrphan(ctx, k)
 	if stray == nil || err != nil {
 		return err
 	}
 	stray.Next = last + 1
-	told := finding{Finding: Finding{Job: k, Problem: strayProblem(stray, f)}}
+	told := finding{Finding: Finding{Job: k, Problem: orphanProblem(stray, f)}}
 	switch {
 	case stray.Cause() != scheduler.Deleted:
 		told.Lost = true
@@ -375,9 +375,9 @@ func (a Auditor) auditCollections(ctx context.Context, rep *AuditReport) error {
 	return nil
 }
 
-// stray looks for batons of a job without a definition, and returns nil if it finds none. err explains an unreadable
+// findOrphan looks for batons of a job without a definition, and returns nil if it finds none. err explains an unreadable
 // baton.
-func (h *shared) stray(ctx context.Context, k scheduler.Key) (stray *scheduler.OrphanBaton, unreadable, err error) {
+func (h *shared) findOrphan(ctx context.Context, k scheduler.Key) (stray *scheduler.OrphanBaton, unreadable, err error) {
 	marker, err := h.Store.LoadJob(ctx, k)
 	if err == nil {
 		return nil, nil, nil // the definition has appeared
@@ -397,24 +397,24 @@ func (h *shared) stray(ctx context.Context, k scheduler.Key) (stray *scheduler.O
 	return stray, unreadable, nil
 }
 
-// strayProblem describes the problem of a job with batons, but without a definition.
-func strayProblem(s *scheduler.OrphanBaton, unreadable error) string {
+// orphanProblem describes the problem of a job with batons, but without a definition.
+func orphanProblem(s *scheduler.OrphanBaton, unreadable error) string {
 	const ways = "; its baton waits until it is put again, and goes on then, or until it is deleted"
 	switch s.Cause() {
 	case scheduler.Deleted:
 		return "has a baton, but no definition: a delete was cut short"
 	case scheduler.Lost:
 		return fmt.Sprintf("its definition is lost: the baton was armed with revision %d, of which the store knows nothing%s%s",
-			s.Baton.Revision, strayPlace(s.Baton), ways)
+			s.Baton.Revision, orphanPlace(s.Baton), ways)
 	case scheduler.Missing:
 	}
 	if unreadable != nil {
 		return "its definition is missing, nothing says that it was deleted, and its baton cannot be read: " + unreadable.Error()
 	}
-	return "its definition is missing, and nothing says that it was deleted" + strayPlace(s.Baton) + ways
+	return "its definition is missing, and nothing says that it was deleted" + orphanPlace(s.Baton) + ways
 }
 
-// strayPlace returns the former schedule position of a job whose definition is lost.
-func strayPlace(b *scheduler.Baton) string {
+// orphanPlace returns the former schedule position of a job whose definition is lost.
+func orphanPlace(b *scheduler.Baton) string {
 	return fmt.Sprintf(" (next at %s, run %d times)", b.Nominal.UTC().Format(time.RFC3339), b.Runs)
 }

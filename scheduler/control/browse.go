@@ -92,7 +92,7 @@ func (r Reader) Some(ctx context.Context, keys []scheduler.Key) ([]*v1.Job, erro
 	}
 	defer release()
 	s := &jobSearch{reader: r, query: &scheduler.JobQuery{WithOutcome: true}, page: page, work: math.Inf(-1)}
-	err = s.look(ctx, hits)
+	err = s.examine(ctx, hits)
 	return s.views, err
 }
 
@@ -117,7 +117,7 @@ func (b *browsing) run(ctx context.Context) (*Browsed, error) {
 		if err := b.rank(ctx, size-len(b.jobs)); err != nil {
 			return nil, err
 		}
-		if err := b.look(ctx); err != nil {
+		if err := b.load(ctx); err != nil {
 			return nil, err
 		}
 		if len(b.jobs) >= size || !b.further || b.known {
@@ -188,13 +188,13 @@ func (b *browsing) nearest() []index.Hit {
 	return near
 }
 
-// look reads the selected jobs, and keeps those that exist and match.
-func (b *browsing) look(ctx context.Context) error {
+// load reads the selected jobs, and keeps those that exist and match.
+func (b *browsing) load(ctx context.Context) error {
 	hits := b.ranked.Hits
 	b.further = b.ranked.More
 	b.search.views = nil
 	for chunk := range slices.Chunk(hits, listBatch) {
-		if err := b.search.look(ctx, chunk); err != nil {
+		if err := b.search.examine(ctx, chunk); err != nil {
 			return err
 		}
 	}

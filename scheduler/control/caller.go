@@ -44,36 +44,36 @@ func takeTurn(ctx context.Context, q *fairqueue.Queue) (release func(), err erro
 // optimization: the store's compare-and-set guarantees correctness.
 type keyedMutex struct {
 	mu sync.Mutex
-	of map[string]*line
+	of map[string]*keyLock
 }
 
-// line is the queue for one thing.
-type line struct {
-	turn  chan struct{} // holds a value while a request has the turn
+// keyLock is the lock of one key.
+type keyLock struct {
+	held  chan struct{} // holds a value while a request has the turn
 	users int           // requests that have the turn or wait
 }
 
-// take waits for the caller's turn, and returns the function that ends it.
-func (l *keyedMutex) take(ctx context.Context, thing string) (release func(), err error) {
+// lock waits for the caller's turn, and returns the function that ends it.
+func (l *keyedMutex) lock(ctx context.Context, thing string) (release func(), err error) {
 	own := l.join(thing)
 	select {
-	case own.turn <- struct{}{}:
-		return func() { <-own.turn; l.leave(thing) }, nil
+	case own.held <- struct{}{}:
+		return func() { <-own.held; l.leave(thing) }, nil
 	case <-ctx.Done():
 		l.leave(thing)
 		return func() {}, context.Cause(ctx)
 	}
 }
 
-func (l *keyedMutex) join(thing string) *line {
+func (l *keyedMutex) join(thing string) *keyLock {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	own := l.of[thing]
 	if own == nil {
 		if l.of == nil {
-			l.of = map[string]*line{}
+			l.of = map[string]*keyLock{}
 		}
-		own = &line{turn: make(chan struct{}, 1)}
+		own = &keyLock{held: make(chan struct{}, 1)}
 		l.of[thing] = own
 	}
 	own.users++

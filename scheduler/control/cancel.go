@@ -120,7 +120,7 @@ func readCancel(ctx context.Context, body []byte) (*v1.CancelRequest, error) {
 
 // begun is an occurrence that can be canceled.
 type begun struct {
-	slot    scheduler.BatonKey
+	key     scheduler.BatonKey
 	baton   scheduler.Baton
 	waiting uint64 // sequence of its waiting baton; 0: a worker has the baton
 }
@@ -175,7 +175,7 @@ func (e Editor) begun(ctx context.Context, j *scheduler.Job, nominal time.Time) 
 			all = append(all, begun{slot, *b, waiting})
 		}
 	}
-	found, from, err := e.plans.look(ctx, j.Key)
+	found, from, err := e.plans.peek(ctx, j.Key)
 	if err != nil {
 		return nil, err
 	}
@@ -226,7 +226,7 @@ func (e Editor) hasten(ctx context.Context, j *scheduler.Job, found []begun) err
 	ran := map[scheduler.BatonKey]time.Time{}
 	for _, f := range found {
 		if f.waiting == 0 {
-			ran[f.slot] = f.baton.Nominal
+			ran[f.key] = f.baton.Nominal
 		}
 	}
 	if len(ran) > 0 {
@@ -235,7 +235,7 @@ func (e Editor) hasten(ctx context.Context, j *scheduler.Job, found []begun) err
 			return fmt.Errorf("job %s: canceled, but not ended yet: %w", j.Key, err)
 		}
 		for _, f := range again {
-			if at, ok := ran[f.slot]; ok && at.Equal(f.baton.Nominal) {
+			if at, ok := ran[f.key]; ok && at.Equal(f.baton.Nominal) {
 				found = append(found, f)
 			}
 		}
@@ -245,9 +245,9 @@ func (e Editor) hasten(ctx context.Context, j *scheduler.Job, found []begun) err
 			continue
 		}
 		f.baton.Due, f.baton.DeferredUntil = e.shared.Store.Now().UTC(), time.Time{}
-		err := e.shared.Store.Fire(ctx, f.slot, f.baton.Encode(), f.waiting)
+		err := e.shared.Store.Fire(ctx, f.key, f.baton.Encode(), f.waiting)
 		if err != nil && !errors.Is(err, scheduler.ErrConflict) { // on conflict, it has moved, and its worker finds it canceled
-			return fmt.Errorf("job %s: canceled, but not ended yet: %w", f.slot.Key, err)
+			return fmt.Errorf("job %s: canceled, but not ended yet: %w", f.key.Key, err)
 		}
 	}
 	return nil

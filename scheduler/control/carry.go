@@ -152,7 +152,7 @@ func (c *carrier) save(ctx context.Context) bool {
 	ctx = context.WithoutCancel(ctx) // also during shutdown
 	for range casTries {
 		c.op.Worker, c.op.Renewed = c.name, c.keep.shared.Store.Now().UTC()
-		if c.op.Over() {
+		if c.op.HasEnded() {
 			c.op.Worker = ""
 		}
 		rev, err := c.keep.save(ctx, c.op, c.rev)
@@ -181,7 +181,7 @@ func (c *carrier) carry(ctx context.Context) error {
 	ctx = WithClaim(auth.With(WithCaller(ctx, "operation "+c.op.ID), &p), c.op.Claim)
 	var queues []*queue
 	cursor := c.op.Cursor
-	for next := c.look(ctx, cursor); c.op.State == v1.Running; {
+	for next := c.prefetch(ctx, cursor); c.op.State == v1.Running; {
 		if next != nil && waiting(queues) < operationWaits {
 			page := <-next
 			if page.err != nil {
@@ -190,7 +190,7 @@ func (c *carrier) carry(ctx context.Context) error {
 			}
 			queues, cursor, next = enqueue(queues, page.items), page.cursor, nil
 			if cursor != "" {
-				next = c.look(ctx, cursor)
+				next = c.prefetch(ctx, cursor)
 			}
 		} else {
 			intake.Pause(ctx, busyPause)
@@ -224,8 +224,8 @@ type found struct {
 	err    error
 }
 
-// look prefetches the page at a cursor while the process works on the previous one.
-func (c *carrier) look(ctx context.Context, cursor string) <-chan found {
+// prefetch reads the page at a cursor while the process works on the previous one.
+func (c *carrier) prefetch(ctx context.Context, cursor string) <-chan found {
 	at, page := *c.op, make(chan found, 1)
 	at.Cursor = cursor
 	c.ended.Go(func() {

@@ -82,8 +82,8 @@ func (a Auditor) census(ctx context.Context, rep *AuditReport) (*census, error) 
 	return c, err
 }
 
-// strays lists the jobs with batons, but without a definition. If there are any, it reads the batons again.
-func (a Auditor) strays(ctx context.Context, c *census) ([]scheduler.Key, error) {
+// orphans lists the jobs with batons, but without a definition. If there are any, it reads the batons again.
+func (a Auditor) orphans(ctx context.Context, c *census) ([]scheduler.Key, error) {
 	if !slices.Contains(c.defined, false) {
 		return nil, nil
 	}

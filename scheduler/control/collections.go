@@ -64,7 +64,7 @@ func (c CollectionKeeper) PutCollection(
 
 // replaced returns a collection, nil for a new one, with new settings.
 func replaced(cur, wish *scheduler.Collection) (*scheduler.Collection, v1.Result, error) {
-	next := wish.Over(cur)
+	next := wish.Replacing(cur)
 	switch {
 	case cur == nil:
 		err := next.Placed()
@@ -115,9 +115,9 @@ func (c CollectionKeeper) patched(
 	return next, c.checkPlan(ctx, cur, next)
 }
 
-// TurnCollection enables or disables a collection. The states of its jobs do not change. It returns ErrNotFound if the
+// SetCollectionState enables or disables a collection. The states of its jobs do not change. It returns ErrNotFound if the
 // collection does not exist.
-func (c CollectionKeeper) TurnCollection(ctx context.Context, name string, state scheduler.State) (*scheduler.Collection, error) {
+func (c CollectionKeeper) SetCollectionState(ctx context.Context, name string, state scheduler.State) (*scheduler.Collection, error) {
 	if err := scheduler.ValidateCollection(name); err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func (c CollectionKeeper) TurnCollection(ctx context.Context, name string, state
 		if err := c.meets(name, cur); err != nil || cur.State == state {
 			return cur, err
 		}
-		return cur.Turned(state), nil
+		return cur.WithState(state), nil
 	})
 }
 

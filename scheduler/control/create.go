@@ -38,7 +38,7 @@ func (e Editor) create(
 	}
 	v.Result, v.Warnings = v1.Created, warnings
 	if edit.DryRun {
-		v.DryRun = v1.NewDryRun(j, first.Next).Over(nil, nil, j)
+		v.DryRun = v1.NewDryRun(j, first.Next).WithStored(nil, nil, j)
 		_, err = j.Encode(e.shared.Secrets)
 	} else {
 		err = e.begin(ctx, j, rev, first)
@@ -76,13 +76,13 @@ func (e Editor) begin(ctx context.Context, j *scheduler.Job, rev uint64, first s
 		if old == nil {
 			return err // the definition is stored: a consistency check, or a repetition, arms the job
 		}
-		return e.adopt(ctx, j, old)
+		return e.reattach(ctx, j, old)
 	case scheduler.Disabled:
 		old, err := e.plans.straying(ctx, j, rev)
 		if old == nil {
 			return err
 		}
-		return e.adopt(ctx, j, old)
+		return e.reattach(ctx, j, old)
 	}
 	return nil
 }
@@ -90,8 +90,8 @@ func (e Editor) begin(ctx context.Context, j *scheduler.Job, rev uint64, first s
 // errAdopted reports that a new job continues with an existing baton, because its previous definition was lost.
 var errAdopted = errors.New("adopted")
 
-// adopt stores the new job j as the owner of the orphaned baton old, and makes that baton follow it.
-func (e Editor) adopt(ctx context.Context, j *scheduler.Job, old *scheduler.Baton) error {
+// reattach stores the new job j as the owner of the orphaned baton old, and makes that baton follow it.
+func (e Editor) reattach(ctx context.Context, j *scheduler.Job, old *scheduler.Baton) error {
 	next, err := j.Reattach(*old)
 	if err != nil {
 		return err

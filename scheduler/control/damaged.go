@@ -15,8 +15,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/engine/step"
 )
 
-// mend replaces a damaged job with a definition.
-func (e Editor) mend(
+// repair replaces a damaged job with a definition.
+func (e Editor) repair(
 	ctx context.Context, damaged *scheduler.DamagedError, edit Edit, r *scheduler.DefinitionDecoder, def *scheduler.Definition,
 ) (*v1.Job, error) {
 	if edit.SpecSequence > 0 && damaged.SpecSequence() > edit.SpecSequence {
@@ -25,7 +25,7 @@ func (e Editor) mend(
 	if err := e.meets(edit.Key, damaged.Job()); err != nil {
 		return nil, err
 	}
-	j, err := damaged.Mended(r.UID, def, r.Now, edit.SpecSequence)
+	j, err := damaged.Repaired(r.UID, def, r.Now, edit.SpecSequence)
 	if err != nil {
 		return nil, err
 	}
@@ -36,10 +36,10 @@ func (e Editor) mend(
 	var v *v1.Job
 	if edit.DryRun {
 		v = v1.NewJob(j, j.Progress, r.Now)
-		v.DryRun = v1.NewDryRun(j, j.Begin(j.Progress, r.Now).Next).Over(nil, nil, j)
+		v.DryRun = v1.NewDryRun(j, j.Begin(j.Progress, r.Now).Next).WithStored(nil, nil, j)
 		_, err = j.Encode(e.shared.Secrets)
 	} else {
-		v, err = e.putMended(ctx, j, damaged)
+		v, err = e.putRepaired(ctx, j, damaged)
 	}
 	if err != nil {
 		return nil, err
@@ -48,8 +48,8 @@ func (e Editor) mend(
 	return v, nil
 }
 
-// putMended stores a job over the damaged revision, and arms its baton.
-func (e Editor) putMended(ctx context.Context, j *scheduler.Job, damaged *scheduler.DamagedError) (*v1.Job, error) {
+// putRepaired stores a job over the damaged revision, and arms its baton.
+func (e Editor) putRepaired(ctx context.Context, j *scheduler.Job, damaged *scheduler.DamagedError) (*v1.Job, error) {
 	err := e.save(ctx, damaged.Job(), j, damaged.Revision)
 	if errors.Is(err, step.ErrOvertaken) {
 		return nil, contended("job " + j.Key.String())

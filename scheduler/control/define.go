@@ -23,7 +23,7 @@ func (e Editor) define(ctx context.Context, edit Edit) (r *scheduler.DefinitionD
 	if err != nil {
 		return nil, nil, "", err
 	}
-	r = e.reading(c, edit.Key)
+	r = e.decoder(c, edit.Key)
 	draft := r.Document(v)
 	if err := e.shared.Secrets.Check(ctx, draft.Object, draft.Written); err != nil {
 		return nil, nil, draft.At, err
@@ -54,8 +54,8 @@ func (e Editor) open(ctx context.Context, edit Edit) (*scheduler.Collection, doc
 	return c, v, err
 }
 
-// reading returns the parser of a document for a job of the collection.
-func (e Editor) reading(c *scheduler.Collection, k scheduler.Key) *scheduler.DefinitionDecoder {
+// decoder returns the parser of a document for a job of the collection.
+func (e Editor) decoder(c *scheduler.Collection, k scheduler.Key) *scheduler.DefinitionDecoder {
 	return &scheduler.DefinitionDecoder{
 		Limits: c.Limits(e.shared.Limits), Actions: e.shared.Actions, Key: k, UID: newUID(), Now: e.shared.Store.Now().UTC(),
 	}

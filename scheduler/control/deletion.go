@@ -41,9 +41,9 @@ func (c CollectionKeeper) DeleteCollection(ctx context.Context, name string, onl
 		}
 		return c.remove(ctx, one)
 	}
-	cur, marked := one, one.Turned(scheduler.Deleting)
+	cur, marked := one, one.WithState(scheduler.Deleting)
 	if one.State == scheduler.Damaged {
-		cur, marked = nil, scheduler.NewCollection(name).Turned(scheduler.Deleting)
+		cur, marked = nil, scheduler.NewCollection(name).WithState(scheduler.Deleting)
 	}
 	if err := c.write(ctx, cur, marked, one.Revision); err != nil {
 		return fmt.Errorf("collection %s: %w", name, err)

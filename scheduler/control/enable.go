@@ -29,17 +29,17 @@ func (e Editor) Disable(ctx context.Context, k scheduler.Key) (*v1.Job, error) {
 // SetEnabled enables or disables a job. specSequence is the stream sequence of the spec that requested it, or 0. A job that a
 // later spec has written does not change, and the view reports this.
 func (e Editor) SetEnabled(ctx context.Context, k scheduler.Key, state scheduler.State, specSequence uint64) (*v1.Job, error) {
-	return e.turn(asking(ctx, turns[state]), k, specSequence, func(cur *scheduler.Job) (*scheduler.Job, error) {
+	return e.setState(asking(ctx, turns[state]), k, specSequence, func(cur *scheduler.Job) (*scheduler.Job, error) {
 		now := e.shared.Store.Now().UTC()
 		if cur.State == state && (state != scheduler.Enabled || !cur.PausedAt(now)) {
 			return nil, e.retoldTurn(ctx, cur, specSequence)
 		}
-		return cur.Turned(state, now, specSequence), nil
+		return cur.WithState(state, now, specSequence), nil
 	})
 }
 
-// turn stores what change makes of a job that has not ended; nil means that nothing changes.
-func (e Editor) turn(
+// setState stores what change makes of a job that has not ended; nil means that nothing changes.
+func (e Editor) setState(
 	ctx context.Context, k scheduler.Key, specSequence uint64, change func(cur *scheduler.Job) (*scheduler.Job, error),
 ) (*v1.Job, error) {
 	if err := k.Validate(); err != nil {
@@ -63,7 +63,7 @@ func (e Editor) turn(
 			return nil, err
 		}
 		if cur.State.Final() {
-			return nil, cur.OverError()
+			return nil, cur.EndedError()
 		}
 		next, err := change(cur)
 		if err != nil {
@@ -109,7 +109,7 @@ func (e Editor) Delete(ctx context.Context, k scheduler.Key, specSequence uint64
 			return e.shared.audited(ctx, deletion(k, st), func(*audit.Entry) error { return e.sweep(ctx, left) }) // interrupted
 		}
 		if errors.Is(err, scheduler.ErrNotFound) {
-			stray, _, failed := e.shared.stray(ctx, k)
+			stray, _, failed := e.shared.findOrphan(ctx, k)
 			switch {
 			case failed != nil:
 				return failed
@@ -201,7 +201,7 @@ func (e Editor) Pause(ctx context.Context, k scheduler.Key, until string) (*v1.J
 // PauseAt is [Editor.Pause] for a request that was made at the instant asked, to which until is relative: "2h" starts
 // then, and "9:00" is the next 9:00 after it, even if the request is executed later, as for many jobs.
 func (e Editor) PauseAt(ctx context.Context, k scheduler.Key, until string, asked time.Time) (*v1.Job, error) {
-	return e.turn(asking(ctx, "pause"), k, 0, func(cur *scheduler.Job) (*scheduler.Job, error) {
+	return e.setState(asking(ctx, "pause"), k, 0, func(cur *scheduler.Job) (*scheduler.Job, error) {
 		end, err := explain.ParseFuture(until, cur.Plan.Zone(), asked.UTC())
 		if err != nil {
 			return nil, scheduler.Invalid("until", err.Error())

@@ -54,8 +54,8 @@ func (r Reader) Follow(ctx context.Context, q HistoryQuery, tail Tail) error {
 	default:
 		begins.After = *tail.After
 	}
-	register := r.shared.roster.enter(ctx)
-	defer r.shared.roster.release(register)
+	register := r.shared.jobs.enter(ctx)
+	defer r.shared.jobs.release(register)
 	followed, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	unwatched := context.AfterFunc(register.watching, func() { //nolint:contextcheck // all followers share the watch
@@ -181,8 +181,8 @@ type register struct {
 	lookups  singleflight.Group // in progress, by job
 	users    int                // guarded by the roster
 
-	mu   sync.Mutex
-	told map[*follower]struct{} // followers to notify when their job changes
+	mu        sync.Mutex
+	followers map[*follower]struct{} // followers to notify when their job changes
 }
 
 // incarnation is the incarnation of a job at a revision.
@@ -242,7 +242,7 @@ func (s *jobWatcher) release(r *register) {
 }
 
 func newRegister(ctx context.Context, store scheduler.Store) *register {
-	r := &register{stands: make(chan struct{}), ended: make(chan struct{}), told: map[*follower]struct{}{}}
+	r := &register{stands: make(chan struct{}), ended: make(chan struct{}), followers: map[*follower]struct{}{}}
 	r.watching, r.end = context.WithCancelCause(context.WithoutCancel(ctx))
 	r.Mirror = jobcache.New(jobcache.Config[scheduler.Key, incarnation]{
 		Watch: func(ctx context.Context, ready func(), changed func(scheduler.Key, uint64, []byte)) error {
@@ -267,11 +267,11 @@ func newRegister(ctx context.Context, store scheduler.Store) *register {
 func (r *register) tell(t *follower) (stop func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.told[t] = struct{}{}
+	r.followers[t] = struct{}{}
 	return func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		delete(r.told, t)
+		delete(r.followers, t)
 	}
 }
 
@@ -279,7 +279,7 @@ func (r *register) tell(t *follower) (stop func()) {
 func (r *register) changed(k scheduler.Key) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for t := range r.told {
+	for t := range r.followers {
 		if t.query.Key == k {
 			select {
 			case t.touched <- struct{}{}:

@@ -138,13 +138,13 @@ type historySearch struct {
 	next    uint64
 }
 
-// over reports whether the page is complete.
-func (s *historySearch) over() bool { return s.full || s.ended }
+// complete reports whether the page is complete.
+func (s *historySearch) complete() bool { return s.full || s.ended }
 
 func (s *historySearch) missing() bool { return !s.jobs.known[s.query.Key].exists }
 
-// look examines the next record, and reports whether to continue.
-func (s *historySearch) look(r *scheduler.Record) bool {
+// visit examines the next record, and reports whether to continue.
+func (s *historySearch) visit(r *scheduler.Record) bool {
 	s.seen++
 	if s.query.Passed(r) {
 		s.ended = true
@@ -253,7 +253,7 @@ func (f *finder) all(ctx context.Context) error {
 	}
 	from, to := f.index.Span()
 	if !f.current && (before == 0 || before > to) {
-		if err := f.scan(ctx, before, to); err != nil || f.search.over() {
+		if err := f.scan(ctx, before, to); err != nil || f.search.complete() {
 			return err
 		}
 	}
@@ -261,7 +261,7 @@ func (f *finder) all(ctx context.Context) error {
 		before = to
 	}
 	if before > from {
-		if err := f.lookUp(ctx, before); err != nil || f.search.over() {
+		if err := f.lookUp(ctx, before); err != nil || f.search.complete() {
 			return err
 		}
 		before = from
@@ -280,7 +280,7 @@ func (f *finder) scan(ctx context.Context, before, down uint64) error {
 		if r.Sequence < down {
 			return false
 		}
-		more := s.look(r)
+		more := s.visit(r)
 		if len(s.pending) >= f.chunk {
 			failed = s.settle(ctx)
 		}
@@ -312,7 +312,7 @@ func (f *finder) lookUp(ctx context.Context, before uint64) error {
 					continue
 				}
 			}
-			if more = s.look(r); !more {
+			if more = s.visit(r); !more {
 				break
 			}
 		}

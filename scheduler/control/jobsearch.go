@@ -48,7 +48,7 @@ func (s *jobSearch) run(ctx context.Context) (more bool, err error) {
 		}
 		hits = s.skip(hits)
 		for chunk := range slices.Chunk(hits, listBatch) {
-			if err := s.look(ctx, chunk); err != nil {
+			if err := s.examine(ctx, chunk); err != nil {
 				return false, err
 			}
 			if s.full || s.tired {
@@ -85,9 +85,9 @@ func (s *jobSearch) skip(hits []index.Hit) []index.Hit {
 	return hits
 }
 
-// look examines a batch of candidates, until the page is full and one more job matches, or the compile effort is too
+// examine checks a batch of candidates, until the page is full and one more job matches, or the compile effort is too
 // high.
-func (s *jobSearch) look(ctx context.Context, hits []index.Hit) error {
+func (s *jobSearch) examine(ctx context.Context, hits []index.Hit) error {
 	keys := make([]scheduler.Key, len(hits))
 	for i, h := range hits {
 		keys[i] = h.Key
@@ -96,7 +96,7 @@ func (s *jobSearch) look(ctx context.Context, hits []index.Hit) error {
 	if err := s.reader.shared.Store.LoadJobs(ctx, keys, func(st scheduler.Stored) { found[st.Key] = st }); err != nil {
 		return err
 	}
-	look, err := s.reader.shared.steps.Look(ctx, s.enabled(found))
+	look, err := s.reader.shared.steps.Snapshot(ctx, s.enabled(found))
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (s *jobSearch) look(ctx context.Context, hits []index.Hit) error {
 }
 
 // pick adds a job if it matches and fits.
-func (s *jobSearch) pick(ctx context.Context, st scheduler.Stored, look *step.Look) error {
+func (s *jobSearch) pick(ctx context.Context, st scheduler.Stored, look *step.Snapshot) error {
 	if s.tired = s.work >= listWork; s.tired {
 		return nil
 	}
@@ -185,7 +185,7 @@ func (s *jobSearch) outcome(ctx context.Context, j *scheduler.Job, b *scheduler.
 
 // enabled returns the candidates that are stored as enabled, if their current state affects the page.
 func (s *jobSearch) enabled(found map[scheduler.Key]scheduler.Stored) (keys []scheduler.Key) {
-	if !s.asksCourse() {
+	if !s.needsLifecycle() {
 		return nil
 	}
 	for k, st := range found {
@@ -196,14 +196,14 @@ func (s *jobSearch) enabled(found map[scheduler.Key]scheduler.Stored) (keys []sc
 	return keys
 }
 
-// asksCourse reports whether the page may include jobs that are stored as enabled.
-func (s *jobSearch) asksCourse() bool {
+// needsLifecycle reports whether the page may include jobs that are stored as enabled.
+func (s *jobSearch) needsLifecycle() bool {
 	return s.query.State != scheduler.Disabled && s.query.State != scheduler.Damaged
 }
 
 // mayHave reports whether a job may have the state of the query. A job that is stored as enabled and has no baton may
 // have ended.
-func (s *jobSearch) mayHave(st scheduler.Stored, look *step.Look) bool {
+func (s *jobSearch) mayHave(st scheduler.Stored, look *step.Snapshot) bool {
 	state := s.query.State
 	return state == "" || scheduler.MayHaveState(st.Data, state) ||
 		state.Final() && scheduler.StoredState(st.Data) == scheduler.Enabled && !look.Occupied(st.Key)
@@ -212,7 +212,7 @@ func (s *jobSearch) mayHave(st scheduler.Stored, look *step.Look) bool {
 // read decodes a stored job and adds its compile effort. shown is its view, as far as known; for a damaged job, it
 // describes the damage. b is its baton, if it was requested and exists.
 func (s *jobSearch) read(
-	ctx context.Context, st scheduler.Stored, look *step.Look,
+	ctx context.Context, st scheduler.Stored, look *step.Snapshot,
 ) (j *scheduler.Job, b *scheduler.Baton, shown *v1.Job, err error) {
 	shared := s.reader.shared
 	_, kept, _ := shared.plans.Kept(st.Key, st.Revision)
@@ -224,7 +224,7 @@ func (s *jobSearch) read(
 		shown = v1.NewDamaged(damaged)
 		return shown.Job, nil, shown, nil
 	}
-	if err != nil || j.State != scheduler.Enabled || !s.asksCourse() {
+	if err != nil || j.State != scheduler.Enabled || !s.needsLifecycle() {
 		return j, nil, nil, err
 	}
 	own, err := look.Own(ctx, j)

@@ -109,26 +109,26 @@ func (OperationKeeper) entry(op *operation, verb string) *audit.Entry {
 
 // StartOperation starts a proposed operation.
 func (o OperationKeeper) StartOperation(ctx context.Context, id string) (*v1.Operation, error) {
-	return o.turn(ctx, id, v1.Running)
+	return o.setState(ctx, id, v1.Running)
 }
 
 // CancelOperation stops an operation. Jobs that it has not reached remain unchanged.
 func (o OperationKeeper) CancelOperation(ctx context.Context, id string) (*v1.Operation, error) {
-	return o.turn(ctx, id, v1.Canceled)
+	return o.setState(ctx, id, v1.Canceled)
 }
 
-// turn changes the state of an operation, unless it already has that state or has ended.
-func (o OperationKeeper) turn(ctx context.Context, id string, to v1.OperationState) (*v1.Operation, error) {
+// setState changes the state of an operation, unless it already has that state or has ended.
+func (o OperationKeeper) setState(ctx context.Context, id string, to v1.OperationState) (*v1.Operation, error) {
 	for range casTries {
 		op, rev, err := o.load(ctx, id, auth.Operate)
-		if err != nil || op.State == to || op.Over() {
+		if err != nil || op.State == to || op.HasEnded() {
 			return show(op), err
 		}
 		verb := "cancel"
 		if to == v1.Running {
 			verb = "create"
 		}
-		if op.State = to; op.Over() {
+		if op.State = to; op.HasEnded() {
 			op.Ended = o.shared.Store.Now().UTC()
 		}
 		err = o.shared.audited(ctx, o.entry(op, verb), func(*audit.Entry) error {

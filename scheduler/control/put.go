@@ -78,7 +78,7 @@ func (e Editor) Put(ctx context.Context, edit Edit) (v *v1.Job, created bool, er
 		return def, scheduler.CheckOmitted(cur, def, at)
 	})
 	if damaged, ok := errors.AsType[*scheduler.DamagedError](err); ok && damaged.Key == edit.Key {
-		v, err = e.mend(ctx, damaged, edit, r, def)
+		v, err = e.repair(ctx, damaged, edit, r, def)
 	}
 	created = err == nil && v.Result == v1.Created
 	e.creating.Store(created)
@@ -98,7 +98,7 @@ func (e Editor) Patch(ctx context.Context, edit Edit) (*v1.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := e.reading(c, edit.Key)
+	r := e.decoder(c, edit.Key)
 	view, err := e.apply(ctx, edit, r, func(cur *scheduler.Job) (*scheduler.Definition, error) {
 		if cur == nil {
 			return nil, fmt.Errorf("job %s: %w", edit.Key, scheduler.ErrNotFound)
@@ -116,7 +116,7 @@ func (e Editor) Patch(ctx context.Context, edit Edit) (*v1.Job, error) {
 				return nil, err
 			}
 			if settled.State.Final() && settled.Equals(def) {
-				return nil, settled.OverError()
+				return nil, settled.EndedError()
 			}
 		}
 		return def, c.AdmitsPatch(cur, def, r)
@@ -137,7 +137,7 @@ func (e Editor) apply(
 	for try := range casTries {
 		if try == 1 { // there are concurrent edits: take turns
 			var err error
-			if release, err = e.shared.editing.take(ctx, edit.Key.String()); err != nil {
+			if release, err = e.shared.editing.lock(ctx, edit.Key.String()); err != nil {
 				return nil, err
 			}
 		}
@@ -216,7 +216,7 @@ func (e Editor) write(
 	var v *v1.Job
 	switch {
 	case edit.DryRun:
-		v, err = e.foresee(ctx, cur, next, at)
+		v, err = e.dryRun(ctx, cur, next, at)
 	case same && edit.SpecSequence <= cur.SpecSequence:
 		v, err = e.unchanged(ctx, stored, at)
 	default:
@@ -296,8 +296,8 @@ func (e Editor) replace(ctx context.Context, cur, next *scheduler.Job, seen step
 	}
 	if v == nil {
 		v, err = e.reads.Get(ctx, next.Key) // a worker has the baton, or the edit has ended the job
-		if v != nil && next.State == scheduler.Enabled && v.Status.Over != "" && v.Status.Occurrences > at.Number {
-			v.Status.Over = "" // it has run and ended meanwhile: the advice to enable it again would mislead
+		if v != nil && next.State == scheduler.Enabled && v.Status.Message != "" && v.Status.Occurrences > at.Number {
+			v.Status.Message = "" // it has run and ended meanwhile: the advice to enable it again would mislead
 		}
 	}
 	if v != nil {

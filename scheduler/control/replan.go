@@ -256,8 +256,8 @@ func (p *planner) locate(ctx context.Context, k scheduler.Key) (scheduler.Found,
 	})
 }
 
-// look is locate for reads and dry runs: it writes nothing.
-func (p *planner) look(ctx context.Context, k scheduler.Key) (scheduler.Found, step.From, error) {
+// peek is locate for reads and dry runs: it writes nothing.
+func (p *planner) peek(ctx context.Context, k scheduler.Key) (scheduler.Found, step.From, error) {
 	return p.find(ctx, k, func(scheduler.BatonKey, uint64, error) error { return nil })
 }
 
@@ -362,7 +362,7 @@ func (p *planner) rejoined(ctx context.Context, j *scheduler.Job, was scheduler.
 
 // baton returns a job's own baton, which may be nil, and whether a worker has it.
 func (p *planner) baton(ctx context.Context, j *scheduler.Job) (b *scheduler.Baton, running bool, err error) {
-	found, _, err := p.look(ctx, j.Key)
+	found, _, err := p.peek(ctx, j.Key)
 	b = found.Own(j)
 	if err != nil || b == nil {
 		return nil, false, err

@@ -95,10 +95,10 @@ func (r Runner) resubmitFailed(ctx context.Context, it item, since time.Time) (v
 	search := scheduler.NewOccurrenceSearch(j, it.nominal)
 	search.Found = it.failure.fault
 	if it.failure.rerun != nil {
-		search.Look(it.failure.rerun)
+		search.Visit(it.failure.rerun)
 	}
 	err = r.shared.Store.RecordsFrom(ctx, it.key, it.failure.next, func(rec *scheduler.Record) bool {
-		search.Look(rec)
+		search.Visit(rec)
 		return true
 	})
 	if err != nil {
@@ -173,7 +173,7 @@ func (r Runner) resubmission(
 			if rec.Resubmits != nil && rec.Nominal.Equal(asked) {
 				before = rec.Resubmits
 			}
-			return before == nil && search.Look(rec)
+			return before == nil && search.Visit(rec)
 		})
 		switch {
 		case err != nil:

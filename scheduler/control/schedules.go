@@ -245,7 +245,7 @@ func (s ScheduleKeeper) put(
 	if err != nil {
 		return nil, err
 	}
-	r := s.edits.reading(c, k)
+	r := s.edits.decoder(c, k)
 	define := func(cur *scheduler.Job) (*scheduler.Definition, error) {
 		properties, err := change(cur)
 		if err != nil {

@@ -116,7 +116,7 @@ type shared struct {
 	index *index.Index // of jobs, for searches
 
 	histories *historyKeeper
-	roster    *jobWatcher // of jobs, for live tails
+	jobs      *jobWatcher // of jobs, for live tails
 
 	admissions admissions
 	editing    keyedMutex // of edited jobs, for conflicting edits
@@ -132,7 +132,7 @@ func New(cfg Config) *Service {
 		Config: cfg.withDefaults(), plans: &jobcache.Plans{},
 		computing: newQueue(few()), searching: newQueue(few()), doctoring: newQueue(1),
 	}
-	h.roster = &jobWatcher{store: h.Store}
+	h.jobs = &jobWatcher{store: h.Store}
 	h.histories = newHistoryKeeper(h.Store, h.HistoryMemory)
 	h.steps = step.New(step.Config{Store: h.Store, Secrets: h.Secrets, Load: h.load, OnRecord: h.OnRecord})
 	h.index = index.New(index.Config{Store: h.Store, Bulk: h.IndexBulk, Now: h.Store.Now, Logger: h.Logger})
@@ -220,7 +220,7 @@ func (h *shared) settledAll(ctx context.Context, jobs []*scheduler.Job) ([]*sche
 			keys = append(keys, j.Key)
 		}
 	}
-	look, err := h.steps.Look(ctx, keys)
+	look, err := h.steps.Snapshot(ctx, keys)
 	if err != nil {
 		return nil, err
 	}

@@ -64,7 +64,7 @@ func (r Runner) trigger(ctx context.Context, k scheduler.Key, asked time.Time, d
 	case err != nil:
 		return "", err
 	case j.State.Final():
-		return "", j.OverError()
+		return "", j.EndedError()
 	}
 	if err := checkJob(r.when, k, j); err != nil {
 		return "", err

@@ -23,11 +23,11 @@ import (
 type TestRunner struct {
 	shared *shared
 	edits  Editor
-	trials *trials
+	trials *testSlots
 }
 
-// trials limits concurrent test runs, to one per caller and a few in total.
-type trials struct {
+// testSlots limits concurrent test runs, to one per caller and a few in total.
+type testSlots struct {
 	mu     sync.Mutex
 	wait   map[string]int // number of test runs by caller, running or waiting
 	own    keyedMutex     // per caller
@@ -40,18 +40,18 @@ const (
 	trialsOfACaller = 4
 )
 
-func newTrials() *trials {
-	return &trials{wait: map[string]int{}, places: make(chan struct{}, trialsAtOnce)}
+func newTrials() *testSlots {
+	return &testSlots{wait: map[string]int{}, places: make(chan struct{}, trialsAtOnce)}
 }
 
 // take waits for the caller's turn. It returns ErrUnavailable if the caller has too many requests.
-func (t *trials) take(ctx context.Context) (release func(), err error) {
+func (t *testSlots) take(ctx context.Context) (release func(), err error) {
 	caller, _ := ctx.Value(callerKey{}).(string)
 	if !t.enter(caller) {
 		return nil, fmt.Errorf("%w: %d trials of yours are under way already; wait for their answers",
 			scheduler.ErrUnavailable, trialsOfACaller)
 	}
-	done, err := t.own.take(ctx, caller)
+	done, err := t.own.lock(ctx, caller)
 	if err != nil {
 		t.leave(caller)
 		return nil, err
@@ -66,7 +66,7 @@ func (t *trials) take(ctx context.Context) (release func(), err error) {
 	}
 }
 
-func (t *trials) enter(caller string) bool {
+func (t *testSlots) enter(caller string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.wait[caller] >= trialsOfACaller {
@@ -76,7 +76,7 @@ func (t *trials) enter(caller string) bool {
 	return true
 }
 
-func (t *trials) leave(caller string) {
+func (t *testSlots) leave(caller string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.wait[caller]--
@@ -85,8 +85,8 @@ func (t *trials) leave(caller string) {
 	}
 }
 
-// Try runs one attempt of a job's action now and returns its result. A document defines the job, which is not stored;
-// without a document, Try uses the stored job. No history record is written, and no retry or errorAction follows; the
+// TestRun runs one attempt of a job's action now and returns its result. A document defines the job, which is not stored;
+// without a document, TestRun uses the stored job. No history record is written, and no retry or errorAction follows; the
 // audit log has an entry. Try waits at most a minute, regardless of the job's timeout.
 //
 // The body {"data": {…}} tests the stored job with the data of a run, see [Runner.RunBy].
@@ -98,7 +98,7 @@ func (t *trials) leave(caller string) {
 // Errors: ErrInvalid with every problem of the document; ErrNotFound without the collection or, without a document, the
 // job; ErrConflict if the collection's plan does not allow the job, or if the target is busy or its circuit breaker is
 // open. A failed attempt is a result, not an error.
-func (t TestRunner) Try(ctx context.Context, k scheduler.Key, body []byte) (*v1.Trial, error) {
+func (t TestRunner) TestRun(ctx context.Context, k scheduler.Key, body []byte) (*v1.Trial, error) {
 	if err := k.Validate(); err != nil {
 		return nil, err
 	}
@@ -161,7 +161,7 @@ func (t TestRunner) read(ctx context.Context, k scheduler.Key, body []byte, v *v
 	if err != nil {
 		return nil, err
 	}
-	r := t.edits.reading(c, k)
+	r := t.edits.decoder(c, k)
 	draft, kept := r.TestRun(cur, doc)
 	if err := t.shared.Secrets.Check(ctx, draft.Object, draft.Written); err != nil {
 		return nil, err

@@ -121,16 +121,16 @@ func (w *Worker) detach(r *run, j *scheduler.Job, d scheduler.Decision) stage {
 // patience is how long a run may wait for its slot before the worker checks its eligibility again.
 const patience = time.Second
 
-// standing checks again whether a run is eligible after a long wait for its slot. Otherwise the decision at its due
+// eligibility checks again whether a run is eligible after a long wait for its slot. Otherwise the decision at its due
 // time holds: as for a running attempt, an edit applies to the next occurrence.
-func (w *Worker) standing(r *run) scheduler.Eligibility {
+func (w *Worker) eligibility(r *run) scheduler.Eligibility {
 	open := w.cfg.Collections.Open(r.key().Collection)
 	if w.cfg.Collections.IsDeleting(r.key().Collection) {
 		return scheduler.Closed
 	}
 	if w.jobs.Unchanged(r.key(), r.since) { // only its collection may have changed
 		if open || !r.baton.NeedsOpen() {
-			return scheduler.GoesOn
+			return scheduler.Eligible
 		}
 		return scheduler.Closed
 	}
@@ -139,11 +139,11 @@ func (w *Worker) standing(r *run) scheduler.Eligibility {
 	case errors.Is(err, scheduler.ErrNotFound):
 		return scheduler.Gone
 	case err != nil:
-		return scheduler.GoesOn
+		return scheduler.Eligible
 	case j.UID != r.job.UID:
 		return scheduler.Foreign
 	}
-	return r.baton.StandingOf(j, open)
+	return r.baton.EligibilityOf(j, open)
 }
 
 // sendBack makes a run wait for its target outside the process.
@@ -153,7 +153,7 @@ func (w *Worker) sendBack(r *run, d limits.Deferral) stage {
 	}
 	now := w.cfg.Store.Now()
 	if !w.jobs.Unchanged(r.key(), r.since) {
-		switch w.standing(r) { //nolint:exhaustive // the other results do not prevent it
+		switch w.eligibility(r) { //nolint:exhaustive // the other results do not prevent it
 		case scheduler.Gone:
 			return w.astray(r)
 		case scheduler.Foreign:

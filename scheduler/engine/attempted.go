@@ -44,15 +44,15 @@ func (w *Worker) attemptOnce(r *run) stage {
 		return admitted{r}
 	}
 	if r.Waited(w.cfg.Store.Now()) >= patience {
-		switch w.standing(r) {
-		case scheduler.GoesOn:
+		switch w.eligibility(r) {
+		case scheduler.Eligible:
 		case scheduler.Gone:
 			w.limiter.Forgo(r)
 			return w.astray(r)
 		case scheduler.Foreign:
 			w.limiter.Forgo(r)
 			return w.dropOrphan(r)
-		case scheduler.Over, scheduler.Dropped, scheduler.Closed:
+		case scheduler.JobEnded, scheduler.Dropped, scheduler.Closed:
 			w.limiter.Forgo(r)
 			return admitted{r} // decide again
 		}
@@ -317,7 +317,7 @@ func (w *Worker) Try(ctx context.Context, action scheduler.Action, a scheduler.A
 	res := w.invoke(limited, action, a)
 	res.Duration = time.Since(began)
 	counted := res
-	counted.Blameless = counted.Failed
+	counted.SkipCircuit = counted.Failed
 	w.limiter.Done(r, counted)
 	return res, nil
 }

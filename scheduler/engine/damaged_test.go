@@ -113,8 +113,8 @@ func (w *world) mustBeShownDamaged() {
 	w.t.Helper()
 	for name := range damages {
 		v := w.get(name)
-		if v.Job.State != scheduler.Damaged || !strings.Contains(v.Status.Over, "cannot be read") {
-			w.t.Errorf("%s: shown as %s: %s", name, v.Job.State, v.Status.Over)
+		if v.Job.State != scheduler.Damaged || !strings.Contains(v.Status.Message, "cannot be read") {
+			w.t.Errorf("%s: shown as %s: %s", name, v.Job.State, v.Status.Message)
 		}
 		if data, err := v.MarshalJSON(); err != nil || !strings.Contains(string(data), `"state":"damaged"`) {
 			w.t.Errorf("%s: its document is %s, %v", name, data, err)
@@ -334,8 +334,8 @@ func TestTooCostlyJobIsDamaged(t *testing.T) {
 			return fmt.Sprintf(`{"form":"1%08x",%s`, crc32.Checksum([]byte(rest), crc32.MakeTable(crc32.Castagnoli)), rest)
 		})
 		time.Sleep(time.Minute)
-		if v := w.get("job"); v.Job.State != scheduler.Damaged || !strings.Contains(v.Status.Over, "cannot be read") {
-			t.Errorf("shown as %s: %s", v.Job.State, v.Status.Over)
+		if v := w.get("job"); v.Job.State != scheduler.Damaged || !strings.Contains(v.Status.Message, "cannot be read") {
+			t.Errorf("shown as %s: %s", v.Job.State, v.Status.Message)
 		}
 		w.wantCalls(1)
 		if v := w.put("job", every); v.Result != v1.Updated || v.Job.State != scheduler.Enabled {

@@ -88,7 +88,7 @@ func TestEndedShowsAtOnce(t *testing.T) {
 		for name, job := range jobs {
 			v := w.get(name)
 			shown[name] = v.Status
-			if v.Job.State != job.state || v.Status.Executions+v.Status.Errors != job.runs || v.Status.Over == "" || v.Status.Running {
+			if v.Job.State != job.state || v.Status.Executions+v.Status.Errors != job.runs || v.Status.Message == "" || v.Status.Running {
 				t.Errorf("%s: %s, %+v, want %s after %d attempts", name, v.Job.State, v.Status, job.state, job.runs)
 			}
 			if w.storedState(name) == scheduler.Enabled {

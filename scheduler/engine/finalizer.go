@@ -21,14 +21,14 @@ type finalizer struct {
 	write func(ctx context.Context, endings []scheduler.Completion, again bool) error // again: the last batch failed
 	busy  func() bool
 
-	mu    sync.Mutex
-	queue []ending
-	over  bool // some endings did not fit
-	wake  chan struct{}
+	mu         sync.Mutex
+	queue      []pendingCompletion
+	overflowed bool // some endings did not fit
+	wake       chan struct{}
 }
 
-// ending is an ending that waits to be written.
-type ending struct {
+// pendingCompletion is a completion that waits to be written.
+type pendingCompletion struct {
 	scheduler.Completion
 
 	since time.Time
@@ -56,9 +56,9 @@ func newFinalizer(write func(context.Context, []scheduler.Completion, bool) erro
 func (f *finalizer) add(x scheduler.Completion) {
 	f.mu.Lock()
 	if len(f.queue) < finalKept {
-		f.queue = append(f.queue, ending{x, time.Now()})
+		f.queue = append(f.queue, pendingCompletion{x, time.Now()})
 	} else {
-		f.over = true
+		f.overflowed = true
 	}
 	first := len(f.queue) == 1
 	f.mu.Unlock()
@@ -133,7 +133,7 @@ func (f *finalizer) oldest() time.Time {
 }
 
 // next takes a batch from the queue.
-func (f *finalizer) next() []ending {
+func (f *finalizer) next() []pendingCompletion {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	n := min(len(f.queue), step.EndBatch)
@@ -146,14 +146,14 @@ func (f *finalizer) next() []ending {
 }
 
 // back returns a batch to the end of the queue, so that others are tried first.
-func (f *finalizer) back(batch []ending) {
+func (f *finalizer) back(batch []pendingCompletion) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.queue = append(f.queue, batch...)
 }
 
 // plain returns the endings of a batch.
-func plain(batch []ending) []scheduler.Completion {
+func plain(batch []pendingCompletion) []scheduler.Completion {
 	endings := make([]scheduler.Completion, len(batch))
 	for i, x := range batch {
 		endings[i] = x.Completion
@@ -165,8 +165,8 @@ func plain(batch []ending) []scheduler.Completion {
 func (f *finalizer) rested() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	over := f.over && len(f.queue) == 0
-	f.over = f.over && !over
+	over := f.overflowed && len(f.queue) == 0
+	f.overflowed = f.overflowed && !over
 	return over
 }
 
@@ -187,5 +187,5 @@ func (w *Worker) finalize(ctx context.Context, endings []scheduler.Completion, a
 // busy reports whether the worker has more urgent work: attempts wait for a slot, definitions are being read, or a held
 // baton is due soon.
 func (w *Worker) busy() bool {
-	return w.limiter.Backlog() || w.loader.pending() || w.timers.within(finalLook) || w.room.Size() > w.cfg.HoldMemory/2
+	return w.limiter.Backlog() || w.loader.pending() || w.timers.within(finalLook) || w.buffer.Size() > w.cfg.HoldMemory/2
 }

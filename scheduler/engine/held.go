@@ -31,7 +31,7 @@ func (w *Worker) hold(r *run) stage {
 		r.weighs(r.packed.HeldBytes())
 		r.runState = nil
 	}
-	w.room.Resize(r.place(), int(r.weight))
+	w.buffer.Resize(r.place(), int(r.weight))
 	k, since, looked := r.key(), r.since, r.packed != nil || r.known != nil
 	if !w.timers.add(r) {
 		return w.nak(r)
@@ -78,17 +78,17 @@ func (w *Worker) held() scheduler.Held {
 	return scheduler.Held{Budget: w.cfg.HoldMemory, Waiting: w.timers.bytes() + w.loader.bytes()}
 }
 
-// herds counts deferred batons by due time.
-type herds struct {
-	mu    sync.Mutex
-	herds scheduler.BurstCounter
+// burstCounter counts deferred batons by due time.
+type burstCounter struct {
+	mu     sync.Mutex
+	bursts scheduler.BurstCounter
 }
 
 // join counts a baton, and returns how many share its due time.
-func (h *herds) join(due, now time.Time) int {
+func (h *burstCounter) join(due, now time.Time) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.herds.Join(due, now)
+	return h.bursts.Join(due, now)
 }
 
 // timers keeps batons in memory until they are due, then hands them on. One goroutine and one timer serve all of them.

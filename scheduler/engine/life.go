@@ -68,7 +68,7 @@ func (w *Worker) connect() {
 		}
 		w.live(held{r})
 	})
-	w.crew = newCrew(w.cfg.Concurrency, w.live)
+	w.pool = newWorkerPool(w.cfg.Concurrency, w.live)
 	w.timers = newTimers(w.cfg.Store.Now, w.due) // admitted
 	w.limiter = limits.New(limits.Config[*run]{
 		Concurrency: w.cfg.Concurrency, PerTarget: w.cfg.PerTarget, Now: w.cfg.Store.Now,
@@ -78,7 +78,7 @@ func (w *Worker) connect() {
 }
 
 // liveOn continues a run in a separate goroutine, for which a shutdown waits.
-func (w *Worker) liveOn(s stage) { w.crew.take(s) }
+func (w *Worker) liveOn(s stage) { w.pool.take(s) }
 
 // carry executes a decision not to run r. j is the definition that it was made for.
 func (w *Worker) carry(r *run, j *scheduler.Job, d scheduler.Decision) stage {

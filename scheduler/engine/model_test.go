@@ -369,9 +369,9 @@ func (m *model) ask(p *process, v move) {
 			_, err = p.service.Resubmit(ctx, key(name), fmt.Appendf(nil, `{"occurrence": %q}`, records[i].Occurrence))
 		}
 	case "close":
-		_, err = p.service.TurnCollection(ctx, scheduler.DefaultCollection, scheduler.Disabled)
+		_, err = p.service.SetCollectionState(ctx, scheduler.DefaultCollection, scheduler.Disabled)
 	case "open":
-		_, err = p.service.TurnCollection(ctx, scheduler.DefaultCollection, scheduler.Enabled)
+		_, err = p.service.SetCollectionState(ctx, scheduler.DefaultCollection, scheduler.Enabled)
 	}
 	m.touch(v, name)
 	m.sayf("  %s %s: %v", v.what, name, err)
@@ -398,7 +398,7 @@ func (m *model) end() {
 		m.process(i).store.spare()
 	}
 	m.touch(move{what: "open"}, "")
-	if _, err := m.service.TurnCollection(m.t.Context(), scheduler.DefaultCollection, scheduler.Enabled); err != nil {
+	if _, err := m.service.SetCollectionState(m.t.Context(), scheduler.DefaultCollection, scheduler.Enabled); err != nil {
 		m.complainf("open: %v", err)
 	}
 	time.Sleep(3 * time.Minute) // two audits, and all that is finite

@@ -37,7 +37,7 @@ func (w *world) endOf(op *v1.Operation) *v1.Operation {
 	for range 6000 {
 		now, err := w.service.Operation(admin(w.t), op.ID)
 		w.must(err)
-		if now.Over() {
+		if now.HasEnded() {
 			return now
 		}
 		time.Sleep(100 * time.Millisecond)

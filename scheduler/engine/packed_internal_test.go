@@ -136,7 +136,7 @@ func TestHeldBytesAreCounted(t *testing.T) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		took := heapInUse() - before
-		counted := w.room.Size()
+		counted := w.buffer.Size()
 		if len(w.timers.queue) != herd || store.putOff.Load() != 0 {
 			t.Errorf("%d are held and %d put off of a herd of %d", len(w.timers.queue), store.putOff.Load(), herd)
 		}

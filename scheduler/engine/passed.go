@@ -25,7 +25,7 @@ func (w *Worker) pass(r *run) stage {
 	}
 	ends := s.Next == nil && !s.Merge
 	if ends && s.State.Final() {
-		if x := w.steps.EndingOf(r.current, s, from); r.current.IsRecorded(x, r.attempt, r.skipped) {
+		if x := w.steps.CompletionOf(r.current, s, from); r.current.IsRecorded(x, r.attempt, r.skipped) {
 			w.jobs.Forget(r.key())
 			w.finalizer.add(x)
 			return w.ack(r)
@@ -49,7 +49,7 @@ func (w *Worker) pass(r *run) stage {
 // dropOrphan ends a baton of an earlier job with the same name. Its deletion was interrupted, and the message occupies
 // the place of the current job's baton: a consistency check is needed.
 func (w *Worker) dropOrphan(r *run) stage {
-	now, err := w.look(r, r.delivery.BatonKey)
+	now, err := w.occupancyOf(r, r.delivery.BatonKey)
 	w.ack(r)
 	if err != nil || !now.passedOn(r) {
 		w.cfg.OnTakeover()
@@ -62,13 +62,13 @@ func (w *Worker) ack(r *run) stage {
 	if err := r.delivery.Lease.Ack(); err != nil {
 		w.log.Warn("baton not acknowledged", r.named("err", err)...)
 	}
-	w.room.Release(r.place())
+	w.buffer.Release(r.place())
 	return nil
 }
 
 // drop ends a run in this process whose message may already belong to another process.
 func (w *Worker) drop(r *run) stage {
-	w.room.Release(r.place()) // first: it may be redelivered immediately
+	w.buffer.Release(r.place()) // first: it may be redelivered immediately
 	r.delivery.Lease.Drop()
 	return nil
 }
@@ -78,7 +78,7 @@ func (w *Worker) nak(r *run) stage { return w.nakFor(r, 0) }
 
 // nakFor is nak with a redelivery delay.
 func (w *Worker) nakFor(r *run, pause time.Duration) stage {
-	w.room.Release(r.place()) // first: it may be redelivered immediately
+	w.buffer.Release(r.place()) // first: it may be redelivered immediately
 	if err := r.delivery.Lease.Nak(pause); err != nil {
 		w.log.Warn("baton not returned", r.named("err", err)...)
 	}
@@ -90,7 +90,7 @@ func (w *Worker) nakFor(r *run, pause time.Duration) stage {
 func (w *Worker) retryLater(r *run, err error) stage {
 	w.trouble.count(err)
 	if damaged, ok := errors.AsType[*scheduler.DamagedError](err); ok {
-		if w.told.first(damaged.Key, damaged.Revision) {
+		if w.damageLogged.first(damaged.Key, damaged.Revision) {
 			w.log.Error("damaged job: its baton waits", "job", damaged.Key.String(), "reason", damaged.Says())
 		}
 		return w.nakFor(r, scheduler.DamagedPause(r.delivery.Deliveries))
@@ -111,13 +111,13 @@ func (w *Worker) astray(r *run) stage {
 	if err != nil {
 		return w.retryLater(r, err)
 	}
-	fate, err := w.fate(r, &b)
+	fate, err := w.orphanCause(r, &b)
 	switch {
 	case err != nil:
 		return w.retryLater(r, err)
 	case fate == scheduler.Deleted:
 		return w.ack(r)
-	case w.told.first(r.key(), b.Revision):
+	case w.damageLogged.first(r.key(), b.Revision):
 		w.log.Error("a job has no definition, and was not deleted: it does not run, and its baton waits until it is put again",
 			"job", r.key().String(), "occurrence", scheduler.OccurrenceID(r.key(), b.Nominal), "revision", b.Revision)
 	}
@@ -135,8 +135,8 @@ func (w *Worker) astray(r *run) stage {
 // errThere reports that a missing definition has reappeared.
 var errThere = errors.New("its definition has just been put")
 
-// fate determines what happened to the definition of r, whose baton is b.
-func (w *Worker) fate(r *run, b *scheduler.Baton) (scheduler.OrphanCause, error) {
+// orphanCause determines what happened to the definition of r, whose baton is b.
+func (w *Worker) orphanCause(r *run, b *scheduler.Baton) (scheduler.OrphanCause, error) {
 	marker, err := w.cfg.Store.LoadJob(w.settles, r.key())
 	if err == nil {
 		return 0, errThere
@@ -151,7 +151,7 @@ func (w *Worker) fate(r *run, b *scheduler.Baton) (scheduler.OrphanCause, error)
 // ranUnder returns the definition for the steps after an attempt of a run whose job has none anymore: the one of the
 // attempt, unless the job was deleted.
 func (w *Worker) ranUnder(r *run) (*scheduler.Job, error) {
-	fate, err := w.fate(r, &r.baton)
+	fate, err := w.orphanCause(r, &r.baton)
 	if err != nil || fate == scheduler.Deleted {
 		return nil, err
 	}
@@ -160,8 +160,8 @@ func (w *Worker) ranUnder(r *run) (*scheduler.Job, error) {
 
 // damages remembers the jobs, damaged or without a definition, that have been logged. The zero value is ready for use.
 type damages struct {
-	mu   sync.Mutex
-	told map[scheduler.Key]uint64 // logged revisions
+	mu     sync.Mutex
+	logged map[scheduler.Key]uint64 // logged revisions
 }
 
 // toldMost limits the remembered jobs. When it is exceeded, all are logged again.
@@ -171,12 +171,12 @@ const toldMost = 1 << 14
 func (d *damages) first(k scheduler.Key, revision uint64) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if last, ok := d.told[k]; ok && last == revision {
+	if last, ok := d.logged[k]; ok && last == revision {
 		return false
 	}
-	if d.told == nil || len(d.told) >= toldMost {
-		d.told = map[scheduler.Key]uint64{}
+	if d.logged == nil || len(d.logged) >= toldMost {
+		d.logged = map[scheduler.Key]uint64{}
 	}
-	d.told[k] = revision
+	d.logged[k] = revision
 	return true
 }

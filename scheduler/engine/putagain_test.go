@@ -58,8 +58,8 @@ func TestPutAgainRunsAgain(t *testing.T) {
 		time.Sleep(time.Minute)
 		v := w.put("job", `{`+action+`}`)
 		mustBe(t, v, v1.Unchanged, scheduler.Completed)
-		if want := "it ran already and is over"; !strings.HasPrefix(v.Status.Over, want) {
-			t.Errorf("message %q, want %q", v.Status.Over, want)
+		if want := "it ran already and is over"; !strings.HasPrefix(v.Status.Message, want) {
+			t.Errorf("message %q, want %q", v.Status.Message, want)
 		}
 		mustBe(t, w.put("job", `{`+action+`, "description": "x"}`), v1.Updated, scheduler.Completed)
 		time.Sleep(time.Minute)
@@ -283,8 +283,8 @@ func TestPutAgainWhileEndIsWritten(t *testing.T) {
 			if state := w.storedState(name); state != scheduler.Enabled {
 				t.Fatalf("the end of %s is written already: %s", name, state)
 			}
-			if v := w.put(name, `{`+action+`}`); v.Result != v1.Unchanged || v.Status.Over == "" {
-				t.Errorf("%s, as it was: %s, %q", name, v.Result, v.Status.Over)
+			if v := w.put(name, `{`+action+`}`); v.Result != v1.Unchanged || v.Status.Message == "" {
+				t.Errorf("%s, as it was: %s, %q", name, v.Result, v.Status.Message)
 			}
 			start := time.Now().Add(wait).UTC().Format(time.RFC3339Nano)
 			if v := w.put(name, `{`+action+`, "startTime": "`+start+`"}`); v.Result != v1.Updated {

@@ -264,7 +264,7 @@ func TestInterruptedDeletion(t *testing.T) {
 		if _, _, err := w.service.Put(t.Context(), control.Edit{Key: k, Body: []byte(everySecond)}); !errors.Is(err, scheduler.ErrConflict) {
 			t.Errorf("a job put into the collection: %v", err)
 		}
-		if _, err := w.service.TurnCollection(t.Context(), "c", scheduler.Enabled); !errors.Is(err, scheduler.ErrConflict) {
+		if _, err := w.service.SetCollectionState(t.Context(), "c", scheduler.Enabled); !errors.Is(err, scheduler.ErrConflict) {
 			t.Errorf("the collection enabled: %v", err)
 		}
 		rep, err := w.service.Audit(t.Context(), false)

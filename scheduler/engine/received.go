@@ -19,7 +19,7 @@ func (w *Worker) take(ctx context.Context, lane int, d *scheduler.Delivery) {
 		suspect: d.Deliveries > 1 || b.Suspect || d.Fired.UnixNano() < w.suspect.Load(),
 	}
 	r.weighs(scheduler.HeldBytes(nil, r.suspect))
-	if !w.room.KeepSized(r.place(), int(r.weight)) {
+	if !w.buffer.KeepSized(r.place(), int(r.weight)) {
 		d.Lease.Yield()
 		return // the run in progress settles the message
 	}
@@ -66,12 +66,12 @@ func (w *Worker) receive(r *run) stage {
 // its occurrence runs detached: recover must not revert later changes of the job's baton. found is false if r has yet
 // to be decided.
 func (w *Worker) recover(r *run) (next stage, found bool) {
-	now, err := w.look(r, r.delivery.BatonKey) // before the history, which then has a record of each baton that followed r and ended
+	now, err := w.occupancyOf(r, r.delivery.BatonKey) // before the history, which then has a record of each baton that followed r and ended
 	if err != nil {
 		return w.retryLater(r, err), true
 	}
 	search := scheduler.NewAttemptSearch(r.key(), r.baton)
-	if err := w.cfg.Store.Newest(w.settles, r.key(), scheduler.SearchedOutcomes, search.Look); err != nil {
+	if err := w.cfg.Store.Newest(w.settles, r.key(), scheduler.SearchedOutcomes, search.Visit); err != nil {
 		return w.retryLater(r, err), true
 	}
 	r.faulted = search.Faulted
@@ -106,7 +106,7 @@ func (w *Worker) recoverDetached(r *run) (next stage, found bool) {
 	if ran := w.definition(&r.baton, j); ran == nil || ran.Def.Overlap != scheduler.OverlapAllow {
 		return nil, false
 	}
-	now, err := w.look(r, scheduler.BatonKey{Key: r.key(), Detached: scheduler.DetachedName(r.baton.Nominal)})
+	now, err := w.occupancyOf(r, scheduler.BatonKey{Key: r.key(), Detached: scheduler.DetachedName(r.baton.Nominal)})
 	found = now != occupancy{}
 	if err == nil && !found && j.State == scheduler.Disabled {
 		looked := 0
@@ -129,9 +129,9 @@ func (w *Worker) recoverDetached(r *run) (next stage, found bool) {
 // occupancy holds the sequences of a slot's batons, 0 for none.
 type occupancy struct{ waiting, running uint64 }
 
-// look returns the occupancy of a slot of r's job. It asks for the waiting baton first, because that one may be fired
+// occupancyOf returns the occupancy of a slot of r's job. It asks for the waiting baton first, because that one may be fired
 // in between.
-func (w *Worker) look(r *run, slot scheduler.BatonKey) (now occupancy, err error) {
+func (w *Worker) occupancyOf(r *run, slot scheduler.BatonKey) (now occupancy, err error) {
 	for _, one := range []struct {
 		ask func(context.Context, scheduler.BatonKey) (scheduler.Stored, error)
 		is  *uint64

@@ -242,7 +242,7 @@ func TestPostponedBatonIsRestored(t *testing.T) {
 // try tries a job out, with the worker of the world.
 func (w *world) try(body string) (*v1.Trial, error) {
 	s := control.New(control.Config{Store: w.store, Actions: w.actions(), Secrets: w.vault, Try: w.worker.Try})
-	return s.Try(w.t.Context(), key("trial"), []byte(body))
+	return s.TestRun(w.t.Context(), key("trial"), []byte(body))
 }
 
 // TestTryHeedsTheCircuit of its target: an open one lets nothing through, and trials that fail open none.

@@ -99,7 +99,7 @@ func TestEveryChangeIsInTheAuditTrail(t *testing.T) {
 		w.must(w.service.Delete(ctx, k, 0))
 		w.must(w.service.PutCollection(ctx, "c", nil))
 		w.must(w.service.PatchCollection(ctx, "c", []byte(`{"properties": {"quota": {"maxJobCount": 3}}}`)))
-		w.must(w.service.TurnCollection(ctx, "c", scheduler.Disabled))
+		w.must(w.service.SetCollectionState(ctx, "c", scheduler.Disabled))
 		w.must(w.service.DeleteCollection(ctx, "c", true))
 		w.must(w.service.PutSecret(ctx, "s", []byte(`{"value": "hidden-value"}`)))
 		w.must(w.service.DeleteSecret(ctx, "s", false))
@@ -239,7 +239,7 @@ func TestNothingIsDoneThatCannotBeAnnounced(t *testing.T) {
 func TestLastChangeTellsWhoDisabled(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		w.must(w.service.PutCollection(w.as("admin"), "c", nil))
-		w.must(w.service.TurnCollection(w.as("dora"), "c", scheduler.Disabled))
+		w.must(w.service.SetCollectionState(w.as("dora"), "c", scheduler.Disabled))
 		w.put("a", hourlyJob)
 		w.must(w.service.Disable(w.as("bob"), key("a")))
 		w.must(w.service.Patch(w.as("alice"), control.Edit{Key: key("a"), Body: []byte(`{"description": "x"}`)}))

@@ -131,7 +131,7 @@ const (
 // Stats returns the current load of w.
 func (w *Worker) Stats() Stats {
 	return Stats{
-		Stats: w.limiter.Stats(w.cfg.Store.Now()), Held: w.timers.len(), HoldMemory: w.room.Size(), HoldLimit: w.cfg.HoldMemory,
+		Stats: w.limiter.Stats(w.cfg.Store.Now()), Held: w.timers.len(), HoldMemory: w.buffer.Size(), HoldLimit: w.cfg.HoldMemory,
 		Troubles: w.trouble.snapshot(),
 	}
 }

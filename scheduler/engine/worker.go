@@ -102,7 +102,7 @@ type Worker struct {
 	cfg       Config
 	log       *slog.Logger
 	jobs      *jobcache.Jobs
-	room      *intake.Buffer[place]
+	buffer    *intake.Buffer[place]
 	loader    *loader
 	timers    *timers
 	limiter   *limits.Limiter[*run]
@@ -113,14 +113,14 @@ type Worker struct {
 
 	unrecorded *unrecorded
 
-	told    damages
-	trouble troubles
-	away    intake.RateLimitedLog // limits log lines about batons that are returned because the store is unavailable
-	putOff  herds
-	pace    pace
-	suspect atomic.Int64 // batons fired before this Unix nanosecond may have run
+	damageLogged damages
+	trouble      troubles
+	away         intake.RateLimitedLog // limits log lines about batons that are returned because the store is unavailable
+	putOff       burstCounter
+	pace         pace
+	suspect      atomic.Int64 // batons fired before this Unix nanosecond may have run
 
-	crew     *workerPool     // runs outside the queues
+	pool     *workerPool     // runs outside the queues
 	attempts context.Context //nolint:containedctx // cancels all attempts of this worker
 	cancel   context.CancelCauseFunc
 	settles  context.Context //nolint:containedctx // cancels the writes after the attempts
@@ -132,12 +132,12 @@ func New(cfg Config) *Worker {
 	cfg = cfg.withDefaults()
 	w := &Worker{
 		cfg: cfg, log: cfg.Logger, jobs: jobcache.NewJobs(cfg.Store, cfg.Actions, cfg.Secrets),
-		room: newRoom(cfg.HoldMemory, cfg.Store.Lanes()), writes: intake.NewPersister(cfg.Logger),
+		buffer: newBuffer(cfg.HoldMemory, cfg.Store.Lanes()), writes: intake.NewRetryWriter(cfg.Logger),
 		unrecorded: newUnrecorded(cfg.Concurrency),
 	}
 	w.connect()
 	w.jobs.Changed = w.edited
-	w.putOff.herds.Waits = cfg.Store.Waits()
+	w.putOff.bursts.Waits = cfg.Store.Waits()
 	w.steps = step.New(step.Config{
 		Store: cfg.Store, Secrets: cfg.Secrets, Load: w.jobs.Load, Current: w.jobs.Current, Persist: w.persist, OnRecord: cfg.OnRecord,
 	})
@@ -145,10 +145,10 @@ func New(cfg Config) *Worker {
 	return w
 }
 
-// newRoom returns a Room for batons in a number of bytes of memory.
-func newRoom(memory, lanes int) *intake.Buffer[place] {
+// newBuffer returns a Buffer for batons in a number of bytes of memory.
+func newBuffer(memory, lanes int) *intake.Buffer[place] {
 	usual := max(1, memory/scheduler.UsualHeldBytes)
-	return intake.NewRoom[place](max(1, memory/scheduler.LeastHeldBytes), min(256, max(1, usual/8)), lanes).
+	return intake.NewBuffer[place](max(1, memory/scheduler.LeastHeldBytes), min(256, max(1, usual/8)), lanes).
 		Bound(memory, scheduler.UsualHeldBytes)
 }
 
@@ -185,14 +185,14 @@ func (w *Worker) Run(ctx context.Context) error {
 	for lane := range w.cfg.Store.Lanes() {
 		lanes.Go(func() error {
 			take := func(d *scheduler.Delivery) { w.take(laneCtx, lane, d) }
-			return w.cfg.Store.Deliver(laneCtx, lane, w.room.Wake(lane), w.room.Ask, take)
+			return w.cfg.Store.Deliver(laneCtx, lane, w.buffer.Wake(lane), w.buffer.Ask, take)
 		})
 	}
 	err := lanes.Wait()
 	letGo()
 	<-still
 	w.stop()
-	w.crew.end()
+	w.pool.end()
 	stop()
 	side.Wait()
 	if ctx.Err() != nil {
@@ -208,7 +208,7 @@ func (w *Worker) stop() {
 	}
 	ended := make(chan struct{})
 	go func() {
-		w.crew.wait()
+		w.pool.wait()
 		close(ended)
 	}()
 	timer := time.NewTimer(w.cfg.Grace)
@@ -252,12 +252,12 @@ func (w *Worker) review(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		next := tick.C
-		if w.room.Empty() {
+		if w.buffer.Empty() {
 			next = nil // nothing to review
 		}
 		select {
 		case <-next:
-		case <-w.room.Busy():
+		case <-w.buffer.Busy():
 			continue
 		case <-ctx.Done():
 			return
@@ -265,7 +265,7 @@ func (w *Worker) review(ctx context.Context) {
 		now := w.cfg.Store.Now()
 		w.limiter.Review(now, w.cfg.Collections.Rule)
 		w.limiter.Pace(now)
-		if w.held().Crowded(w.room.Size()) {
+		if w.held().Overloaded(w.buffer.Size()) {
 			w.limiter.Shed(now, 4*w.cfg.PerTarget)
 		}
 	}

@@ -19,7 +19,7 @@ const uid = fixture.UID
 
 // in returns j in another state since a time.
 func in(state scheduler.State, j *scheduler.Job, when string) *scheduler.Job {
-	return j.Turned(state, at(when), 0)
+	return j.WithState(state, at(when), 0)
 }
 
 // attempt is the record of the n-th attempt of the occurrence of a time, which began

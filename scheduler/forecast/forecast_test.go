@@ -150,8 +150,8 @@ func TestForecastGoesOnFromTheBaton(t *testing.T) {
 func TestForecastLeavesOut(t *testing.T) {
 	j := named(t, "job", january, "host", `"recurrence": {"frequency": "Hour"}`)
 	f := forecast.New(noon, 24)
-	f.Add(j.Turned(scheduler.Disabled, noon, 0), nil)
-	f.Add(j.Turned(scheduler.Completed, noon, 0), nil)
+	f.Add(j.WithState(scheduler.Disabled, noon, 0), nil)
+	f.Add(j.WithState(scheduler.Completed, noon, 0), nil)
 	f.Add(named(t, "counted", january, "host", `"recurrence": {"frequency": "Hour", "count": 3}`), nil)
 	f.Closed()
 	f.Damaged()

@@ -34,7 +34,7 @@ type Guard struct {
 func (g *Guard) Admit(
 	r *http.Request, who *auth.Principal, right auth.Right, collection string,
 ) (in *http.Request, leave func(), err error) {
-	if wait, ok := g.Rate.Allow(Payer(who)); !ok {
+	if wait, ok := g.Rate.Allow(RateLimitKey(who)); !ok {
 		return nil, nil, &throttle.Exceeded{After: wait, Message: g.Limited}
 	}
 	ctx := auth.With(r.Context(), who)
@@ -92,8 +92,8 @@ func Anybody(r *http.Request) (*auth.Principal, error) {
 	return auth.Anybody(auth.ViaOpen, Address(r)), nil
 }
 
-// Payer identifies the caller for limits.
-func Payer(who *auth.Principal) string {
+// RateLimitKey identifies the caller for limits.
+func RateLimitKey(who *auth.Principal) string {
 	if who.ID == "" && who.Name == "" {
 		return throttle.Network(who.Address)
 	}

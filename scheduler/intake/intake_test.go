@@ -26,7 +26,7 @@ func told(c <-chan struct{}) bool {
 
 // TestRoom shows what may be asked for while messages come and go.
 func TestRoom(t *testing.T) {
-	r := NewRoom[int](4, 2, 2)
+	r := NewBuffer[int](4, 2, 2)
 	if !r.Empty() || r.Ask() != 4 {
 		t.Fatalf("empty %t, room for %d, want 4", r.Empty(), r.Ask())
 	}
@@ -57,7 +57,7 @@ func TestRoom(t *testing.T) {
 
 // TestRoomInBytes shows that no more is asked for while what is held has too many bytes.
 func TestRoomInBytes(t *testing.T) {
-	r := NewRoom[int](10, 1, 1).Bound(100, 1)
+	r := NewBuffer[int](10, 1, 1).Bound(100, 1)
 	r.KeepSized(1, 60)
 	if r.Ask() != 9 {
 		t.Errorf("room for %d, want 9", r.Ask())
@@ -79,7 +79,7 @@ func TestRoomInBytes(t *testing.T) {
 
 // TestRoomForHowMany shows that as many are asked for as there is room for in bytes, when they are as long as they are taken to be.
 func TestRoomForHowMany(t *testing.T) {
-	r := NewRoom[int](10, 2, 1).Bound(100, 20)
+	r := NewBuffer[int](10, 2, 1).Bound(100, 20)
 	if r.Ask() != 5 {
 		t.Errorf("room for %d, want 5", r.Ask())
 	}
@@ -123,7 +123,7 @@ func TestPersist(t *testing.T) {
 					time.AfterFunc(test.stop, cancel)
 				}
 				began, tries := time.Now(), 0
-				p := NewPersister(slog.New(slog.DiscardHandler))
+				p := NewRetryWriter(slog.New(slog.DiscardHandler))
 				err := p.Persist(t.Context(), stop, "default/job", func(context.Context) error {
 					tries++
 					return test.answers[min(tries, len(test.answers))-1]
@@ -141,7 +141,7 @@ func TestPersist(t *testing.T) {
 func TestManyWritesThatWaitAreToldTogether(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		var text strings.Builder
-		p := NewPersister(slog.New(slog.NewTextHandler(&text, &slog.HandlerOptions{
+		p := NewRetryWriter(slog.New(slog.NewTextHandler(&text, &slog.HandlerOptions{
 			ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 				if a.Key == slog.TimeKey {
 					return slog.Attr{}

@@ -25,8 +25,8 @@ func pauseAfter(tried time.Duration) time.Duration {
 
 // RetryWriter repeats failed writes. It logs them in aggregate: thousands may wait while a server restarts during a herd.
 type RetryWriter struct {
-	log    *slog.Logger
-	seldom RateLimitedLog
+	log  *slog.Logger
+	logs RateLimitedLog
 
 	mu      sync.Mutex
 	waiting int  // writes that currently fail
@@ -34,8 +34,8 @@ type RetryWriter struct {
 	named   bool // the log has a line about these
 }
 
-// NewPersister returns a Persister that logs to log.
-func NewPersister(log *slog.Logger) *RetryWriter { return &RetryWriter{log: log} }
+// NewRetryWriter returns a RetryWriter that logs to log.
+func NewRetryWriter(log *slog.Logger) *RetryWriter { return &RetryWriter{log: log} }
 
 // Persist repeats a write until the store accepts or rejects it. ctx cancels the write in progress, stop the
 // repetition. Every ten seconds, it logs one job and the number of waiting writes at warn; it logs each failed write at
@@ -81,7 +81,7 @@ func (p *RetryWriter) end() {
 }
 
 func (p *RetryWriter) tell(ctx context.Context, job string, wait time.Duration, err error) {
-	level, _ := p.seldom.Level()
+	level, _ := p.logs.Level()
 	p.mu.Lock()
 	waiting := p.waiting
 	p.named = p.named || level == slog.LevelWarn

@@ -90,7 +90,7 @@ type APIConfig struct {
 //	                record; Carillon-Tail: the id of the tail
 //	record          Carillon-Sequence: its sequence
 //	empty message   a keepalive every 15 seconds; with Carillon-Sequence: no record up to there matched
-//	last message    Carillon-Tail: "over" ends the history, with the cause in the body ([v1.Ending]); "again" ends
+//	last message    Carillon-Tail: "over" ends the history, with the cause in the body ([v1.NewEnd]); "again" ends
 //	                this tail after a minute or at a shutdown of its replica, and the caller sends the next request
 //
 // Carillon-Number counts the messages of a tail from 0. A caller that misses one sends a new request with its last
@@ -109,7 +109,7 @@ type API struct {
 	log      *slog.Logger
 	queue    *fairqueue.Queue
 	counters map[string]*counters
-	crew     *workerPool
+	pool     *workerPool
 	tails    *throttle.Places
 
 	work    context.Context //nolint:containedctx // of requests; outlives a stop by the grace
@@ -141,7 +141,7 @@ func NewAPI(cfg APIConfig) *API {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	return &API{
-		cfg: cfg, log: cfg.Logger, counters: map[string]*counters{}, crew: newCrew(), tails: throttle.NewPlaces(maxTails),
+		cfg: cfg, log: cfg.Logger, counters: map[string]*counters{}, pool: newWorkerPool(), tails: throttle.NewPlaces(maxTails),
 		queue: fairqueue.New(fairqueue.Config{Slots: cfg.Concurrency, PerCaller: waitingOfCaller, Waiting: waiting}),
 	}
 }
@@ -151,7 +151,7 @@ func NewAPI(cfg APIConfig) *API {
 func (a *API) Run(ctx context.Context) error {
 	a.work, a.abandon = context.WithCancel(context.WithoutCancel(ctx))
 	defer a.abandon()
-	defer a.crew.dismiss()
+	defer a.pool.dismiss()
 	all := endpoints()
 	for _, e := range all {
 		a.counters[e.name] = &counters{}
@@ -225,7 +225,7 @@ func (a *API) accept(e endpoint, m micro.Request) {
 		a.reply(m, answer{err: err})
 		return
 	}
-	a.crew.do(func() {
+	a.pool.do(func() {
 		defer a.answers.Done()
 		a.reply(m, a.answer(e, m))
 	})

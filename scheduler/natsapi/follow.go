@@ -121,7 +121,7 @@ func (t *tail) Life(passed uint64) { t.write(nil, place(passed)...) }
 // End sends the last message.
 func (t *tail) End(passed uint64, why error) {
 	if errors.Is(why, scheduler.ErrNotFound) {
-		t.write(v1.JSON(v1.Ending(why)), tailHeader, tailOver)
+		t.write(v1.JSON(v1.NewEnd(why)), tailHeader, tailOver)
 		return
 	}
 	t.write(nil, append(place(passed), tailHeader, tailAgain)...)

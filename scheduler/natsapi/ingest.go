@@ -94,14 +94,14 @@ type IngestConfig struct {
 type Ingest struct {
 	cfg    IngestConfig
 	log    *slog.Logger
-	room   *intake.Buffer[*item]
+	buffer *intake.Buffer[*item]
 	queues []queue
 	seed   maphash.Seed
 	slots  *semaphore.Weighted // for specs in progress
 	eraser *eraser
 	writes *intake.RetryWriter
 
-	stretch ownedRange // specs that were delivered to this process only
+	owned ownedRange // specs that were delivered to this process only
 
 	workers  sync.WaitGroup     // one goroutine for each queue that has specs
 	work     context.Context    //nolint:containedctx // of what a spec does; outlives a stop by the grace
@@ -132,8 +132,8 @@ func NewIngest(cfg IngestConfig) *Ingest {
 	}
 	return &Ingest{
 		cfg: cfg, log: cfg.Logger, seed: maphash.MakeSeed(), queues: make([]queue, cfg.Concurrency),
-		room:  intake.NewRoom[*item](cfg.Hold, min(256, max(1, cfg.Hold/8)), 1).Bound(holdBytes, 1),
-		slots: semaphore.NewWeighted(int64(cfg.Concurrency)), eraser: newEraser(), writes: intake.NewPersister(cfg.Logger),
+		buffer: intake.NewBuffer[*item](cfg.Hold, min(256, max(1, cfg.Hold/8)), 1).Bound(holdBytes, 1),
+		slots:  semaphore.NewWeighted(int64(cfg.Concurrency)), eraser: newEraser(), writes: intake.NewRetryWriter(cfg.Logger),
 	}
 }
 
@@ -144,7 +144,7 @@ func (n *Ingest) Run(ctx context.Context) error {
 	defer n.abandon()
 	n.stopping, n.halt = context.WithCancel(context.WithoutCancel(ctx))
 	defer n.halt()
-	err := n.cfg.Source.DeliverSpecs(ctx, n.room.Wake(0), n.room.Ask, func(s scheduler.PublishedSpec) { n.take(ctx, s) })
+	err := n.cfg.Source.DeliverSpecs(ctx, n.buffer.Wake(0), n.buffer.Ask, func(s scheduler.PublishedSpec) { n.take(ctx, s) })
 	n.stop()
 	if ctx.Err() != nil {
 		return nil
@@ -168,8 +168,8 @@ func (n *Ingest) stop() {
 // take receives a spec. It runs on the connection's goroutine and must not block.
 func (n *Ingest) take(ctx context.Context, s scheduler.PublishedSpec) {
 	it := newItem(s)
-	n.stretch.came(it.Sequence, it.Deliveries)
-	n.room.KeepSized(it, len(it.Body))
+	n.owned.came(it.Sequence, it.Deliveries)
+	n.buffer.KeepSized(it, len(it.Body))
 	if ctx.Err() != nil {
 		n.nak(it)
 		return
@@ -229,21 +229,21 @@ func (n *Ingest) handle(q *queue, it *item) {
 	if err := it.Lease.Ack(); err != nil {
 		n.log.Warn("spec not acknowledged", "job", it.Name, "err", err)
 	}
-	n.room.Release(it)
+	n.buffer.Release(it)
 }
 
 func (n *Ingest) nak(it *item) {
-	n.stretch.gaveBack()
+	n.owned.gaveBack()
 	if err := it.Lease.Nak(0); err != nil {
 		n.log.Warn("spec not returned", "job", it.Name, "err", err)
 	}
-	n.room.Release(it)
+	n.buffer.Release(it)
 }
 
 // drop leaves a spec to the process that received it since.
 func (n *Ingest) drop(it *item) {
-	n.stretch.gaveBack()
-	n.room.Release(it)
+	n.owned.gaveBack()
+	n.buffer.Release(it)
 	it.Lease.Drop()
 }
 

@@ -94,7 +94,7 @@ func (r *result) event(now time.Time) *event {
 	}
 	e.Occurrence, e.Resubmits = d.occurrence, d.resubmits
 	if v := d.view; v != nil {
-		e.Result, e.Warnings, e.Message = v.Result, v.Warnings, v.Status.Over
+		e.Result, e.Warnings, e.Message = v.Result, v.Warnings, v.Status.Message
 		e.Superseded, e.State, e.Revision = v.Superseded, string(v.Job.State), v.Job.Revision
 		if v.Job.State != scheduler.Disabled { // for a disabled job, Next is the time of a retry only
 			e.Next = v.Status.Next.UTC()

@@ -174,14 +174,14 @@ const (
 
 // isFirst reports whether a spec is the first unprocessed one of its name.
 func (n *Ingest) isFirst(ctx context.Context, it *item) (bool, error) {
-	known, ask := n.stretch.has(it.Sequence, time.Now())
+	known, ask := n.owned.has(it.Sequence, time.Now())
 	if ask {
 		first, err := n.cfg.Source.FirstSpec(ctx)
 		if err != nil {
 			return false, err
 		}
-		n.stretch.learn(first)
-		known, _ = n.stretch.has(it.Sequence, time.Now())
+		n.owned.learn(first)
+		known, _ = n.owned.has(it.Sequence, time.Now())
 	}
 	if known && it.Deliveries == 1 { // a redelivered spec may already be processed
 		return true, nil

@@ -59,7 +59,7 @@
 //     history, for each record after the sequence in its header Carillon-Sequence
 //     (parameter after). An empty line every 15 seconds is a keepalive. The tail
 //     ends with the client, with the context of the server, or with a line
-//     {"end": …} after the job's deletion ([v1.Ending]). A client that reads
+//     {"end": …} after the job's deletion ([v1.NewEnd]). A client that reads
 //     nothing for ten seconds is disconnected. $filter applies. As server-sent
 //     events, each event has a record and its sequence as id; Last-Event-ID
 //     resumes after that record; keepalives are comments; the event "end" ends

@@ -34,7 +34,7 @@ var lines = tailForm{
 	begin:       func(*uint64, control.Beginning) []byte { return nil },
 	record:      func(_ uint64, document []byte) []byte { return append(document, '\n') },
 	life:        func(uint64) []byte { return []byte("\n") },
-	end:         func(why error) []byte { return append(v1.JSON(v1.Ending(why)), '\n') },
+	end:         func(why error) []byte { return append(v1.JSON(v1.NewEnd(why)), '\n') },
 }
 
 // events encodes server-sent events (HTML, "Server-sent events").

@@ -25,14 +25,14 @@ import (
 // becomes free.
 type Shut struct {
 	Stream string // name of the stream
-	Reason string // in the server's words if Told
+	Reason string // in the server's words if Reported
 
 	// Idle means that the stream accepts writes but delivers no messages: its consumer has no leader or does not exist.
 	Idle bool
 
-	// AnnouncementPrefix means that the server reports the failure, so waiting does not help. A stream that only does not answer may
+	// Reported means that the server reports the failure, so waiting does not help. A stream that only does not answer may
 	// be electing a leader.
-	Told bool
+	Reported bool
 }
 
 // String returns the problem for display: "stream CARILLON_HISTORY: no space left on device".
@@ -146,7 +146,7 @@ func (s *Conn) checkStream(ctx context.Context, stream string) *Shut {
 	if answer.Error.ErrorCode == errNoLeader {
 		return &Shut{Stream: stream, Reason: noLeader}
 	}
-	return &Shut{Stream: stream, Reason: answer.Error.Description, Told: !slices.Contains(forming, answer.Error.ErrorCode)}
+	return &Shut{Stream: stream, Reason: answer.Error.Description, Reported: !slices.Contains(forming, answer.Error.ErrorCode)}
 }
 
 // checkQueue checks that a queue has a consumer with a leader.
@@ -173,7 +173,7 @@ func (s *Conn) sift(ctx context.Context, shut Shuts) Shuts {
 	shut = slices.DeleteFunc(shut, func(found Shut) bool {
 		return found.Idle && slices.ContainsFunc(shut, func(other Shut) bool { return !other.Idle && other.Stream == found.Stream })
 	})
-	if len(shut) == 0 || slices.ContainsFunc(shut, func(found Shut) bool { return found.Told }) {
+	if len(shut) == 0 || slices.ContainsFunc(shut, func(found Shut) bool { return found.Reported }) {
 		return shut
 	}
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
@@ -272,7 +272,7 @@ func (s Shuts) Streams() string {
 
 // Reason returns the cause, preferably as reported by a server.
 func (s Shuts) Reason() string {
-	i := max(0, slices.IndexFunc(s, func(found Shut) bool { return found.Told }))
+	i := max(0, slices.IndexFunc(s, func(found Shut) bool { return found.Reported }))
 	return s[i].Reason
 }
 
@@ -306,7 +306,7 @@ func remedyOf(reason string) string {
 // Advice returns the fix. restarts states that this process restarts the server itself.
 func (s Shuts) Advice(restarts bool) string {
 	remedy := cmp.Or(remedyOf(s.Reason()), "see the log of the server")
-	told := slices.ContainsFunc(s, func(found Shut) bool { return found.Told })
+	told := slices.ContainsFunc(s, func(found Shut) bool { return found.Reported })
 	switch {
 	case told && restarts:
 		return remedy + "; the server is restarted then"

@@ -34,7 +34,7 @@ func Job(j *client.Job) (Document, error) {
 	}
 	d := Document{Key: j.Key()}
 	if j.State == scheduler.Damaged {
-		d.Notes, d.Damaged = []string{"it is not exported: " + j.Status.Over}, true
+		d.Notes, d.Damaged = []string{"it is not exported: " + j.Status.Message}, true
 		return d, nil
 	}
 	members := []document.Member{text("name", d.Key.Job), text("collection", d.Key.Collection)}

@@ -20,7 +20,7 @@ type Put func(ctx context.Context, j Job) (Answer, error)
 // Answer is a scheduler's response to a put job.
 type Answer struct {
 	Result   v1.Result
-	Over     string         // of an ended job: its outcome
+	Message  string         // of an ended job: its outcome
 	Warnings []spec.Warning // what its writer might not expect
 
 	// Of a dry run: the properties before (nil for a new job) and after, without the status, and the next runs, nil

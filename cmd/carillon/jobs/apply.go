@@ -102,7 +102,7 @@ func putOver(api *client.Client, o putting) jobfile.Put {
 		if err != nil {
 			return jobfile.Answer{}, err
 		}
-		return jobfile.Answer{Result: got.Result, Over: got.Status.Over, Warnings: got.Warnings}, nil
+		return jobfile.Answer{Result: got.Result, Message: got.Status.Message, Warnings: got.Warnings}, nil
 	}
 }
 
@@ -212,8 +212,8 @@ func printResult(t *terminal.Terminal, r jobfile.Result) {
 	if r.After != nil {
 		line += " (dry run)"
 	}
-	if r.Over != "" {
-		line += ": " + t.Paint(terminal.Yellow, r.Over)
+	if r.Message != "" {
+		line += ": " + t.Paint(terminal.Yellow, r.Message)
 	}
 	t.Printf("%s\n", line)
 	if r.After == nil {
@@ -269,7 +269,7 @@ func appliedOf(results []jobfile.Result, problems []jobfile.Problem) (jobs []app
 		all = append(all, r.Problems...)
 		if r.Result != "" {
 			jobs = append(jobs, applied{
-				r.Job.Name(), r.Job.File, r.Result, r.Over, r.Warnings, r.Before, r.After, r.DryRun,
+				r.Job.Name(), r.Job.File, r.Result, r.Message, r.Warnings, r.Before, r.After, r.DryRun,
 			})
 		}
 	}

@@ -104,7 +104,7 @@ func describeJob(t *terminal.Terminal, j *client.Job, runs []time.Time, now time
 		printer.Field(t, "Paused", "until "+t.Time(j.PausedUntil, terminal.Dated)+`: "carillon enable `+j.Name+`" ends that`)
 	}
 	if j.State == scheduler.Damaged {
-		printer.Field(t, "Problem", s.Over)
+		printer.Field(t, "Problem", s.Message)
 		return
 	}
 	printer.Field(t, "Schedule", When(j))

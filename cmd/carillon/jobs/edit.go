@@ -53,7 +53,7 @@ func (c Edit) Run(ctx context.Context, t *terminal.Terminal, api *client.Client)
 		return err
 	}
 	if d.Damaged {
-		return terminal.Hinted(fmt.Errorf("job %s: %s", k, j.Status.Over), "there is nothing left to edit")
+		return terminal.Hinted(fmt.Errorf("job %s: %s", k, j.Status.Message), "there is nothing left to edit")
 	}
 	const introduction = "# Save and exit the editor to apply your changes. Lines that begin with # are ignored; " +
 		"an empty file changes nothing.\n"

@@ -195,7 +195,7 @@ func (r *rehearsal) put(ctx context.Context, j jobfile.Job) (a jobfile.Answer, e
 	if err != nil {
 		return jobfile.Answer{}, err
 	}
-	a.Result, a.Over, a.Warnings = got.Result, got.Status.Over, got.Warnings
+	a.Result, a.Message, a.Warnings = got.Result, got.Status.Message, got.Warnings
 	a.DryRun, a.After = got.DryRun, shown(got)
 	if _, edited := r.edited.Load(j.Key.Collection); edited && a.DryRun != nil {
 		a.DryRun.Notes = append(a.DryRun.Notes, currentDefaults)

@@ -115,7 +115,7 @@ func idle(shut store.Shuts) bool {
 
 // repaired repairs streams that cannot recover without a restart, and reports whether it succeeded.
 func (h *health) repaired(ctx context.Context, shut store.Shuts) bool {
-	if h.mend == nil || !slices.ContainsFunc(shut, func(s store.Shut) bool { return s.Told }) {
+	if h.mend == nil || !slices.ContainsFunc(shut, func(s store.Shut) bool { return s.Reported }) {
 		return false
 	}
 	err := h.mend(ctx)

@@ -16,7 +16,7 @@ import (
 )
 
 var (
-	full   = store.Shut{Stream: "CARILLON_HISTORY", Reason: "write 1.blk: no space left on device", Told: true}
+	full   = store.Shut{Stream: "CARILLON_HISTORY", Reason: "write 1.blk: no space left on device", Reported: true}
 	silent = store.Shut{Stream: "CARILLON_TIMERS_0", Reason: "it does not answer"}
 )
 

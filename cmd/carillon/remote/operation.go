@@ -45,7 +45,7 @@ const followEvery = 200 * time.Millisecond
 // Follow waits for the end of an operation, and shows it. An interrupt leaves it running.
 func Follow(ctx context.Context, t *terminal.Terminal, api *client.Client, op *v1.Operation) error {
 	id, collection := op.ID, op.Collection
-	for shown := ""; !op.Over(); {
+	for shown := ""; !op.HasEnded(); {
 		if now := Progress(op); t.Watched() && now != shown {
 			shown = now
 			t.Errorf("%s %s\n", op.Verb, now)

@@ -72,7 +72,7 @@ var calls = map[string]call{
 		return shown(s.Cancel(ctx, r.Key, r.Body))
 	},
 	"tryJob": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
-		return shown(s.Try(ctx, r.Key, r.Body))
+		return shown(s.TestRun(ctx, r.Key, r.Body))
 	},
 	"preview": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 		p, err := s.Preview(ctx, r.Body)
@@ -174,7 +174,7 @@ func listCollections(ctx context.Context, s *control.Service, _ *Request) (Answe
 
 func putCollection(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 	if r.Flag("dryRun") {
-		return shown(s.ForeseeCollection(ctx, r.Key.Collection, r.Body))
+		return shown(s.DryRunCollection(ctx, r.Key.Collection, r.Body))
 	}
 	c, result, err := s.PutCollection(ctx, r.Key.Collection, r.Body)
 	if err != nil {
@@ -185,14 +185,14 @@ func putCollection(ctx context.Context, s *control.Service, r *Request) (Answer,
 
 func patchCollection(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 	if r.Flag("dryRun") {
-		return shown(s.ForeseeCollectionPatch(ctx, r.Key.Collection, r.Body))
+		return shown(s.DryRunCollectionPatch(ctx, r.Key.Collection, r.Body))
 	}
 	return collection(s.PatchCollection(ctx, r.Key.Collection, r.Body))
 }
 
 func turnCollection(to scheduler.State) call {
 	return func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
-		return collection(s.TurnCollection(ctx, r.Key.Collection, to))
+		return collection(s.SetCollectionState(ctx, r.Key.Collection, to))
 	}
 }
 

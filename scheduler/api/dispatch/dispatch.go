@@ -84,7 +84,7 @@ func Do(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 // Known reports whether the caller of a read has the current version of an object, which needs no answer then. The error
 // reports a failed condition.
 func Known(when scheduler.Condition, what, etag string) (known bool, err error) {
-	switch when.Judge(etag, true) {
+	switch when.Evaluate(etag, true) {
 	case scheduler.Unmodified:
 		return true, nil
 	case scheduler.Differs:

@@ -34,15 +34,15 @@ func ownID(c *scheduler.Collection) string {
 	return c.Scope.Provider() + collectionID(scheduler.PlainName(c.Name))
 }
 
-// ForeseenCollection is the result of a dry run of a put or patch of a collection.
-type ForeseenCollection struct {
+// CollectionDryRun is the result of a dry run of a put or patch of a collection.
+type CollectionDryRun struct {
 	Is     *scheduler.Collection // nil: no collection, or a damaged one
 	Would  *scheduler.Collection
 	Result Result
 }
 
 // MarshalJSON returns the resulting collection with the result and {"dryRun": {"changes": […]}}.
-func (f *ForeseenCollection) MarshalJSON() ([]byte, error) {
+func (f *CollectionDryRun) MarshalJSON() ([]byte, error) {
 	would := *f.Would
 	would.Revision = 0 // nothing is stored
 	is := document.ObjectValue()

@@ -60,8 +60,8 @@ func NewDryRun(j *scheduler.Job, b *scheduler.Baton) *DryRun {
 	return d
 }
 
-// Over adds the stored job to a dry run: before is nil for a new job; b is its baton, or nil.
-func (d *DryRun) Over(before *scheduler.Job, b *scheduler.Baton, after *scheduler.Job) *DryRun {
+// WithStored adds the stored job to a dry run: before is nil for a new job; b is its baton, or nil.
+func (d *DryRun) WithStored(before *scheduler.Job, b *scheduler.Baton, after *scheduler.Job) *DryRun {
 	if d == nil {
 		d = &DryRun{NextRuns: []time.Time{}, Notes: []string{}}
 	}
@@ -100,7 +100,7 @@ type Status struct {
 	// in English, what must change before the job runs; Next is then zero
 	WaitsFor string `json:"waitsFor,omitempty"`
 	// summary of an ended job, or the damage of its definition
-	Over string `json:"message,omitempty"`
+	Message string `json:"message,omitempty"`
 }
 
 // secretPaths returns the paths of the secrets in a definition.
@@ -116,13 +116,13 @@ func secretPaths(d *scheduler.Definition) []string {
 func NewJob(j *scheduler.Job, p scheduler.Progress, now time.Time) *Job {
 	return &Job{Job: j, now: now, Status: Status{
 		Occurrences: p.Number, Executions: p.Executions, Failures: p.Failures, Faults: p.Faults,
-		Errors: p.Errors, ErrorFails: p.ErrorFails, Last: p.Last.UTC(), Over: j.TerminalReason(),
+		Errors: p.Errors, ErrorFails: p.ErrorFails, Last: p.Last.UTC(), Message: j.TerminalReason(),
 	}}
 }
 
 // NewDamaged returns the view of a job whose stored definition is unreadable.
 func NewDamaged(e *scheduler.DamagedError) *Job {
-	return &Job{Job: e.Job(), Status: Status{Over: e.Says()}}
+	return &Job{Job: e.Job(), Status: Status{Message: e.Says()}}
 }
 
 // NewRunning returns the view of a job and its baton. withWorker: a worker has received the baton. Workers also hold

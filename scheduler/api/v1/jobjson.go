@@ -80,8 +80,8 @@ func (v *Job) appendStatus(b []byte) []byte {
 	if s.WaitsFor != "" {
 		b = appendText(append(b, `,"waitsFor":`...), s.WaitsFor)
 	}
-	if s.Over != "" {
-		b = appendText(append(b, `,"message":`...), s.Over)
+	if s.Message != "" {
+		b = appendText(append(b, `,"message":`...), s.Message)
 	}
 	if paths := secretPaths(v.Job.Def); len(paths) > 0 {
 		begin := `,"secrets":[`

@@ -60,7 +60,7 @@ func TestJobIsWrittenAsByReflection(t *testing.T) {
 	at := time.Date(2026, 3, 1, 9, 30, 0, 123456789, time.UTC)
 	full := Status{
 		Schedule: `every "day"`, Occurrences: 1, Executions: 2, Failures: 3, Faults: 4, Errors: 5, ErrorFails: 6, Last: at, Next: at.Add(time.Hour),
-		Running: true, Retry: 5, WaitsFor: "a\n<collection> & \u2028 more", Over: "it is \"over\"\t\x01",
+		Running: true, Retry: 5, WaitsFor: "a\n<collection> & \u2028 more", Message: "it is \"over\"\t\x01",
 	}
 	secret := `"action":{"type":"http","request":{"uri":"http://a.example","method":"GET",` +
 		`"authentication":{"type":"Basic","username":"me","password":"hush"}}}`

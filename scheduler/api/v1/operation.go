@@ -86,5 +86,5 @@ type OperationResult struct {
 	Message    string `json:"message"`
 }
 
-// Over reports whether the operation has ended.
-func (o *Operation) Over() bool { return o.State == Completed || o.State == Canceled }
+// HasEnded reports whether the operation has ended.
+func (o *Operation) HasEnded() bool { return o.State == Completed || o.State == Canceled }

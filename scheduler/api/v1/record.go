@@ -50,10 +50,10 @@ func Answer(r *scheduler.Record) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
-// Ending returns the last line of a live tail that has ended:
+// NewEnd returns the last line of a live tail that has ended:
 //
 //	{"end": {"code": "ResourceNotFound", "message": "job default/report: not found: it was deleted"}}
-func Ending(why error) End {
+func NewEnd(why error) End {
 	d := DescribeError(why)
 	return End{EndCause{d.Code, d.Message}}
 }

@@ -95,7 +95,7 @@ func (r room) enable(c *frame.Request) error  { return r.turn(c, scheduler.Enabl
 func (r room) disable(c *frame.Request) error { return r.turn(c, scheduler.Disabled) }
 
 func (r room) turn(c *frame.Request, state scheduler.State) error {
-	if _, err := r.service.TurnCollection(c.Lasting(), name(c), state); err != nil {
+	if _, err := r.service.SetCollectionState(c.Lasting(), name(c), state); err != nil {
 		return err
 	}
 	text := c.Text("collections.did.enable")

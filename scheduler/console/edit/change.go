@@ -111,7 +111,7 @@ func (e *editing) load() error {
 		return err
 	}
 	if v.Job.State == scheduler.Damaged {
-		return frame.Problem{Status: http.StatusConflict, Text: v.Status.Over, Hint: e.call.Text("edit.damaged")}
+		return frame.Problem{Status: http.StatusConflict, Text: v.Status.Message, Hint: e.call.Text("edit.damaged")}
 	}
 	e.base, e.Stored = opened(v)
 	e.ETag = v.ETag()

@@ -49,7 +49,7 @@ func (r room) try(c *frame.Request, t *draft, s *creating, path string) (*trial,
 		}
 		doc = doc.With(action.Without("errorAction"), mainAction)
 	}
-	v, err := r.service.Try(c.Context(), k, doc.JSON())
+	v, err := r.service.TestRun(c.Context(), k, doc.JSON())
 	if err != nil {
 		return nil, within(path, err)
 	}

@@ -48,7 +48,7 @@ func (c *Request) Live() *Live {
 // Lasts reserves a place among the long requests until leave is called. The error is a [Problem] if all are in use.
 // Live routes have a place already.
 func (c *Request) Lasts() (leave func(), err error) {
-	leave, err = c.frame.live.Take(guard.Payer(c.Who))
+	leave, err = c.frame.live.Take(guard.RateLimitKey(c.Who))
 	full, ok := errors.AsType[*throttle.Full](err)
 	switch {
 	case !ok:

@@ -127,9 +127,9 @@ func standingOf(v *v1.Job, beside []control.DetachedRun, now time.Time) standing
 	s := standing{State: string(v.Job.State)}
 	switch {
 	case v.Job.State == scheduler.Damaged:
-		s.Class, s.Text, s.Hint = "problem", v.Status.Over, words.Say("job.is.damaged.hint")
+		s.Class, s.Text, s.Hint = "problem", v.Status.Message, words.Say("job.is.damaged.hint")
 	case v.Job.State.Final():
-		s.Text = upper(v.Status.Over)
+		s.Text = upper(v.Status.Message)
 		s.Class = "note"
 		if v.Job.State == scheduler.Faulted {
 			s.Class = "problem"
@@ -212,7 +212,7 @@ func (r room) showCopy(c *frame.Request) error {
 		return gone(c, err)
 	}
 	if v.Job.State == scheduler.Damaged {
-		return frame.Problem{Status: 409, Text: v.Status.Over, Hint: c.Text("job.is.damaged.hint")}
+		return frame.Problem{Status: 409, Text: v.Status.Message, Hint: c.Text("job.is.damaged.hint")}
 	}
 	open := c.Who.Via == auth.ViaOpen || c.Who.Via == auth.ViaLoopback
 	copies := copiesOf(v, c.Server(), r.prefix, !open)

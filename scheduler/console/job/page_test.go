@@ -329,7 +329,7 @@ func TestNext(t *testing.T) {
 	has(t, w.Get("/console/jobs/default/nightly"), "If the job were enabled:", "02:30:00", "Disabled. Due runs are skipped", "/enable\"")
 	w.Collect("closed")
 	w.Put("closed/nightly", `{"recurrence": {"cron": "30 2 * * *"}, `+action+`}`)
-	if _, err := w.Service.TurnCollection(t.Context(), "closed", scheduler.Disabled); err != nil {
+	if _, err := w.Service.SetCollectionState(t.Context(), "closed", scheduler.Disabled); err != nil {
 		t.Fatal(err)
 	}
 	has(t, w.Get("/console/jobs/closed/nightly"), "If it did not wait for collection closed", "Does not run: it waits for collection closed, which is disabled.")

@@ -190,9 +190,9 @@ func TestStanding(t *testing.T) {
 		},
 		"disabled":          {in(scheduler.Disabled, v1.Status{}), nil, "disabled warning Disabled"},
 		"collection closed": {in(scheduler.Enabled, v1.Status{WaitsFor: "collection x, which is disabled"}), nil, "postponed warning Does not run: it waits for collection x"},
-		"completed":         {in(scheduler.Completed, v1.Status{Over: "it ran already"}), nil, "completed note It ran already."},
-		"faulted":           {in(scheduler.Faulted, v1.Status{Over: "its last run failed"}), nil, "faulted problem Its last run failed."},
-		"damaged":           {in(scheduler.Damaged, v1.Status{Over: "it cannot be read"}), nil, "damaged problem it cannot be read"},
+		"completed":         {in(scheduler.Completed, v1.Status{Message: "it ran already"}), nil, "completed note It ran already."},
+		"faulted":           {in(scheduler.Faulted, v1.Status{Message: "its last run failed"}), nil, "faulted problem Its last run failed."},
+		"damaged":           {in(scheduler.Damaged, v1.Status{Message: "it cannot be read"}), nil, "damaged problem it cannot be read"},
 		"stranded":          {in(scheduler.Enabled, v1.Status{}), nil, "enabled warning No run is scheduled"},
 		"disabled, and a run by hand goes on": {
 			in(scheduler.Disabled, v1.Status{}), []control.DetachedRun{{Running: true, Manual: true}}, "running warning Disabled",

@@ -227,7 +227,7 @@ func newRow(c *frame.Request, v *v1.Job, now time.Time) row {
 		r.Schedule = j.Plan.Describe()
 	}
 	if j.State == scheduler.Damaged || j.Def == nil {
-		r.Schedule = s.Over
+		r.Schedule = s.Message
 		return r
 	}
 	r.Action, r.Address = j.Def.Action.Type, j.Def.Address()

@@ -54,7 +54,7 @@ func (b *breaker) end(rule *scheduler.BreakerRule, res scheduler.Result, now tim
 	if probe {
 		b.probing = false
 	}
-	if res.Failed && res.Blameless {
+	if res.Failed && res.SkipCircuit {
 		return false // it says nothing about the target
 	}
 	if rule == nil || !trouble(res) {

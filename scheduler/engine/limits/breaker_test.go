@@ -14,7 +14,7 @@ var (
 	well      = scheduler.Result{Status: 200}
 	failed    = scheduler.Result{Failed: true, Status: 503}
 	refused   = scheduler.Result{Failed: true, Status: 404}
-	blameless = scheduler.Result{Failed: true, Blameless: true}
+	blameless = scheduler.Result{Failed: true, SkipCircuit: true}
 )
 
 // circuits are the states of a circuit, at now.

@@ -61,7 +61,7 @@ func (t *target) begin(c *Call, now time.Time) {
 }
 
 // end records the result of an attempt that has left its slot. opened reports whether the circuit breaker opened; moved
-// is the result of [slots.judge].
+// is the result of [slots.classify].
 func (t *target) end(c *Call, res scheduler.Result, most int, now time.Time) (moved int, opened bool) {
 	moved = t.slots.answered(res, most, now)
 	return moved, t.rule != nil && t.breaker.end(t.rule.Breaker, res, now, c.probe)
@@ -121,20 +121,20 @@ func (s *slots) answered(res scheduler.Result, most int, now time.Time) (moved i
 	if res.Duration < slowAfter || !res.Failed {
 		s.allowed = min(s.allowed+1, most)
 	}
-	return s.judge()
+	return s.classify()
 }
 
 // review detects an unresponsive target, whose attempts have not ended and so have not changed its latency.
 func (s *slots) review(now time.Time) (moved int) {
 	if waited := now.Sub(s.progress); s.inFlight > 0 && waited > max(slowAfter, s.latency) {
 		s.latency = waited
-		return s.judge()
+		return s.classify()
 	}
 	return 0
 }
 
-// judge decides whether the target is slow. moved is the change in the number of running attempts to slow targets.
-func (s *slots) judge() (moved int) {
+// classify decides whether the target is slow. moved is the change in the number of running attempts to slow targets.
+func (s *slots) classify() (moved int) {
 	slow := s.latency >= slowAfter
 	if slow == s.slow {
 		return 0
@@ -203,7 +203,7 @@ func (q *queue[R]) shed(s shedding, now time.Time) []deferred[R] {
 	}
 	out := make([]deferred[R], 0, len(q.runs)-s.keep)
 	for i, r := range q.runs[s.keep:] {
-		out = append(out, deferred[R]{Deferral{now.Add(s.turn(s.keep + i)), s.why, q.rule}, r})
+		out = append(out, deferred[R]{Deferral{now.Add(s.delayOf(s.keep + i)), s.why, q.rule}, r})
 	}
 	clear(q.runs[s.keep:])
 	q.runs = q.runs[:s.keep]
@@ -262,8 +262,8 @@ const (
 	maxPaceDelay = 5 * time.Minute // the rule may change and admit the run earlier
 )
 
-// turn returns the delay of the i-th run of the queue, from 0.
-func (s shedding) turn(i int) time.Duration {
+// delayOf returns the delay of the i-th run of the queue, from 0.
+func (s shedding) delayOf(i int) time.Duration {
 	return min(max(s.first+time.Duration(float64(i)*s.each), s.least), s.most)
 }
 

@@ -391,8 +391,8 @@ func TestAhead(t *testing.T) {
 			t.Errorf("%s: sheds %t, want %t", name, sheds, test.sheds)
 			continue
 		}
-		if sheds && (s.keep != test.keep || s.turn(10) != test.turn || s.why != DelayPace) {
-			t.Errorf("%s: %+v, turn after %s; want %d kept, %s", name, s, s.turn(10), test.keep, test.turn)
+		if sheds && (s.keep != test.keep || s.delayOf(10) != test.turn || s.why != DelayPace) {
+			t.Errorf("%s: %+v, turn after %s; want %d kept, %s", name, s, s.delayOf(10), test.keep, test.turn)
 		}
 	}
 }
@@ -435,7 +435,7 @@ func TestSurplus(t *testing.T) {
 			t.Errorf("%s: sheds %t, want %t", name, sheds, test.sheds)
 			continue
 		}
-		turns := [3]time.Duration{s.turn(2), s.turn(10), s.turn(1000)}
+		turns := [3]time.Duration{s.delayOf(2), s.delayOf(10), s.delayOf(1000)}
 		if sheds && (s.keep != 2 || s.why != test.why || turns != test.turns) {
 			t.Errorf("%s: %+v, turns after %s; want %s", name, s, turns, test.turns)
 		}

@@ -12,6 +12,6 @@
 //  2. One atomic message moves a baton, only while the baton is where the decision found it: [From]. Otherwise nothing
 //     moves, and the error is [scheduler.ErrConflict].
 //  3. An end is written by compare-and-set, unless an edit has overtaken it ([ErrOvertaken]). Before that, readers
-//     check the history of an enabled job without a baton: [Executor.Settled] and [Executor.Look].
+//     check the history of an enabled job without a baton: [Executor.Settled] and [Executor.Snapshot].
 //  4. Records that may already exist are searched for in the history, and not written twice.
 package step

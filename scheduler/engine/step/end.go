@@ -9,8 +9,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/intake"
 )
 
-// EndingOf returns the ending of a step without a next baton.
-func (e *Executor) EndingOf(j *scheduler.Job, s scheduler.Step, from From) scheduler.Completion {
+// CompletionOf returns the completion of a step without a next baton.
+func (e *Executor) CompletionOf(j *scheduler.Job, s scheduler.Step, from From) scheduler.Completion {
 	x := j.Completion(s, e.cfg.Store.Now())
 	x.Schedule = from.Schedule
 	return x
@@ -23,7 +23,7 @@ func (e *Executor) end(ctx context.Context, j *scheduler.Job, s scheduler.Step, 
 			return err
 		}
 	}
-	ending := e.EndingOf(j, s, from)
+	ending := e.CompletionOf(j, s, from)
 	return e.cfg.Persist(ctx, j.Key, func(ctx context.Context) error { return e.End(ctx, ending, j) })
 }
 
@@ -50,11 +50,11 @@ func (e *Executor) End(ctx context.Context, x scheduler.Completion, j *scheduler
 func (e *Executor) endOnce(ctx context.Context, x scheduler.Completion, j *scheduler.Job) error {
 	next, verdict := j.End(x)
 	switch verdict {
-	case scheduler.EndingWritten:
+	case scheduler.CompletionWritten:
 		return nil
-	case scheduler.EndingOvertook:
+	case scheduler.CompletionOvertook:
 		return ErrOvertaken
-	case scheduler.WriteEnding:
+	case scheduler.WriteCompletion:
 	}
 	return e.save(ctx, next)
 }
@@ -115,12 +115,12 @@ func (e *Executor) endAllOnce(
 	var jobs []scheduler.JobEnd
 	err := e.cfg.Store.LoadJobs(ctx, keys, func(st scheduler.Stored) {
 		x := of[st.Key]
-		data, verdict, err := x.Over(st.Data)
+		data, verdict, err := x.ApplyTo(st.Data)
 		switch {
 		case err != nil: // damaged: its end cannot be decided
-		case verdict == scheduler.EndingOvertook:
+		case verdict == scheduler.CompletionOvertook:
 			overtaken++
-		case verdict == scheduler.WriteEnding:
+		case verdict == scheduler.WriteCompletion:
 			jobs = append(jobs, scheduler.JobEnd{Key: st.Key, Data: data, Replaces: st.Revision, Ended: x.Ended})
 		}
 	})

@@ -37,8 +37,8 @@ type Config struct {
 type Executor struct {
 	cfg Config
 
-	mu    sync.Mutex
-	herds scheduler.BurstCounter // counts the armed batons
+	mu     sync.Mutex
+	bursts scheduler.BurstCounter // counts the armed batons
 }
 
 // New returns an executor.
@@ -52,7 +52,7 @@ func New(cfg Config) *Executor {
 	if cfg.OnRecord == nil {
 		cfg.OnRecord = func(*scheduler.Record) {}
 	}
-	return &Executor{cfg: cfg, herds: scheduler.BurstCounter{Waits: cfg.Store.Waits()}}
+	return &Executor{cfg: cfg, bursts: scheduler.BurstCounter{Waits: cfg.Store.Waits()}}
 }
 
 // From is the location of the baton that a step moves. If Waiting and Running are zero, the job has no baton.
@@ -169,7 +169,7 @@ func (e *Executor) unmoved(ctx context.Context, slot scheduler.BatonKey, incarna
 func (e *Executor) ArmAt(j *scheduler.Job, b *scheduler.Baton) time.Time {
 	due, now := b.Wake(), e.cfg.Store.Now()
 	e.mu.Lock()
-	before := e.herds.Join(due, now)
+	before := e.bursts.Join(due, now)
 	e.mu.Unlock()
 	if j.Def.Overlap != scheduler.OverlapAllow { // counters are merged into it while it waits
 		due = due.Add(-e.cfg.Store.Ahead())

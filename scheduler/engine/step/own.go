@@ -7,8 +7,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// Look is a snapshot of the batons of jobs, and of the last records of jobs without one.
-type Look struct {
+// Snapshot is a snapshot of the batons of jobs, and of the last records of jobs without one.
+type Snapshot struct {
 	steps  *Executor
 	batons map[scheduler.Key]batons
 	last   map[scheduler.Key][]*scheduler.Record
@@ -27,12 +27,12 @@ const (
 	lastAtOnce   = 1024 / 5 // 1,024 subjects: one for each of scheduler.PlaceOutcomes
 )
 
-// Look takes a snapshot for jobs that are stored as enabled, and were read before. It needs one or two requests for
+// Snapshot takes a snapshot for jobs that are stored as enabled, and were read before. It needs one or two requests for
 // several hundred jobs.
-func (e *Executor) Look(ctx context.Context, keys []scheduler.Key) (*Look, error) {
-	l := &Look{e, make(map[scheduler.Key]batons, len(keys)), map[scheduler.Key][]*scheduler.Record{}}
+func (e *Executor) Snapshot(ctx context.Context, keys []scheduler.Key) (*Snapshot, error) {
+	l := &Snapshot{e, make(map[scheduler.Key]batons, len(keys)), map[scheduler.Key][]*scheduler.Record{}}
 	for chunk := range slices.Chunk(keys, batonsAtOnce) {
-		if err := e.cfg.Store.FindBatons(ctx, chunk, l.take); err != nil {
+		if err := e.cfg.Store.FindBatons(ctx, chunk, l.load); err != nil {
 			return nil, err
 		}
 	}
@@ -51,8 +51,8 @@ func (e *Executor) Look(ctx context.Context, keys []scheduler.Key) (*Look, error
 	return l, nil
 }
 
-// take adds a baton.
-func (l *Look) take(st scheduler.Stored, running bool) {
+// load adds a baton.
+func (l *Snapshot) load(st scheduler.Stored, running bool) {
 	found := l.batons[st.Key]
 	b, err := scheduler.DecodeBaton(st.Data)
 	if err == nil {
@@ -70,12 +70,12 @@ func (l *Look) take(st scheduler.Stored, running bool) {
 }
 
 // Occupied reports whether a baton occupies the place of the job's own.
-func (l *Look) Occupied(k scheduler.Key) bool {
+func (l *Snapshot) Occupied(k scheduler.Key) bool {
 	_, there := l.batons[k]
 	return there
 }
 
-// Own is the result of a [Look] for one job.
+// Own is the result of a [Snapshot] for one job.
 type Own struct {
 	Baton      *scheduler.Baton     // nil: none, or one of another job
 	Running    bool                 // a worker has the baton
@@ -90,7 +90,7 @@ func (o *Own) Job(j *scheduler.Job) *scheduler.Job {
 		return j
 	}
 	next, verdict := j.End(o.Completion)
-	if verdict != scheduler.WriteEnding {
+	if verdict != scheduler.WriteCompletion {
 		return j
 	}
 	return next
@@ -98,7 +98,7 @@ func (o *Own) Job(j *scheduler.Job) *scheduler.Job {
 
 // Own returns the result for one of the jobs. A job whose attempt is recorded, but whose baton is not yet removed,
 // counts as under way.
-func (l *Look) Own(ctx context.Context, j *scheduler.Job) (o Own, err error) {
+func (l *Snapshot) Own(ctx context.Context, j *scheduler.Job) (o Own, err error) {
 	found := l.batons[j.Key]
 	var search *scheduler.PositionSearch
 	switch b := found.Found; {
@@ -119,9 +119,9 @@ func (l *Look) Own(ctx context.Context, j *scheduler.Job) (o Own, err error) {
 }
 
 // place is [Executor.Position] for a job without a baton. For nearly all jobs, the last records are sufficient.
-func (l *Look) place(ctx context.Context, j *scheduler.Job) (*scheduler.PositionSearch, error) {
+func (l *Snapshot) place(ctx context.Context, j *scheduler.Job) (*scheduler.PositionSearch, error) {
 	if !l.Occupied(j.Key) {
-		if search := scheduler.NewPlaceSearch(j); search.LookAtLast(l.last[j.Key]) {
+		if search := scheduler.NewPositionSearch(j); search.VisitLast(l.last[j.Key]) {
 			return search, nil
 		}
 	}
@@ -130,8 +130,8 @@ func (l *Look) place(ctx context.Context, j *scheduler.Job) (*scheduler.Position
 
 // Position searches the history for the schedule position of a job's own baton.
 func (e *Executor) Position(ctx context.Context, j *scheduler.Job) (*scheduler.PositionSearch, error) {
-	search := scheduler.NewPlaceSearch(j)
-	return search, e.cfg.Store.Recent(ctx, j.Key, 0, scheduler.PlaceOutcomes, search.Look)
+	search := scheduler.NewPositionSearch(j)
+	return search, e.cfg.Store.Recent(ctx, j.Key, 0, scheduler.PlaceOutcomes, search.Visit)
 }
 
 // Settled returns j with its end if the history contains it, even if the definition does not, or the baton still
@@ -147,12 +147,12 @@ func (e *Executor) Find(ctx context.Context, j *scheduler.Job) (_ *scheduler.Job
 		return j, from, nil
 	}
 	slot := scheduler.BatonKey{Key: j.Key}
-	if st, err := e.cfg.Store.Waiting(ctx, slot); err == nil { // cheaper than Look
+	if st, err := e.cfg.Store.Waiting(ctx, slot); err == nil { // cheaper than Visit
 		if b, err := scheduler.DecodeBaton(st.Data); err == nil && b.Check(slot) == nil && b.BelongsTo(j) {
 			return j, From{BatonKey: slot, Waiting: st.Revision, Baton: &b}, nil
 		}
 	}
-	look, err := e.Look(ctx, []scheduler.Key{j.Key})
+	look, err := e.Snapshot(ctx, []scheduler.Key{j.Key})
 	if err != nil {
 		return nil, from, err
 	}

@@ -10,34 +10,34 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/engine/step"
 )
 
-// foresee returns the view of next, an edit of cur, as if it were stored. It writes nothing. seen is where the baton
+// dryRun returns the view of next, an edit of cur, as if it were stored. It writes nothing. seen is where the baton
 // waits, zero if unknown.
-func (e Editor) foresee(ctx context.Context, cur, next *scheduler.Job, seen step.From) (*v1.Job, error) {
+func (e Editor) dryRun(ctx context.Context, cur, next *scheduler.Job, seen step.From) (*v1.Job, error) {
 	if _, err := next.Encode(e.shared.Secrets); err != nil {
 		return nil, err
 	}
 	found := scheduler.Found{Waiting: seen.Baton}
 	if seen.Waiting == 0 {
 		var err error
-		if found, _, err = e.plans.look(ctx, cur.Key); err != nil {
+		if found, _, err = e.plans.peek(ctx, cur.Key); err != nil {
 			return nil, err
 		}
 	}
 	own := found.Own(cur)
-	v, err := e.foreseen(ctx, cur, next, found)
+	v, err := e.dryRunEdit(ctx, cur, next, found)
 	if err != nil {
 		return nil, err
 	}
 	if cur.State != scheduler.Enabled {
 		own = nil
 	}
-	v.DryRun = v.DryRun.Over(cur, own, v.Job)
+	v.DryRun = v.DryRun.WithStored(cur, own, v.Job)
 	v.Job = e.shared.Collections.Inherit(ctx, v.Job)
 	return v, nil
 }
 
-// foreseen is foresee without the comparison with the current plan.
-func (e Editor) foreseen(ctx context.Context, cur, next *scheduler.Job, found scheduler.Found) (*v1.Job, error) {
+// dryRunEdit is dryRun without the comparison with the current plan.
+func (e Editor) dryRunEdit(ctx context.Context, cur, next *scheduler.Job, found scheduler.Found) (*v1.Job, error) {
 	now := e.shared.Store.Now()
 	if next.State == scheduler.Disabled {
 		p := cur.Progress
@@ -76,15 +76,15 @@ func (e Editor) foreseen(ctx context.Context, cur, next *scheduler.Job, found sc
 	return v, nil
 }
 
-// ForeseeCollection returns the result of PutCollection and changes nothing.
-func (c CollectionKeeper) ForeseeCollection(ctx context.Context, name string, body []byte) (*v1.ForeseenCollection, error) {
+// DryRunCollection returns the result of PutCollection and changes nothing.
+func (c CollectionKeeper) DryRunCollection(ctx context.Context, name string, body []byte) (*v1.CollectionDryRun, error) {
 	wish, err := c.readCollection(ctx, name, body)
 	if err != nil {
 		return nil, err
 	}
 	cur, err := c.stored(ctx, name)
 	if damaged, ok := errors.AsType[*scheduler.DamagedError](err); ok {
-		return &v1.ForeseenCollection{Would: wish, Result: v1.Updated}, c.meets(name, damaged.Collection())
+		return &v1.CollectionDryRun{Would: wish, Result: v1.Updated}, c.meets(name, damaged.Collection())
 	}
 	if err != nil && !errors.Is(err, scheduler.ErrNotFound) {
 		return nil, err
@@ -96,11 +96,11 @@ func (c CollectionKeeper) ForeseeCollection(ctx context.Context, name string, bo
 	if err := cmp.Or(c.meets(name, cur), c.checkPlan(ctx, cur, would)); err != nil {
 		return nil, err
 	}
-	return &v1.ForeseenCollection{Is: cur, Would: would, Result: result}, nil
+	return &v1.CollectionDryRun{Is: cur, Would: would, Result: result}, nil
 }
 
-// ForeseeCollectionPatch returns the result of PatchCollection and changes nothing.
-func (c CollectionKeeper) ForeseeCollectionPatch(ctx context.Context, name string, body []byte) (*v1.ForeseenCollection, error) {
+// DryRunCollectionPatch returns the result of PatchCollection and changes nothing.
+func (c CollectionKeeper) DryRunCollectionPatch(ctx context.Context, name string, body []byte) (*v1.CollectionDryRun, error) {
 	patch, err := readCollectionPatch(ctx, name, body)
 	if err != nil {
 		return nil, err
@@ -117,5 +117,5 @@ func (c CollectionKeeper) ForeseeCollectionPatch(ctx context.Context, name strin
 	if would.Equals(cur) {
 		result = v1.Unchanged
 	}
-	return &v1.ForeseenCollection{Is: cur, Would: would, Result: result}, nil
+	return &v1.CollectionDryRun{Is: cur, Would: would, Result: result}, nil
 }

@@ -52,9 +52,9 @@ func TestCourse(t *testing.T) {
 		{"two of two ran", two, scheduler.Found{}, history{attempt(two, second, "09:01:00", succeeds)}, "completed after 1"},
 		{"its next run is too hard to find", two, scheduler.Found{}, history{costly, attempt(two, first, "09:00:00", succeeds)}, "faulted after 0"},
 	} {
-		search := scheduler.NewPlaceSearch(row.job)
+		search := scheduler.NewPositionSearch(row.job)
 		for _, r := range row.history {
-			if !search.Look(r) {
+			if !search.Visit(r) {
 				break
 			}
 		}
@@ -63,8 +63,8 @@ func TestCourse(t *testing.T) {
 		for i, r := range row.history {
 			r.Sequence = uint64(len(row.history) - i)
 		}
-		quick := scheduler.NewPlaceSearch(row.job)
-		if !quick.LookAtLast(row.history) {
+		quick := scheduler.NewPositionSearch(row.job)
+		if !quick.VisitLast(row.history) {
 			continue
 		}
 		course, x = row.job.Lifecycle(row.found, quick)
@@ -108,7 +108,7 @@ func TestLookAtLast(t *testing.T) {
 		for i, k := 0, len(shuffled)-1; i < k; i, k = i+1, k-1 {
 			shuffled[i], shuffled[k] = shuffled[k], shuffled[i]
 		}
-		if got := scheduler.NewPlaceSearch(j).LookAtLast(shuffled); got != row.want {
+		if got := scheduler.NewPositionSearch(j).VisitLast(shuffled); got != row.want {
 			t.Errorf("%s: enough: %t", name, got)
 		}
 	}
@@ -160,8 +160,8 @@ func TestEndingOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := j.Completion(scheduler.Step{State: scheduler.Faulted, Progress: scheduler.Progress{Number: 1, Faults: 1}}, time.Time{})
-	over, verdict, err := x.Over(data)
-	if err != nil || verdict != scheduler.WriteEnding {
+	over, verdict, err := x.ApplyTo(data)
+	if err != nil || verdict != scheduler.WriteCompletion {
 		t.Fatal(verdict, err)
 	}
 	ended, _ := j.End(x)
@@ -173,17 +173,17 @@ func TestEndingOver(t *testing.T) {
 	if back, err := scheduler.ReadJob(key, revision, over, noActions{}, nil); err != nil || back.State != scheduler.Faulted {
 		t.Errorf("read again: %v", err)
 	}
-	if _, _, err := x.Over(bytes.Replace(data, []byte(`"startTime"`), []byte(`"endTime"`), 1)); err == nil {
+	if _, _, err := x.ApplyTo(bytes.Replace(data, []byte(`"startTime"`), []byte(`"endTime"`), 1)); err == nil {
 		t.Error("over one that was changed by another hand")
 	}
-	if _, verdict, err := x.Over(over); err != nil || verdict != scheduler.EndingWritten {
+	if _, verdict, err := x.ApplyTo(over); err != nil || verdict != scheduler.CompletionWritten {
 		t.Errorf("written again: %d, %v", verdict, err)
 	}
 	x.UID = "another"
-	if _, verdict, err := x.Over(data); err != nil || verdict != scheduler.EndingWritten {
+	if _, verdict, err := x.ApplyTo(data); err != nil || verdict != scheduler.CompletionWritten {
 		t.Errorf("of another job: %d, %v", verdict, err)
 	}
-	if _, _, err := x.Over([]byte("{}")); err == nil {
+	if _, _, err := x.ApplyTo([]byte("{}")); err == nil {
 		t.Error("over what cannot be read")
 	}
 }

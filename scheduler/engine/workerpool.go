@@ -2,7 +2,7 @@ package engine
 
 import "sync"
 
-// crew is a pool of goroutines for runs outside the queues. It reuses goroutines because their stacks have grown to the
+// workerPool is a pool of goroutines for runs outside the queues. It reuses goroutines because their stacks have grown to the
 // size of a call: growing a new stack for each attempt takes longer than all other work of the worker for it.
 type workerPool struct {
 	most int // maximum number of idle goroutines
@@ -15,8 +15,8 @@ type workerPool struct {
 	calm  *sync.Cond // signals that none is running
 }
 
-// newCrew returns an empty crew.
-func newCrew(most int, live func(stage)) *workerPool {
+// newWorkerPool returns an empty pool.
+func newWorkerPool(most int, live func(stage)) *workerPool {
 	c := &workerPool{most: most, live: live}
 	c.calm = sync.NewCond(&c.mu)
 	return c
@@ -77,7 +77,7 @@ func (c *workerPool) wait() {
 	}
 }
 
-// end stops the idle goroutines. The crew still completes stages that it receives afterwards.
+// end stops the idle goroutines. The pool still completes stages that it receives afterwards.
 func (c *workerPool) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

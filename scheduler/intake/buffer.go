@@ -16,8 +16,8 @@ type Buffer[K comparable] struct {
 	busy chan struct{} // signals the first message
 }
 
-// NewRoom returns a Room for limit messages from several sources. batch is the minimum number of messages to request.
-func NewRoom[K comparable](limit, batch, sources int) *Buffer[K] {
+// NewBuffer returns a Buffer for limit messages from several sources. batch is the minimum number of messages to request.
+func NewBuffer[K comparable](limit, batch, sources int) *Buffer[K] {
 	r := &Buffer[K]{limit: limit, batch: batch, held: map[K]int{}, busy: make(chan struct{}, 1)}
 	for range sources {
 		r.wake = append(r.wake, make(chan struct{}, 1))

@@ -38,8 +38,8 @@ func TestEnd(t *testing.T) {
 		{"another job has the name, and is disabled", namesake(in(scheduler.Disabled, j)), scheduler.Disabled, written},
 	} {
 		next, verdict := row.job.End(scheduler.Completion{Key: key, UID: uid, Schedule: 1, State: row.state, Progress: had})
-		got := map[scheduler.CompletionVerdict]string{scheduler.EndingWritten: written, scheduler.EndingOvertook: overtook}[verdict]
-		if verdict == scheduler.WriteEnding {
+		got := map[scheduler.CompletionVerdict]string{scheduler.CompletionWritten: written, scheduler.CompletionOvertook: overtook}[verdict]
+		if verdict == scheduler.WriteCompletion {
 			got = string(next.State) + "; " + progressSaid(next.Progress)
 		}
 		mustSay(t, row.name, got, row.want)

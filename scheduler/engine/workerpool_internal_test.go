@@ -13,7 +13,7 @@ import (
 func TestCrewIsReused(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) { // which ends when its goroutines have
 		var lived atomic.Int32
-		c := newCrew(3, func(stage) {
+		c := newWorkerPool(3, func(stage) {
 			time.Sleep(time.Second)
 			lived.Add(1)
 		})
@@ -55,7 +55,7 @@ func TestCrewIsReused(t *testing.T) {
 
 // TestCrewTakesWhileItIsWaitedFor: runs may come while a stop waits for those under way.
 func TestCrewTakesWhileItIsWaitedFor(*testing.T) {
-	c := newCrew(1, func(stage) {})
+	c := newWorkerPool(1, func(stage) {})
 	taken := make(chan struct{})
 	go func() {
 		for range 20_000 {

@@ -54,25 +54,25 @@ func TestStandingOf(t *testing.T) {
 		open  either
 		want  scheduler.Eligibility
 	}{
-		{"a planned occurrence of an enabled job", itsJob, enabled, planned, no, yes, scheduler.GoesOn},
+		{"a planned occurrence of an enabled job", itsJob, enabled, planned, no, yes, scheduler.Eligible},
 		{"a planned occurrence of an enabled job in a closed collection", itsJob, enabled, planned, no, no, scheduler.Closed},
-		{"a planned occurrence of an enabled job that has begun, the collection open or not", itsJob, enabled, planned, yes, openOrShut, scheduler.GoesOn},
-		{"a planned occurrence of a disabled job", itsJob, disabled, planned, no, openOrShut, scheduler.Over},
-		{"a planned occurrence of a disabled job that has begun", itsJob, disabled, planned, yes, openOrShut, scheduler.GoesOn},
-		{"a planned occurrence of a job that has come to its end", itsJob, final, planned, whether, openOrShut, scheduler.Over},
+		{"a planned occurrence of an enabled job that has begun, the collection open or not", itsJob, enabled, planned, yes, openOrShut, scheduler.Eligible},
+		{"a planned occurrence of a disabled job", itsJob, disabled, planned, no, openOrShut, scheduler.JobEnded},
+		{"a planned occurrence of a disabled job that has begun", itsJob, disabled, planned, yes, openOrShut, scheduler.Eligible},
+		{"a planned occurrence of a job that has come to its end", itsJob, final, planned, whether, openOrShut, scheduler.JobEnded},
 
-		{"a run by hand of an enabled job, the collection open or not", itsJob, enabled, manual, whether, openOrShut, scheduler.GoesOn},
-		{"a run by hand of a job that was disabled then", itsJob, disabled, manual, whether, openOrShut, scheduler.GoesOn},
-		{"a run by hand of a job that has come to its end", itsJob, final, manual, whether, openOrShut, scheduler.Over},
+		{"a run by hand of an enabled job, the collection open or not", itsJob, enabled, manual, whether, openOrShut, scheduler.Eligible},
+		{"a run by hand of a job that was disabled then", itsJob, disabled, manual, whether, openOrShut, scheduler.Eligible},
+		{"a run by hand of a job that has come to its end", itsJob, final, manual, whether, openOrShut, scheduler.JobEnded},
 
-		{"a detached occurrence of an enabled job, the collection open or not", itsJob, enabled, detached, whether, openOrShut, scheduler.GoesOn},
+		{"a detached occurrence of an enabled job, the collection open or not", itsJob, enabled, detached, whether, openOrShut, scheduler.Eligible},
 		{"a detached occurrence of a disabled job", itsJob, disabled, detached, no, openOrShut, scheduler.Dropped},
-		{"a detached occurrence of a disabled job that has begun", itsJob, disabled, detached, yes, openOrShut, scheduler.GoesOn},
-		{"a detached occurrence of a job whose schedule has come to its end", itsJob, final, detached, whether, openOrShut, scheduler.GoesOn},
+		{"a detached occurrence of a disabled job that has begun", itsJob, disabled, detached, yes, openOrShut, scheduler.Eligible},
+		{"a detached occurrence of a job whose schedule has come to its end", itsJob, final, detached, whether, openOrShut, scheduler.Eligible},
 
-		{"a run by hand of a disabled job", itsJob, disabled, manualDetached, whether, openOrShut, scheduler.GoesOn},
-		{"a run by hand of a job that was enabled then", itsJob, enabled, manualDetached, whether, openOrShut, scheduler.GoesOn},
-		{"a detached run by hand of a job that has come to its end", itsJob, final, manualDetached, whether, openOrShut, scheduler.GoesOn},
+		{"a run by hand of a disabled job", itsJob, disabled, manualDetached, whether, openOrShut, scheduler.Eligible},
+		{"a run by hand of a job that was enabled then", itsJob, enabled, manualDetached, whether, openOrShut, scheduler.Eligible},
+		{"a detached run by hand of a job that has come to its end", itsJob, final, manualDetached, whether, openOrShut, scheduler.Eligible},
 
 		{"whatever it is, its job was deleted", nobody, anyState, anyKind, whether, openOrShut, scheduler.Gone},
 		{"whatever it is, another job has the name", another, anyState, anyKind, whether, openOrShut, scheduler.Foreign},
@@ -99,7 +99,7 @@ func TestStandingOf(t *testing.T) {
 				continue
 			}
 			answers++
-			if got := b.StandingOf(j, c.open); got != row.want {
+			if got := b.EligibilityOf(j, c.open); got != row.want {
 				t.Errorf("%s: got %d, want %d: %s", name, got, row.want, row.name)
 			}
 		}

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// stretch is the latest run of consecutive sequences that were all delivered to this process first. If no earlier spec
+// ownedRange is the latest run of consecutive sequences that were all delivered to this process first. If no earlier spec
 // is left in the stream, neither the server nor another process has an earlier spec of any name. The specs of the
-// stretch are then in order, and the stream need not be queried. The zero value is empty.
+// ownedRange are then in order, and the stream need not be queried. The zero value is empty.
 type ownedRange struct {
 	mu       sync.Mutex
 	from, to uint64    // sequences
@@ -32,14 +32,14 @@ func (s *ownedRange) came(sequence uint64, deliveries int) {
 	s.to = sequence
 }
 
-// gaveBack resets the stretch after the release of a spec, which may now go to another process.
+// gaveBack resets the ownedRange after the release of a spec, which may now go to another process.
 func (s *ownedRange) gaveBack() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.from, s.earliest = s.to+1, false
 }
 
-// has reports whether a spec belongs to a stretch without predecessors. ask: query the stream, call learn and try
+// has reports whether a spec belongs to an ownedRange without predecessors. ask: query the stream, call learn and try
 // again.
 func (s *ownedRange) has(sequence uint64, now time.Time) (known, ask bool) {
 	s.mu.Lock()

@@ -10,10 +10,10 @@ import (
 )
 
 // TestCrew shows that tasks are done side by side, however many there are, that
-// some goroutines stay for those that follow, and that none outlives the crew.
+// some goroutines stay for those that follow, and that none outlives the pool.
 func TestCrew(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
-		c := newCrew()
+		c := newWorkerPool()
 		var began atomic.Int64
 		for _, n := range []int{1, crewIdle, 5 * crewIdle, 3} {
 			gate, had := make(chan struct{}), began.Load()
