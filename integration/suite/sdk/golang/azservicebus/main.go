@@ -4,7 +4,6 @@ package main
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"time"
 
@@ -19,8 +18,8 @@ var (
 		RetryOptions: azservicebus.RetryOptions{MaxRetries: 1, RetryDelay: 50 * time.Millisecond},
 		TLSConfig:    &tls.Config{ServerName: "localhost", MinVersion: tls.VersionTLS12}, // it would be with the port
 	}
-	client  = must(azservicebus.NewClientFromConnectionString(report.Endpoint(report.Port("SERVICEBUS_AMQP")), options))
-	manager = must(admin.NewClientFromConnectionString(report.Endpoint(report.Port("SERVICEBUS_HTTP")), nil))
+	client  = report.Get(azservicebus.NewClientFromConnectionString(report.Endpoint(report.Port("SERVICEBUS_AMQP")), options))
+	manager = report.Get(admin.NewClientFromConnectionString(report.Endpoint(report.Port("SERVICEBUS_HTTP")), nil))
 )
 
 func main() {
@@ -52,32 +51,23 @@ func main() {
 }
 
 // onQueue runs a function with a sender and a receiver of a queue.
-func onQueue(ctx context.Context, name string, do func(*azservicebus.Sender, *azservicebus.Receiver) error) error {
-	return onReceiver(ctx, name, nil, do)
+func onQueue(ctx context.Context, name string, do func(*azservicebus.Sender, *azservicebus.Receiver)) {
+	onReceiver(ctx, name, nil, do)
 }
 
 func onReceiver(
-	ctx context.Context, name string, options *azservicebus.ReceiverOptions, do func(*azservicebus.Sender, *azservicebus.Receiver) error,
-) error {
-	sender, err := client.NewSender(name, nil)
-	if err != nil {
-		return err
-	}
-	receiver, err := client.NewReceiverForQueue(name, options)
-	if err != nil {
-		return err
-	}
-	err = do(sender, receiver)
-	return errors.Join(err, sender.Close(ctx), receiver.Close(ctx))
+	ctx context.Context, name string, options *azservicebus.ReceiverOptions, do func(*azservicebus.Sender, *azservicebus.Receiver),
+) {
+	sender := report.Get(client.NewSender(name, nil))
+	receiver := report.Get(client.NewReceiverForQueue(name, options))
+	err := report.Try(func() { do(sender, receiver) })
+	report.Must(err, sender.Close(ctx), receiver.Close(ctx))
 }
 
-func put(ctx context.Context, sender *azservicebus.Sender, texts ...string) error {
+func put(ctx context.Context, sender *azservicebus.Sender, texts ...string) {
 	for _, text := range texts {
-		if err := sender.SendMessage(ctx, &azservicebus.Message{Body: []byte(text)}, nil); err != nil {
-			return err
-		}
+		report.Must(sender.SendMessage(ctx, &azservicebus.Message{Body: []byte(text)}, nil))
 	}
-	return nil
 }
 
 // A source is what receives and completes: a receiver, of a session or without.
@@ -86,43 +76,30 @@ type source interface {
 	CompleteMessage(ctx context.Context, m *azservicebus.ReceivedMessage, o *azservicebus.CompleteMessageOptions) error
 }
 
-func one(ctx context.Context, from source, text string) (*azservicebus.ReceivedMessage, error) {
-	got, err := from.ReceiveMessages(ctx, 1, nil)
-	if err != nil {
-		return nil, err
-	}
-	return got[0], report.Equal(string(got[0].Body), text)
+func one(ctx context.Context, from source, text string) *azservicebus.ReceivedMessage {
+	got := report.Get(from.ReceiveMessages(ctx, 1, nil))[0]
+	report.Equal(string(got.Body), text)
+	return got
 }
 
 // collect receives messages with these texts and completes them.
-func collect(ctx context.Context, from source, want ...string) error {
+func collect(ctx context.Context, from source, want ...string) {
 	var got []string
 	for len(got) < len(want) {
 		some, err := from.ReceiveMessages(ctx, len(want)-len(got), nil)
 		if err != nil {
-			return fmt.Errorf("%d of %d messages came: %w", len(got), len(want), err)
+			report.Must(fmt.Errorf("%d of %d messages came: %w", len(got), len(want), err))
 		}
 		for _, m := range some {
-			if err := from.CompleteMessage(ctx, m, nil); err != nil {
-				return err
-			}
+			report.Must(from.CompleteMessage(ctx, m, nil))
 			got = append(got, string(m.Body))
 		}
 	}
-	return report.Same(got, want)
+	report.Same(got, want)
 }
 
-func none(ctx context.Context, receiver *azservicebus.Receiver) error {
-	got, err := receiver.PeekMessages(ctx, 1, &azservicebus.PeekMessagesOptions{FromSequenceNumber: new(int64)})
-	if err != nil {
-		return err
-	}
-	return report.Equal(len(got), 0)
-}
-
-func must[T any](value T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return value
+// waiting checks how many messages there are, up to ten.
+func waiting(ctx context.Context, receiver *azservicebus.Receiver, want int) {
+	got := report.Get(receiver.PeekMessages(ctx, 10, &azservicebus.PeekMessagesOptions{FromSequenceNumber: new(int64)}))
+	report.Equal(len(got), want)
 }

@@ -2,71 +2,53 @@ package main
 
 import (
 	"context"
-	"errors"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
 
 	"github.com/carillon-sched/carillon/integration/suite/sdk/golang/report"
 )
 
-func putInto(ctx context.Context, queue, session string, texts ...string) error {
-	sender, err := client.NewSender(queue, nil)
-	if err != nil {
-		return err
-	}
+func putInto(ctx context.Context, queue, session string, texts ...string) {
+	sender := report.Get(client.NewSender(queue, nil))
 	for _, text := range texts {
-		err = errors.Join(err, sender.SendMessage(ctx, &azservicebus.Message{Body: []byte(text), SessionID: &session}, nil))
+		report.Must(sender.SendMessage(ctx, &azservicebus.Message{Body: []byte(text), SessionID: &session}, nil))
 	}
-	return errors.Join(err, sender.Close(ctx))
+	report.Must(sender.Close(ctx))
 }
 
-func session(ctx context.Context) error {
+func session(ctx context.Context) {
 	for _, name := range []string{"a", "b"} {
-		if err := putInto(ctx, "session", name, name+"0", name+"1"); err != nil {
-			return err
-		}
+		putInto(ctx, "session", name, name+"0", name+"1")
 	}
 	for _, name := range []string{"b", "a"} {
-		receiver, err := client.AcceptSessionForQueue(ctx, "session", name, nil)
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(collect(ctx, receiver, name+"0", name+"1"), receiver.Close(ctx)); err != nil {
-			return err
-		}
+		receiver := report.Get(client.AcceptSessionForQueue(ctx, "session", name, nil))
+		collect(ctx, receiver, name+"0", name+"1")
+		report.Must(receiver.Close(ctx))
 	}
-	return nil
 }
 
-func nextSession(ctx context.Context) error {
-	if err := putInto(ctx, "next", "s", "m"); err != nil {
-		return err
-	}
-	receiver, err := client.AcceptNextSessionForQueue(ctx, "next", nil)
-	if err != nil {
-		return err
-	}
-	return errors.Join(report.Equal(receiver.SessionID(), "s"), collect(ctx, receiver, "m"), receiver.Close(ctx))
+func nextSession(ctx context.Context) {
+	putInto(ctx, "next", "s", "m")
+	receiver := report.Get(client.AcceptNextSessionForQueue(ctx, "next", nil))
+	report.Equal(receiver.SessionID(), "s")
+	collect(ctx, receiver, "m")
+	report.Must(receiver.Close(ctx))
 }
 
-func sessionState(ctx context.Context) error {
-	receiver, err := client.AcceptSessionForQueue(ctx, "state", "s", nil)
-	if err != nil {
-		return err
-	}
-	before, err := receiver.GetSessionState(ctx, nil)
-	err = errors.Join(err, receiver.SetSessionState(ctx, []byte("\x00state"), nil))
-	after, bad := receiver.GetSessionState(ctx, nil)
+func sessionState(ctx context.Context) {
+	receiver := report.Get(client.AcceptSessionForQueue(ctx, "state", "s", nil))
+	report.Equal(len(report.Get(receiver.GetSessionState(ctx, nil))), 0)
+	report.Must(receiver.SetSessionState(ctx, []byte("\x00state"), nil))
+	report.Equal(string(report.Get(receiver.GetSessionState(ctx, nil))), "\x00state")
 	until := receiver.LockedUntil()
-	err = errors.Join(err, bad, report.Equal(len(before), 0), report.Equal(string(after), "\x00state"), receiver.RenewSessionLock(ctx, nil))
-	return errors.Join(err, report.Equal(receiver.LockedUntil().Before(until), false), receiver.Close(ctx))
+	report.Must(receiver.RenewSessionLock(ctx, nil))
+	report.Equal(receiver.LockedUntil().Before(until), false)
+	report.Must(receiver.Close(ctx))
 }
 
-func lockedSession(ctx context.Context) error {
-	receiver, err := client.AcceptSessionForQueue(ctx, "lockedsession", "s", nil)
-	if err != nil {
-		return err
-	}
-	_, err = client.AcceptSessionForQueue(ctx, "lockedsession", "s", nil)
-	return errors.Join(report.Refused(err, "session-cannot-be-locked", "timeout"), receiver.Close(ctx))
+func lockedSession(ctx context.Context) {
+	receiver := report.Get(client.AcceptSessionForQueue(ctx, "lockedsession", "s", nil))
+	_, err := client.AcceptSessionForQueue(ctx, "lockedsession", "s", nil)
+	report.Refused(err, "session-cannot-be-locked", "timeout")
+	report.Must(receiver.Close(ctx))
 }

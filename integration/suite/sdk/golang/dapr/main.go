@@ -3,7 +3,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"os"
 	"strings"
 
@@ -36,75 +35,56 @@ type binding interface {
 }
 
 // through sends a message through a binding and waits until it comes out.
-func through(ctx context.Context, b binding, properties map[string]string) error {
-	if err := b.Init(ctx, bindings.Metadata{Base: metadata.Base{Name: "b", Properties: properties}}); err != nil {
-		return err
-	}
+func through(ctx context.Context, made any, properties map[string]string) {
+	b, ok := made.(binding)
+	report.Equal(ok, true) // it has both directions
+	report.Must(b.Init(ctx, bindings.Metadata{Base: metadata.Base{Name: "b", Properties: properties}}))
 	got := make(chan string, 1)
-	err := b.Read(ctx, func(_ context.Context, m *bindings.ReadResponse) ([]byte, error) {
+	report.Must(b.Read(ctx, func(_ context.Context, m *bindings.ReadResponse) ([]byte, error) {
 		got <- string(m.Data)
 		return nil, nil
-	})
-	if err != nil {
-		return err
-	}
-	if _, err := b.Invoke(ctx, &bindings.InvokeRequest{Operation: bindings.CreateOperation, Data: []byte("m")}); err != nil {
-		return err
-	}
+	}))
+	report.Get(b.Invoke(ctx, &bindings.InvokeRequest{Operation: bindings.CreateOperation, Data: []byte("m")}))
+	arrives(ctx, got)
+	report.Must(b.Close())
+}
+
+// arrives waits for the message.
+func arrives(ctx context.Context, got <-chan string) {
 	select {
 	case text := <-got:
-		return errors.Join(report.Equal(text, "m"), b.Close())
+		report.Equal(text, "m")
 	case <-ctx.Done():
-		return ctx.Err()
+		report.Must(ctx.Err())
 	}
 }
 
-func busBinding(ctx context.Context) error {
-	b, ok := servicebusqueues.NewAzureServiceBusQueues(log).(binding)
-	if !ok {
-		return errors.New("the binding has but one direction")
-	}
-	return through(ctx, b, map[string]string{
+func busBinding(ctx context.Context) {
+	through(ctx, servicebusqueues.NewAzureServiceBusQueues(log), map[string]string{
 		"connectionString": os.Getenv("SERVICEBUS_CONNECTION_STRING"), "queueName": "push", "disableEntityManagement": "true",
 	})
 }
 
-func storageBinding(ctx context.Context) error {
+func storageBinding(ctx context.Context) {
 	parts := report.Connection("STORAGE_CONNECTION_STRING")
 	// It puts the account behind this by itself.
 	endpoint := strings.TrimSuffix(strings.TrimSuffix(parts["QueueEndpoint"], "/"), "/"+parts["AccountName"])
-	b, ok := storagequeues.NewAzureStorageQueues(log).(binding)
-	if !ok {
-		return errors.New("the binding has but one direction")
-	}
-	return through(ctx, b, map[string]string{
+	through(ctx, storagequeues.NewAzureStorageQueues(log), map[string]string{
 		"accountName": parts["AccountName"], "accountKey": parts["AccountKey"], "queueName": "dapr", "queueEndpointUrl": endpoint,
 	})
 }
 
-func pubSub(ctx context.Context) error {
+func pubSub(ctx context.Context) {
 	p := topics.NewAzureServiceBusTopics(log)
-	err := p.Init(ctx, pubsub.Metadata{Base: metadata.Base{Name: "p", Properties: map[string]string{
+	report.Must(p.Init(ctx, pubsub.Metadata{Base: metadata.Base{Name: "p", Properties: map[string]string{
 		"connectionString": os.Getenv("SERVICEBUS_CONNECTION_STRING"), "consumerID": "all", "disableEntityManagement": "true",
-	}}})
-	if err != nil {
-		return err
-	}
+	}}}))
 	got := make(chan string, 1)
-	err = p.Subscribe(ctx, pubsub.SubscribeRequest{Topic: "events"}, func(_ context.Context, m *pubsub.NewMessage) error {
+	report.Must(p.Subscribe(ctx, pubsub.SubscribeRequest{Topic: "events"}, func(_ context.Context, m *pubsub.NewMessage) error {
 		got <- string(m.Data)
 		return nil
-	})
-	if err != nil {
-		return err
-	}
-	if err := p.Publish(ctx, &pubsub.PublishRequest{Topic: "events", Data: []byte("m")}); err != nil {
-		return err
-	}
-	select {
-	case text := <-got:
-		return errors.Join(report.Equal(text, "m"), p.Close())
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	}))
+	report.Must(p.Publish(ctx, &pubsub.PublishRequest{Topic: "events", Data: []byte("m")}))
+	arrives(ctx, got)
+	report.Must(p.Close())
 }

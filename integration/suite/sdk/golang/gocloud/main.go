@@ -3,7 +3,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"os"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
@@ -22,92 +21,64 @@ func main() {
 	})
 }
 
-func connect() (*azservicebus.Client, error) {
-	return azuresb.NewClientFromConnectionString(os.Getenv("SERVICEBUS_CONNECTION_STRING"), nil)
-}
-
 // onTopic runs a function with a topic of the CDK.
-func onTopic(ctx context.Context, name string, do func(*azservicebus.Client, *pubsub.Topic) error) error {
-	client, err := connect()
-	if err != nil {
-		return err
-	}
-	sender, err := azuresb.NewSender(client, name, nil)
-	if err != nil {
-		return err
-	}
-	topic, err := azuresb.OpenTopic(ctx, sender, nil)
-	if err != nil {
-		return err
-	}
-	return errors.Join(do(client, topic), topic.Shutdown(ctx), client.Close(ctx))
+func onTopic(ctx context.Context, name string, do func(*azservicebus.Client, *pubsub.Topic)) {
+	client := report.Get(azuresb.NewClientFromConnectionString(os.Getenv("SERVICEBUS_CONNECTION_STRING"), nil))
+	topic := report.Get(azuresb.OpenTopic(ctx, report.Get(azuresb.NewSender(client, name, nil)), nil))
+	do(client, topic)
+	report.Must(topic.Shutdown(ctx), client.Close(ctx))
 }
 
 // receive takes messages in any order from a subscription and acknowledges them.
-func receive(ctx context.Context, client *azservicebus.Client, count int, each func(*pubsub.Message) error) error {
-	receiver, err := azuresb.NewReceiver(client, "events", "all", nil)
-	if err != nil {
-		return err
-	}
-	subscription, err := azuresb.OpenSubscription(ctx, client, receiver, nil)
-	if err != nil {
-		return err
-	}
+func receive(ctx context.Context, client *azservicebus.Client, count int, each func(*pubsub.Message)) {
+	receiver := report.Get(azuresb.NewReceiver(client, "events", "all", nil))
+	subscription := report.Get(azuresb.OpenSubscription(ctx, client, receiver, nil))
 	for range count {
-		m, bad := subscription.Receive(ctx)
-		if bad != nil {
-			err = bad
-			break
-		}
-		err = errors.Join(err, each(m))
+		each(report.Get(subscription.Receive(ctx)))
 	}
-	return errors.Join(err, subscription.Shutdown(ctx))
+	report.Must(subscription.Shutdown(ctx))
 }
 
-func send(ctx context.Context) error {
-	return onTopic(ctx, "events", func(client *azservicebus.Client, topic *pubsub.Topic) error {
-		err := report.Sends(func(text string) error { return topic.Send(ctx, &pubsub.Message{Body: []byte(text)}) })
+func send(ctx context.Context) {
+	onTopic(ctx, "events", func(client *azservicebus.Client, topic *pubsub.Topic) {
+		report.Sends(func(text string) { report.Must(topic.Send(ctx, &pubsub.Message{Body: []byte(text)})) })
 		found := make(map[string]bool)
-		err = errors.Join(err, receive(ctx, client, 100, func(m *pubsub.Message) error {
+		receive(ctx, client, 100, func(m *pubsub.Message) {
 			found[string(m.Body)] = true
 			m.Ack()
-			return nil
-		}))
-		return errors.Join(err, report.Equal(len(found), 100))
+		})
+		report.Equal(len(found), 100)
 	})
 }
 
-func abandon(ctx context.Context) error {
-	return onTopic(ctx, "events", func(client *azservicebus.Client, topic *pubsub.Topic) error {
-		if err := topic.Send(ctx, &pubsub.Message{Body: []byte("m")}); err != nil {
-			return err
-		}
+func abandon(ctx context.Context) {
+	onTopic(ctx, "events", func(client *azservicebus.Client, topic *pubsub.Topic) {
+		report.Must(topic.Send(ctx, &pubsub.Message{Body: []byte("m")}))
 		times := 0
-		return receive(ctx, client, 2, func(m *pubsub.Message) error {
+		receive(ctx, client, 2, func(m *pubsub.Message) {
 			if times++; times == 1 {
 				m.Nack()
 			} else {
 				m.Ack()
 			}
-			return report.Equal(string(m.Body), "m")
+			report.Equal(string(m.Body), "m")
 		})
 	})
 }
 
-func topic(ctx context.Context) error {
-	return onTopic(ctx, "events", func(client *azservicebus.Client, topic *pubsub.Topic) error {
-		if err := topic.Send(ctx, &pubsub.Message{Body: []byte("m"), Metadata: map[string]string{"k": "v"}}); err != nil {
-			return err
-		}
-		return receive(ctx, client, 1, func(m *pubsub.Message) error {
+func topic(ctx context.Context) {
+	onTopic(ctx, "events", func(client *azservicebus.Client, topic *pubsub.Topic) {
+		report.Must(topic.Send(ctx, &pubsub.Message{Body: []byte("m"), Metadata: map[string]string{"k": "v"}}))
+		receive(ctx, client, 1, func(m *pubsub.Message) {
 			m.Ack()
-			return errors.Join(report.Equal(string(m.Body), "m"), report.Equal(m.Metadata["k"], "v"))
+			report.Equal(string(m.Body), "m")
+			report.Equal(m.Metadata["k"], "v")
 		})
 	})
 }
 
-func unknown(ctx context.Context) error {
-	return onTopic(ctx, "nowhere", func(_ *azservicebus.Client, topic *pubsub.Topic) error {
-		return report.Refused(topic.Send(ctx, &pubsub.Message{Body: []byte("m")}), "not-found", "could not be found")
+func unknown(ctx context.Context) {
+	onTopic(ctx, "nowhere", func(_ *azservicebus.Client, topic *pubsub.Topic) {
+		report.Refused(topic.Send(ctx, &pubsub.Message{Body: []byte("m")}), "not-found", "could not be found")
 	})
 }

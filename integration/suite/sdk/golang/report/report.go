@@ -5,6 +5,7 @@ package report
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"runtime/debug"
@@ -17,10 +18,10 @@ import (
 // patience is how long an operation may take.
 const patience = 30 * time.Second
 
-// An Operation is a named operation of a client.
+// An Operation is a named operation of a client. It ends at the first check that fails.
 type Operation struct {
 	Name string
-	Do   func(ctx context.Context) error
+	Do   func(ctx context.Context)
 }
 
 // perSend is the measurement of the current operation.
@@ -48,24 +49,48 @@ func Run(module string, operations []Operation) {
 }
 
 // within does an operation within the patience, also when the client does not look at its context.
-func within(do func(ctx context.Context) error) error {
+func within(do func(ctx context.Context)) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	done := make(chan error, 1)
-	go func() {
-		defer func() {
-			if r := recover(); r != nil {
-				done <- fmt.Errorf("panic: %v", r)
-			}
-		}()
-		done <- do(ctx)
-	}()
+	go func() { done <- Try(func() { do(ctx) }) }()
 	select {
 	case err := <-done:
 		return err
 	case <-time.After(patience + 2*time.Second):
 		return fmt.Errorf("not done after %v", patience)
 	}
+}
+
+// A failure is the panic of a check that fails.
+type failure struct{ error }
+
+// Try runs a function that checks, and returns why it failed. Each goroutine of an operation needs its own.
+func Try(do func()) (err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case failure:
+			err = r.error
+		default:
+			err = fmt.Errorf("panic: %v", r)
+		}
+	}()
+	do()
+	return nil
+}
+
+// Must checks that there is no error.
+func Must(errs ...error) {
+	if err := errors.Join(errs...); err != nil {
+		panic(failure{err})
+	}
+}
+
+// Get returns a value, and checks that there is no error.
+func Get[T any](value T, err error) T {
+	Must(err)
+	return value
 }
 
 func versionOf(module string) string {
@@ -103,18 +128,15 @@ func Endpoint(port string) string {
 }
 
 // Sends sends a series of messages one after the other, and measures.
-func Sends(send func(text string) error) error {
+func Sends(send func(text string)) {
 	var begin time.Time
 	for i, text := range Series(100) {
 		if i == 1 {
 			begin = time.Now()
 		}
-		if err := send(text); err != nil {
-			return err
-		}
+		send(text)
 	}
 	perSend = time.Since(begin) / 99
-	return nil
 }
 
 // Series returns the texts 0, 1, … of so many messages.
@@ -127,28 +149,25 @@ func Series(count int) []string {
 }
 
 // Equal checks that two values are the same.
-func Equal[T comparable](got, want T) error {
+func Equal[T comparable](got, want T) {
 	if got != want {
-		return fmt.Errorf("got %v, want %v", got, want)
+		Must(fmt.Errorf("got %v, want %v", got, want))
 	}
-	return nil
 }
 
 // Same checks that two lists are the same.
-func Same(got, want []string) error {
+func Same(got, want []string) {
 	if !slices.Equal(got, want) {
-		return fmt.Errorf("got %q, want %q", got, want)
+		Must(fmt.Errorf("got %q, want %q", got, want))
 	}
-	return nil
 }
 
 // Refused checks that an error has one of the texts in it.
-func Refused(err error, texts ...string) error {
+func Refused(err error, texts ...string) {
 	if err == nil {
-		return fmt.Errorf("not refused with %q", texts)
+		Must(fmt.Errorf("not refused with %q", texts))
 	}
 	if !slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(err.Error(), text) }) {
-		return fmt.Errorf("refused without %q: %w", texts, err)
+		Must(fmt.Errorf("refused without %q: %w", texts, err))
 	}
-	return nil
 }

@@ -68,9 +68,8 @@ func definition(quota *scheduler.JobCollectionQuota) scheduler.JobCollectionDefi
 }
 
 // collection puts a collection.
-func collection(ctx context.Context, name string) error {
-	_, err := collections().CreateOrUpdate(ctx, group, name, definition(nil))
-	return err
+func collection(ctx context.Context, name string) {
+	report.Get(collections().CreateOrUpdate(ctx, group, name, definition(nil)))
 }
 
 // calling is a job that calls the target at a time that is far away.
@@ -92,31 +91,27 @@ func at(year int, month time.Month, day int) *date.Time {
 }
 
 // refused checks that an error has a status and a code.
-func refused(err error, status int, code string) error {
+func refused(err error, status int, code string) {
 	got, ok := errors.AsType[autorest.DetailedError](err)
 	if !ok {
-		return errors.Join(errors.New("it is no error of the client"), err)
+		report.Must(errors.New("it is no error of the client"), err)
 	}
-	return errors.Join(report.Equal(got.StatusCode, any(status)), report.Refused(err, code))
+	report.Equal(got.StatusCode, any(status))
+	report.Refused(err, code)
 }
 
-func requestIDs(ctx context.Context) error {
+func requestIDs(ctx context.Context) {
 	c := collections()
 	c.RequestInspector = autorest.WithHeaders(map[string]any{"x-ms-correlation-request-id": "c1", "x-ms-client-request-id": "c2"})
-	page, err := c.ListBySubscription(ctx)
-	if err != nil {
-		return err
-	}
+	page := report.Get(c.ListBySubscription(ctx))
 	got := page.Response().Header
-	return errors.Join(
-		report.Equal(len(got.Get("X-Ms-Request-Id")), 36),
-		report.Same([]string{got.Get("X-Ms-Correlation-Request-Id"), got.Get("X-Ms-Client-Request-Id")}, []string{"c1", "c2"}),
-	)
+	report.Equal(len(got.Get("X-Ms-Request-Id")), 36)
+	report.Same([]string{got.Get("X-Ms-Correlation-Request-Id"), got.Get("X-Ms-Client-Request-Id")}, []string{"c1", "c2"})
 }
 
-func unknownVersion(ctx context.Context) error {
+func unknownVersion(ctx context.Context) {
 	c := collections()
 	c.RequestInspector = autorest.WithQueryParameters(map[string]any{"api-version": "2014-04-01"})
 	_, err := c.ListBySubscription(ctx)
-	return refused(err, http.StatusBadRequest, "InvalidApiVersionParameter")
+	refused(err, http.StatusBadRequest, "InvalidApiVersionParameter")
 }
