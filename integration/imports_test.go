@@ -102,6 +102,7 @@ var layers = []layer{
 	{path: "integration/testkit/freeport"}, // for tests
 	// The emulators are of use without the rest of the project, and each without the other. They limit connections as the
 	// product does.
+	{path: "integration/testkit/dev", never: outside}, // for tests
 	{path: "integration/testkit/group", never: outside},
 	{path: "integration/testkit/mutate", never: outside},
 	{path: "integration/emulator/internal/hostile", imports: []string{"integration/testkit/mutate"}},
@@ -113,7 +114,7 @@ var layers = []layer{
 		"integration/emulator/servicebus/browse", "integration/emulator/storagequeue", "scheduler/auth", "scheduler/console/frame", "scheduler/console/words",
 	}},
 	{path: "integration/emulator/emulatortest", imports: []string{"integration/emulator/servicebus", "integration/emulator/storagequeue"}},
-	{path: "integration/suite/sdk/...", imports: []string{"integration/emulator/...", "integration/testkit/group"}},
+	{path: "integration/suite/sdk/...", imports: []string{"integration/emulator/...", "integration/testkit/dev", "integration/testkit/group"}},
 	{path: "integration/...", imports: product},
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/carillon-sched/carillon/integration/suite/console/stage"
 	"github.com/carillon-sched/carillon/integration/suite/console/tab"
+	"github.com/carillon-sched/carillon/integration/testkit/dev"
 )
 
 // root is the checkout.
@@ -54,7 +55,7 @@ func (c *common) begin() {
 	if c.browser, c.err = tab.Launch(ctx); c.err != nil {
 		return
 	}
-	if c.program, c.err = stage.Build(ctx, root, c.dir); c.err != nil {
+	if c.program, c.err = dev.Build(ctx, root, c.dir); c.err != nil {
 		return
 	}
 	if c.stage, c.err = stage.Start(ctx, c.program, c.dir, filepath.Join(root, "examples", "jobs"), filepath.Join(root, "examples", "actions")); c.err != nil {
@@ -65,7 +66,7 @@ func (c *common) begin() {
 
 func (c *common) end() {
 	if c.stage != nil {
-		c.stage.Stop()
+		_ = c.stage.Stop() // only what it showed matters
 	}
 	if c.browser != nil {
 		c.browser.Close()
@@ -99,7 +100,7 @@ func own(t *testing.T) *stage.Stage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(s.Stop)
+	t.Cleanup(func() { _ = s.Stop() })
 	return s
 }
 

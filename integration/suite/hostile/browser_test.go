@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/carillon-sched/carillon/integration/testkit/group"
 )
@@ -109,7 +110,7 @@ func TestPagesInABrowser(t *testing.T) {
 		t.Skip("NOT RUN: there is no Chromium here; on Debian: apt-get install chromium-headless-shell")
 	}
 	p := start(t)
-	api, nats := p.ports["http"], strings.TrimPrefix(p.ports["nats"], "nats://")
+	api, nats := p.HTTP, strings.TrimPrefix(p.NATS, "nats://")
 	target, err := url.Parse(api)
 	if err != nil {
 		t.Fatal(err)
@@ -157,7 +158,7 @@ func open(t *testing.T, chromium, page string, rest http.Handler) (tried string,
 		}
 	}))
 	defer server.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, chromium, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir="+t.TempDir(),
 		"--host-resolver-rules=MAP evil.test 127.0.0.1", "--remote-debugging-port=0", strings.Replace(server.URL, "127.0.0.1", "evil.test", 1)+"/page")

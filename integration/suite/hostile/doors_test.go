@@ -33,24 +33,24 @@ type door struct {
 const answerTime = 30 * time.Second
 
 // doors are all that a process has.
-func doors(t *testing.T, p *process) []door {
+func doors(t *testing.T, p process) []door {
 	t.Helper()
-	nc, err := nats.Connect(p.ports["nats"])
+	nc, err := nats.Connect(p.NATS)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(nc.Close)
-	api := strings.TrimPrefix(p.ports["http"], "http://")
-	queue := strings.TrimPrefix(p.ports["queue"], "http://")
+	api := strings.TrimPrefix(p.HTTP, "http://")
+	queue := strings.TrimPrefix(p.Queue, "http://")
 	docs := documents(t)
 	return []door{
-		{"REST, documents", docs, put(p.ports["http"] + "/jobCollections/default/jobs/mutant")},
-		{"REST, previews", docs, post(p.ports["http"] + "/preview")},
+		{"REST, documents", docs, put(p.HTTP + "/jobCollections/default/jobs/mutant")},
+		{"REST, previews", docs, post(p.HTTP + "/preview")},
 		{"REST, HTTP", requests(api), raw(api)},
 		{"NATS, specs", docs, spec(nc)},
 		{"NATS, previews", docs, request(nc)},
 		{"storage queue, HTTP", queueRequests(queue), raw(queue)},
-		{"Service Bus, AMQP", frames(t, p.ports), conversation(p.ports["amqp"])},
+		{"Service Bus, AMQP", frames(t, p), conversation(p.AMQP)},
 	}
 }
 
@@ -252,7 +252,7 @@ func texts(host string, parts ...string) (all [][]byte) {
 }
 
 // frames records what Azure's client for Go writes while it sends, receives and settles.
-func frames(t *testing.T, ports map[string]string) [][]byte {
+func frames(t *testing.T, p process) [][]byte {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -268,7 +268,7 @@ func frames(t *testing.T, ports map[string]string) [][]byte {
 			return
 		}
 		defer client.Close()
-		server, err := net.Dial("tcp", ports["amqp"])
+		server, err := net.Dial("tcp", p.AMQP)
 		if err != nil {
 			return
 		}
@@ -276,7 +276,7 @@ func frames(t *testing.T, ports map[string]string) [][]byte {
 		go func() { _, _ = io.Copy(client, server) }()
 		_, _ = io.Copy(io.MultiWriter(server, &written), client)
 	}()
-	talk(t, strings.Replace(ports["serviceBus"], ports["amqp"], l.Addr().String(), 1))
+	talk(t, strings.Replace(p.ServiceBus, p.AMQP, l.Addr().String(), 1))
 	whole := <-heard
 	all := [][]byte{whole}
 	for part := 1; part < 8; part++ { // a client that is cut off

@@ -42,9 +42,9 @@ func TestFloods(t *testing.T) {
 	began := time.Now()
 	for _, f := range floods(t, p) {
 		under, beside := f.run(t, func() {
-			other.must(t, http.MethodPut, p.ports["http"]+"/jobCollections/default/jobs/mine", job(p, later), "200", "201")
-			other.must(t, http.MethodGet, p.ports["http"]+"/jobCollections/default/jobs?$top=5", "", "200")
-			other.must(t, http.MethodPost, p.ports["http"]+"/preview", `{"recurrence": {"cron": "0 9 * * MON"}}`, "200")
+			other.must(t, http.MethodPut, p.HTTP+"/jobCollections/default/jobs/mine", job(p, later), "200", "201")
+			other.must(t, http.MethodGet, p.HTTP+"/jobCollections/default/jobs?$top=5", "", "200")
+			other.must(t, http.MethodPost, p.HTTP+"/preview", `{"recurrence": {"cron": "0 9 * * MON"}}`, "200")
 		})
 		t.Logf("%-20s %6d requests, %6.1f ms in the middle; beside it %4d, %6.1f ms in the middle, %6.1f at most", f.name,
 			len(under), middle(under), len(beside), middle(beside), milliseconds(slices.Max(beside)))
@@ -59,15 +59,15 @@ func TestFloods(t *testing.T) {
 // costlyPreviews are refused after as much work as one may ask for.
 const costlyPreviews = "costly previews"
 
-func floods(t *testing.T, p *process) []flood {
+func floods(t *testing.T, p process) []flood {
 	t.Helper()
-	nc, err := nats.Connect(p.ports["nats"])
+	nc, err := nats.Connect(p.NATS)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(nc.Close)
 	one := callerAt(t, "127.0.0.1")
-	http := p.ports["http"]
+	http := p.HTTP
 	costly := `{"recurrence": {"rrule": "DTSTART:20310101T000000Z` +
 		strings.Repeat(" RRULE:FREQ=MINUTELY;INTERVAL=438;BYMONTHDAY=-3,-5,13,14,15,16,17,18,19;COUNT=99000000", 20) + `"}}`
 	return []flood{
@@ -169,13 +169,13 @@ func (c *caller) must(t *testing.T, method, url, body string, want ...string) {
 }
 
 // job is a document with an action of the process's own.
-func job(p *process, members string) string {
-	return `{"action": {"type": "Http", "request": {"method": "GET", "uri": "` + p.ports["http"] + `/echo"}}, ` + members + `}`
+func job(p process, members string) string {
+	return `{"action": {"type": "Http", "request": {"method": "GET", "uri": "` + p.HTTP + `/echo"}}, ` + members + `}`
 }
 
-func mustPut(t *testing.T, p *process, name, members string) {
+func mustPut(t *testing.T, p process, name, members string) {
 	t.Helper()
-	class, blame := call(http.MethodPut, p.ports["http"]+"/jobCollections/default/jobs/"+name, []byte(job(p, members)))
+	class, blame := call(http.MethodPut, p.HTTP+"/jobCollections/default/jobs/"+name, []byte(job(p, members)))
 	if class != "201" {
 		t.Fatalf("job %s: %s %s", name, class, blame)
 	}

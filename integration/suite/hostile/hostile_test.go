@@ -29,9 +29,9 @@ func TestHostileInput(t *testing.T) {
 		t.Skip("-short leaves it out: go test ./integration/suite/hostile")
 	}
 	p := start(t)
-	tick := `{"action": {"type": "Http", "request": {"method": "GET", "uri": "` + p.ports["http"] + `/echo"}},
+	tick := `{"action": {"type": "Http", "request": {"method": "GET", "uri": "` + p.HTTP + `/echo"}},
 		"recurrence": {"rrule": "DTSTART:20260101T000000Z RRULE:FREQ=SECONDLY"}, "catchUp": {"policy": "all"}}`
-	if class, _ := call(http.MethodPut, p.ports["http"]+"/jobCollections/default/jobs/tick", []byte(tick)); class != "201" {
+	if class, _ := call(http.MethodPut, p.HTTP+"/jobCollections/default/jobs/tick", []byte(tick)); class != "201" {
 		t.Fatalf("the job of every second: %s", class)
 	}
 	all := doors(t, p)
@@ -68,14 +68,14 @@ func TestHostileInput(t *testing.T) {
 		t.Errorf("it took %d MiB", most>>20)
 	}
 	mustTick(t, p, began, ended)
-	if log := p.log.String(); strings.Contains(log, "panic") {
+	if log := p.Log(); strings.Contains(log, "panic") {
 		t.Errorf("it panicked:\n%s", log)
 	}
 	p.stop(t)
 }
 
 // watch returns the most memory that the process had while they send.
-func watch(sending *sync.WaitGroup, p *process) (most int64) {
+func watch(sending *sync.WaitGroup, p process) (most int64) {
 	done := make(chan struct{})
 	go func() {
 		sending.Wait()
@@ -94,14 +94,14 @@ func watch(sending *sync.WaitGroup, p *process) (most int64) {
 }
 
 // mustTick looks for a completed run of each second, and tells how late they were.
-func mustTick(t *testing.T, p *process, began, ended time.Time) {
+func mustTick(t *testing.T, p process, began, ended time.Time) {
 	t.Helper()
 	ran := map[int64]bool{}
 	var late []float64
 	p.await(t, "the last runs", func() bool {
 		clear(ran)
 		late = late[:0]
-		for link := p.ports["http"] + "/jobCollections/default/jobs/tick/history"; link != ""; {
+		for link := p.HTTP + "/jobCollections/default/jobs/tick/history"; link != ""; {
 			link = page(t, link, func(r run) {
 				if r.Status == "Completed" {
 					ran[r.Nominal.Unix()] = true

@@ -16,6 +16,7 @@ import (
 
 	"github.com/carillon-sched/carillon/integration/suite/console/stage"
 	"github.com/carillon-sched/carillon/integration/suite/console/tab"
+	"github.com/carillon-sched/carillon/integration/testkit/dev"
 )
 
 func main() {
@@ -45,7 +46,7 @@ func run(ctx context.Context, out, only string) (err error) {
 		return err
 	}
 	defer browser.Close()
-	program, err := stage.Build(ctx, ".", dir)
+	program, err := dev.Build(ctx, ".", dir)
 	if err != nil {
 		return err
 	}
@@ -53,7 +54,7 @@ func run(ctx context.Context, out, only string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer s.Stop()
+	defer func() { err = errors.Join(err, s.Stop()) }()
 	if err := s.Fill(ctx); err != nil {
 		return err
 	}

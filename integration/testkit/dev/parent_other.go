@@ -1,6 +1,6 @@
 //go:build !linux
 
-package stage
+package dev
 
 import "syscall"
 
