@@ -2,7 +2,6 @@ package sdk
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,60 +29,6 @@ func administer(t *testing.T, server *servicebus.Server) *admin.Client {
 	})
 	must(t, err)
 	return client
-}
-
-func TestServiceBusAdminQueues(t *testing.T) {
-	server := startBus(t, queue("target", ""))
-	client := administer(t, server)
-	made, err := client.CreateQueue(within(t), "made", &admin.CreateQueueOptions{Properties: &admin.QueueProperties{
-		LockDuration: new("PT30S"), MaxDeliveryCount: new(int32(7)), RequiresSession: new(true), ForwardDeadLetteredMessagesTo: new("target"),
-		DefaultMessageTimeToLive: new("P1D"), DeadLetteringOnMessageExpiration: new(true), UserMetadata: new("<mine>"),
-		RequiresDuplicateDetection: new(true), DuplicateDetectionHistoryTimeWindow: new("PT1M"), AutoDeleteOnIdle: new("PT10M"),
-	}})
-	must(t, err)
-	if *made.LockDuration != "PT30S" || *made.MaxDeliveryCount != 7 || !*made.RequiresSession || *made.UserMetadata != "<mine>" ||
-		*made.DefaultMessageTimeToLive != "P1D" || *made.AutoDeleteOnIdle != "PT10M" || *made.Status != admin.EntityStatusActive {
-		t.Errorf("%+v", made.QueueProperties)
-	}
-	if _, err := client.CreateQueue(within(t), "made", nil); err == nil {
-		t.Error("made twice")
-	}
-	made.MaxDeliveryCount = new(int32(9))
-	_, err = client.UpdateQueue(within(t), "made", made.QueueProperties, nil)
-	must(t, err)
-	got, err := client.GetQueue(within(t), "MADE", nil)
-	must(t, err)
-	if *got.MaxDeliveryCount != 9 {
-		t.Errorf("%+v", got)
-	}
-	_, err = client.DeleteQueue(within(t), "made", nil)
-	must(t, err)
-	if got, err := client.GetQueue(within(t), "made", nil); got != nil || err != nil {
-		t.Error("after its end:", got, err)
-	}
-}
-
-// TestServiceBusAdminLists shows lists of several pages.
-func TestServiceBusAdminLists(t *testing.T) {
-	client := administer(t, startBus(t, queue("q0", "")))
-	want := []string{"q0"}
-	for _, name := range []string{"q1", "q2", "q3", "q4"} {
-		_, err := client.CreateQueue(within(t), name, nil)
-		must(t, err)
-		want = append(want, name)
-	}
-	var got []string
-	for pager := client.NewListQueuesPager(&admin.ListQueuesOptions{MaxPageSize: 2}); pager.More(); {
-		page, err := pager.NextPage(within(t))
-		must(t, err)
-		for _, queue := range page.Queues {
-			got = append(got, queue.QueueName)
-		}
-	}
-	slices.Sort(got)
-	if !cmp.Equal(want, got) {
-		t.Errorf("got %v, want %v", got, want)
-	}
 }
 
 func TestServiceBusAdminTopics(t *testing.T) {
@@ -164,24 +109,6 @@ func TestServiceBusAdminCounts(t *testing.T) {
 	if got.SizeInBytes == 0 || time.Since(got.CreatedAt) > time.Minute || time.Since(got.AccessedAt) > time.Minute {
 		t.Errorf("%+v", got)
 	}
-}
-
-// TestServiceBusDisabled shows that a disabled queue takes and gives nothing.
-func TestServiceBusDisabled(t *testing.T) {
-	server := startBus(t, queue("orders", ""))
-	client := administer(t, server)
-	properties, err := client.GetQueue(within(t), "orders", nil)
-	must(t, err)
-	properties.Status = new(admin.EntityStatusDisabled)
-	_, err = client.UpdateQueue(within(t), "orders", properties.QueueProperties, nil)
-	must(t, err)
-	if err := sender(t, dial(t, server), "orders").SendMessage(within(t), text("x"), nil); err == nil || !strings.Contains(err.Error(), "is currently disabled") {
-		t.Error("sent:", err)
-	}
-	properties.Status = new(admin.EntityStatusActive)
-	_, err = client.UpdateQueue(within(t), "orders", properties.QueueProperties, nil)
-	must(t, err)
-	send(t, dial(t, server), "orders", text("x"))
 }
 
 func TestServiceBusNamespace(t *testing.T) {

@@ -11,21 +11,6 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
 )
 
-// shortly is when scheduled messages of the tests are due.
-func shortly() time.Time { return time.Now().Add(200 * time.Millisecond) }
-
-// TestServiceBusUnknownEntity shows that what does not exist is refused in the way that the SDK understands.
-func TestServiceBusUnknownEntity(t *testing.T) {
-	client := connect(t, `"Topics": [{"Name": "events", "Subscriptions": [{"Name": "s"}]}]`)
-	wantCode(t, sender(t, client, "nowhere").SendMessage(within(t), text("x"), nil), azservicebus.CodeNotFound)
-	for _, entity := range []string{"nowhere", "events/nobody", "nowhere/s"} {
-		_, err := receiver(t, client, entity).ReceiveMessages(within(t), 1, nil)
-		wantCode(t, err, azservicebus.CodeNotFound)
-	}
-	_, err := client.AcceptNextSessionForQueue(within(t), "nowhere", nil)
-	wantCode(t, err, azservicebus.CodeNotFound)
-}
-
 func TestServiceBusAutoCreate(t *testing.T) {
 	server := startBus(t, queue("orders", ""), func(c *servicebus.Config) { c.AutoCreate = true })
 	client := dial(t, server)

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
-	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus/admin"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
 )
@@ -84,47 +83,6 @@ func TestServiceBusRestart(t *testing.T) {
 		t.Errorf("%+v", info)
 	}
 	send(t, client, "made", text("x"))
-}
-
-// TestServiceBusAutoDelete shows that a queue which nobody uses deletes itself.
-func TestServiceBusAutoDelete(t *testing.T) {
-	server := startBus(t, queue("orders", `"AutoDeleteOnIdle": "PT1S"`))
-	client := administer(t, server)
-	poll(t, "the queue is gone", func() bool {
-		got, err := client.GetQueue(within(t), "orders", nil)
-		return got == nil && err == nil
-	})
-}
-
-// TestServiceBusTransferDeadLetters shows where a message ends that cannot be forwarded.
-func TestServiceBusTransferDeadLetters(t *testing.T) {
-	server := startBus(t, `"Queues": [{"Name": "in", "Properties": {"ForwardTo": "out"}}, {"Name": "out"}]`)
-	client := dial(t, server)
-	_, err := administer(t, server).DeleteQueue(within(t), "out", nil)
-	must(t, err)
-	send(t, client, "in", text("lost"))
-	dead := one(t, receiver(t, client, "in/$transfer"), "lost")
-	if dead.DeadLetterReason == nil {
-		t.Error("no reason")
-	}
-}
-
-// TestServiceBusQuota shows that a queue which is full says so.
-func TestServiceBusQuota(t *testing.T) {
-	server := startBus(t, queue("other", ""))
-	_, err := administer(t, server).CreateQueue(within(t), "small", &admin.CreateQueueOptions{
-		Properties: &admin.QueueProperties{MaxSizeInMegabytes: new(int32(1))},
-	})
-	must(t, err)
-	s := sender(t, dial(t, server), "small")
-	for range 5 {
-		if err = s.SendMessage(within(t), &azservicebus.Message{Body: make([]byte, 300<<10)}, nil); err != nil {
-			break
-		}
-	}
-	if err == nil || !strings.Contains(err.Error(), "amqp:resource-limit-exceeded") {
-		t.Error(err)
-	}
 }
 
 // TestServiceBusDeleted shows that a receiver learns that its queue is gone, whether it waits or waits later.

@@ -1,7 +1,6 @@
 package sdk
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -61,17 +60,6 @@ func TestServiceBusSendAndReceive(t *testing.T) {
 	none(t, r)
 }
 
-// TestServiceBusMessageID shows that a message without an id is given one.
-func TestServiceBusMessageID(t *testing.T) {
-	client := connect(t, queue("orders", ""))
-	send(t, client, "orders", text("a"))
-	send(t, client, "orders", text("b"))
-	messages := receive(t, receiver(t, client, "orders"), 2)
-	if messages[0].MessageID == "" || messages[0].MessageID == messages[1].MessageID {
-		t.Errorf("ids %q and %q", messages[0].MessageID, messages[1].MessageID)
-	}
-}
-
 // TestServiceBusReceiveAndDelete shows that a message is gone once it is received.
 func TestServiceBusReceiveAndDelete(t *testing.T) {
 	client := connect(t, queue("orders", `"LockDuration": "PT1S"`))
@@ -79,72 +67,6 @@ func TestServiceBusReceiveAndDelete(t *testing.T) {
 	r := receiverMode(t, client, "orders", azservicebus.ReceiveModeReceiveAndDelete)
 	one(t, r, "once")
 	none(t, receiver(t, client, "orders"))
-}
-
-// inOrder returns a receiver of orders that takes messages in their order: with locks, the SDK releases those that come when it
-// has just stopped waiting.
-func inOrder(t *testing.T, client *azservicebus.Client) receives {
-	return receiverMode(t, client, "orders", azservicebus.ReceiveModeReceiveAndDelete)
-}
-
-// TestServiceBusOrder shows that messages come in the order they were sent.
-func TestServiceBusOrder(t *testing.T) {
-	client := connect(t, queue("orders", ""))
-	s := sender(t, client, "orders")
-	for i := range 50 {
-		must(t, s.SendMessage(within(t), text(strconv.Itoa(i)), nil))
-	}
-	for i, message := range receive(t, inOrder(t, client), 50) {
-		if string(message.Body) != strconv.Itoa(i) {
-			t.Fatalf("message %d is %q", i, message.Body)
-		}
-	}
-}
-
-func TestServiceBusBatch(t *testing.T) {
-	client := connect(t, queue("orders", ""))
-	s := sender(t, client, "orders")
-	batch, err := s.NewMessageBatch(within(t), nil)
-	must(t, err)
-	for i := range 100 {
-		must(t, batch.AddMessage(&azservicebus.Message{
-			Body: []byte(strconv.Itoa(i)), MessageID: new(fmt.Sprint("id", i)), ApplicationProperties: map[string]any{"i": int64(i)},
-		}, nil))
-	}
-	must(t, s.SendMessageBatch(within(t), batch, nil))
-	for i, message := range receive(t, inOrder(t, client), 100) {
-		if string(message.Body) != strconv.Itoa(i) || message.MessageID != fmt.Sprint("id", i) || message.ApplicationProperties["i"] != int64(i) {
-			t.Fatalf("message %d is %q, %q", i, message.MessageID, message.Body)
-		}
-	}
-}
-
-// TestServiceBusBatchLimit shows that the SDK is told how large a batch may be.
-func TestServiceBusBatchLimit(t *testing.T) {
-	client := connect(t, queue("orders", ""))
-	s := sender(t, client, "orders")
-	batch, err := s.NewMessageBatch(within(t), nil)
-	must(t, err)
-	must(t, batch.AddMessage(&azservicebus.Message{Body: make([]byte, 200<<10)}, nil))
-	if err := batch.AddMessage(&azservicebus.Message{Body: make([]byte, 2<<20)}, nil); !errors.Is(err, azservicebus.ErrMessageTooLarge) {
-		t.Error("two megabytes more:", err)
-	}
-	must(t, s.SendMessageBatch(within(t), batch, nil))
-	receive(t, receiver(t, client, "orders"), 1)
-}
-
-// TestServiceBusLargeMessage shows messages of many frames, both ways.
-func TestServiceBusLargeMessage(t *testing.T) {
-	client := connect(t, queue("orders", ""))
-	body := bytes.Repeat([]byte("0123456789abcdef"), 60<<10)
-	send(t, client, "orders", &azservicebus.Message{Body: body})
-	send(t, client, "orders", text("small"))
-	r := receiver(t, client, "orders")
-	messages := receive(t, r, 2)
-	if !bytes.Equal(messages[0].Body, body) || string(messages[1].Body) != "small" {
-		t.Error("a body has changed")
-	}
-	must(t, r.CompleteMessage(within(t), messages[0], nil))
 }
 
 // TestServiceBusTooLarge shows that a message above the limit is refused, and that the sender lives on.
@@ -261,27 +183,4 @@ func TestServiceBusScheduled(t *testing.T) {
 	if diff := cmp.Diff(map[string]bool{"a": true, "b": true, "by annotation": true}, bodies); diff != "" {
 		t.Error(diff)
 	}
-}
-
-func TestServiceBusDuplicateDetection(t *testing.T) {
-	client := connect(t, queue("orders", `"RequiresDuplicateDetection": true, "DuplicateDetectionHistoryTimeWindow": "PT1M"`))
-	for _, id := range []string{"a", "a", "b", "a"} {
-		send(t, client, "orders", &azservicebus.Message{MessageID: new(id), Body: []byte(id)})
-	}
-	r := receiver(t, client, "orders")
-	one(t, r, "a")
-	one(t, r, "b")
-	none(t, r)
-}
-
-func TestServiceBusTimeToLive(t *testing.T) {
-	client := connect(t, queue("orders", `"DeadLetteringOnMessageExpiration": true`))
-	message := text("short-lived")
-	message.TimeToLive = new(100 * time.Millisecond)
-	send(t, client, "orders", message)
-	dead := one(t, receiver(t, client, "orders/$dead"), "short-lived")
-	if *dead.DeadLetterReason != "TTLExpiredException" {
-		t.Error(*dead.DeadLetterReason)
-	}
-	none(t, receiver(t, client, "orders"))
 }

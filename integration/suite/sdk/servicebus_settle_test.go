@@ -28,20 +28,6 @@ func TestServiceBusAbandon(t *testing.T) {
 	must(t, r.CompleteMessage(within(t), second, nil))
 }
 
-// TestServiceBusMaxDeliveryCount shows that a message that is delivered too often is dead-lettered.
-func TestServiceBusMaxDeliveryCount(t *testing.T) {
-	client := connect(t, queue("orders", `"MaxDeliveryCount": 2`))
-	send(t, client, "orders", text("poison"))
-	r := receiver(t, client, "orders")
-	for range 2 {
-		must(t, r.AbandonMessage(within(t), one(t, r, "poison"), nil))
-	}
-	dead := one(t, receiver(t, client, "orders/$dead"), "poison")
-	if *dead.DeadLetterReason != "MaxDeliveryCountExceeded" || *dead.DeadLetterErrorDescription == "" {
-		t.Error(*dead.DeadLetterReason, *dead.DeadLetterErrorDescription)
-	}
-}
-
 func TestServiceBusDeadLetter(t *testing.T) {
 	client := connect(t, queue("orders", ""))
 	send(t, client, "orders", text("bad"))
@@ -132,38 +118,6 @@ func TestServiceBusReceiveDeferredAndDelete(t *testing.T) {
 	}
 }
 
-// TestServiceBusLockLost shows that a lock that has run out cannot be used, and that the message comes again.
-func TestServiceBusLockLost(t *testing.T) {
-	client := connect(t, queue("orders", `"LockDuration": "PT1S"`))
-	send(t, client, "orders", text("slow"))
-	r := receiver(t, client, "orders")
-	first := one(t, r, "slow")
-	second := one(t, r, "slow")
-	if second.DeliveryCount != 2 {
-		t.Error("delivery count", second.DeliveryCount)
-	}
-	wantCode(t, r.CompleteMessage(within(t), first, nil), azservicebus.CodeLockLost)
-	wantCode(t, r.RenewMessageLock(within(t), first, nil), azservicebus.CodeLockLost)
-	must(t, r.CompleteMessage(within(t), second, nil))
-}
-
-func TestServiceBusRenewLock(t *testing.T) {
-	client := connect(t, queue("orders", `"LockDuration": "PT1S"`))
-	send(t, client, "orders", text("slow"))
-	r := receiver(t, client, "orders")
-	message := one(t, r, "slow")
-	for range 4 {
-		<-briefly(t, 400*time.Millisecond).Done()
-		before := *message.LockedUntil
-		must(t, r.RenewMessageLock(within(t), message, nil))
-		if !message.LockedUntil.After(before) {
-			t.Error("renewed to", message.LockedUntil, "from", before)
-		}
-	}
-	must(t, r.CompleteMessage(within(t), message, nil))
-	none(t, r)
-}
-
 // TestServiceBusSettleAfterClose shows that a message can be settled when the link it came on is gone.
 func TestServiceBusSettleAfterClose(t *testing.T) {
 	client := connect(t, queue("orders", ""))
@@ -205,21 +159,5 @@ func TestServiceBusReleased(t *testing.T) {
 		if message.DeliveryCount != 1 {
 			t.Fatal("delivery count", message.DeliveryCount)
 		}
-	}
-}
-
-func TestServiceBusForward(t *testing.T) {
-	client := connect(t, `"Queues": [
-		{"Name": "in", "Properties": {"ForwardTo": "out", "ForwardDeadLetteredMessagesTo": "morgue"}},
-		{"Name": "poison", "Properties": {"ForwardDeadLetteredMessagesTo": "morgue"}},
-		{"Name": "out"}, {"Name": "morgue"}]`)
-	send(t, client, "in", text("forwarded"))
-	one(t, receiver(t, client, "out"), "forwarded")
-	send(t, client, "poison", text("dead"))
-	r := receiver(t, client, "poison")
-	must(t, r.DeadLetterMessage(within(t), one(t, r, "dead"), &azservicebus.DeadLetterOptions{Reason: new("x")}))
-	dead := one(t, receiver(t, client, "morgue"), "dead")
-	if *dead.DeadLetterReason != "x" || dead.DeadLetterSource == nil {
-		t.Errorf("%+v", dead)
 	}
 }

@@ -8,19 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestServiceBusTopic(t *testing.T) {
-	client := connect(t, `"Topics": [{"Name": "events", "Subscriptions": [{"Name": "one"}, {"Name": "two"}]}]`)
-	send(t, client, "events", text("news"))
-	first, second := receiver(t, client, "events/one"), receiver(t, client, "events/two")
-	must(t, first.CompleteMessage(within(t), one(t, first, "news"), nil))
-	must(t, second.DeadLetterMessage(within(t), one(t, second, "news"), nil))
-	none(t, first)
-	one(t, receiver(t, client, "events/two/$dead"), "news")
-	if _, err := client.NewReceiverForSubscription("events", "three", nil); err != nil {
-		t.Error(err) // names are looked up when the receiver is used
-	}
-}
-
 // TestServiceBusRules shows filters of both kinds, and actions, as config.json has them.
 func TestServiceBusRules(t *testing.T) {
 	client := connect(t, `"Topics": [{"Name": "events", "Subscriptions": [
@@ -58,24 +45,4 @@ func TestServiceBusRules(t *testing.T) {
 		}
 		none(t, r)
 	}
-}
-
-func TestServiceBusTopicSession(t *testing.T) {
-	client := connect(t, `"Topics": [{"Name": "events", "Subscriptions": [{"Name": "s", "Properties": {"RequiresSession": true}}]}]`)
-	send(t, client, "events", inSession("a", "x"))
-	r, err := client.AcceptNextSessionForSubscription(within(t), "events", "s", nil)
-	must(t, err)
-	one(t, r, "x")
-}
-
-// TestServiceBusScheduledOnTopic shows that a scheduled message reaches the subscriptions when it is due.
-func TestServiceBusScheduledOnTopic(t *testing.T) {
-	client := connect(t, `"Topics": [{"Name": "events", "Subscriptions": [{"Name": "s"}]}]`)
-	s := sender(t, client, "events")
-	numbers, err := s.ScheduleMessages(within(t), []*azservicebus.Message{text("no"), text("yes")}, shortly(), nil)
-	must(t, err)
-	must(t, s.CancelScheduledMessages(within(t), numbers[:1], nil))
-	r := receiver(t, client, "events/s")
-	one(t, r, "yes")
-	none(t, r)
 }
