@@ -9,22 +9,25 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 )
 
-// operations are what "$management" can be asked for, after "com.microsoft:".
-var operations = map[string]func(*request) response{
-	"renew-lock":                 fromSource((*request).renewLock),
-	"peek-message":               fromSource((*request).peek),
-	"schedule-message":           (*request).schedule,
-	"cancel-scheduled-message":   (*request).cancelScheduled,
-	"receive-by-sequence-number": fromSource((*request).receiveDeferred),
-	"update-disposition":         fromSource((*request).updateDisposition),
-	"batch-delete-messages":      fromSource((*request).batchDelete),
-	"renew-session-lock":         inSession((*request).renewSession),
-	"get-session-state":          inSession((*request).sessionState),
-	"set-session-state":          inSession((*request).setSessionState),
-	"get-message-sessions":       fromSource((*request).sessions),
-	"add-rule":                   (*request).addRule,
-	"remove-rule":                (*request).removeRule,
-	"enumerate-rules":            (*request).enumerateRules,
+// operations are what "$management" can be asked for, after "com.microsoft:", and the right that each wants.
+var operations = map[string]struct {
+	needs auth.Rights
+	do    func(*request) (response, error)
+}{
+	"renew-lock":                 {auth.Listen, fromSource((*request).renewLock)},
+	"peek-message":               {auth.Listen, fromSource((*request).peek)},
+	"schedule-message":           {auth.Send, (*request).schedule},
+	"cancel-scheduled-message":   {auth.Send, (*request).cancelScheduled},
+	"receive-by-sequence-number": {auth.Listen, fromSource((*request).receiveDeferred)},
+	"update-disposition":         {auth.Listen, fromSource((*request).updateDisposition)},
+	"batch-delete-messages":      {auth.Listen, fromSource((*request).batchDelete)},
+	"renew-session-lock":         {auth.Listen, inSession((*request).renewSession)},
+	"get-session-state":          {auth.Listen, inSession((*request).sessionState)},
+	"set-session-state":          {auth.Listen, inSession((*request).setSessionState)},
+	"get-message-sessions":       {auth.Listen, fromSource((*request).sessions)},
+	"add-rule":                   {auth.Listen, ofSubscription((*request).addRule)},
+	"remove-rule":                {auth.Listen, ofSubscription((*request).removeRule)},
+	"enumerate-rules":            {auth.Listen, ofSubscription((*request).enumerateRules)},
 }
 
 const operationPrefix = "com.microsoft:"
@@ -42,29 +45,22 @@ func (c *conn) management(entity string) (sink, error) {
 
 // manage answers a request to "$management".
 func (r *request) manage() response {
-	if len(r.operation) > len(operationPrefix) {
-		name := r.operation[len(operationPrefix):]
-		if operation := operations[name]; operation != nil {
-			if err := r.conn.permitted(r.entity+managementSuffix, neededFor(name)); err != nil {
-				return failure(err)
-			}
-			return operation(r)
+	operation, known := operations[r.operation[min(len(operationPrefix), len(r.operation)):]]
+	if !known {
+		return response{
+			code: http.StatusNotImplemented, condition: condNotImplemented,
+			description: "The operation '" + r.operation + "' is not supported.",
 		}
 	}
-	return response{
-		code: http.StatusNotImplemented, condition: condNotImplemented,
-		description: "The operation '" + r.operation + "' is not supported.",
+	err := r.conn.permitted(r.entity+managementSuffix, operation.needs)
+	var answer response
+	if err == nil {
+		answer, err = operation.do(r)
 	}
-}
-
-// neededFor returns the right that an operation wants: that to send, or, as for rules too, that to listen.
-func neededFor(operation string) auth.Rights {
-	switch operation {
-	case "schedule-message", "cancel-scheduled-message":
-		return auth.Send
-	default:
-		return auth.Listen
+	if err != nil {
+		return failure(err)
 	}
+	return answer
 }
 
 // ok is the answer to a request that was carried out.
@@ -88,14 +84,22 @@ func arrayOf[T any](values []T) amqp.Array {
 	return array
 }
 
+// some is the answer with a list, or that there is nothing.
+func some(key string, list amqp.List) response {
+	if len(list) == 0 {
+		return noContent()
+	}
+	return ok(amqp.Map{{Key: key, Value: list}})
+}
+
 // noContent is the answer when there is nothing to return.
 func noContent() response {
 	return response{code: http.StatusNoContent, description: "No content"}
 }
 
-// invalid is the answer to a request that lacks something.
-func invalid(field string) response {
-	return failure(&amqp.Error{Condition: broker.InvalidField, Description: "The request has no valid '" + field + "'."})
+// invalid is the error of a request that lacks something.
+func invalid(field string) error {
+	return &amqp.Error{Condition: broker.InvalidField, Description: "The request has no valid '" + field + "'."}
 }
 
 // codes are the status codes of conditions. Clients retry after some codes, so lost locks have 410 (gone).
@@ -132,29 +136,25 @@ func failure(err error) response {
 }
 
 // fromSource is an operation on what can be received from.
-func fromSource(operation func(*request, *broker.Source) response) func(*request) response {
-	return func(r *request) response {
+func fromSource(do func(*request, *broker.Source) (response, error)) func(*request) (response, error) {
+	return func(r *request) (response, error) {
 		source, err := r.conn.server.config.Broker.Source(r.entity)
 		if err != nil {
-			return failure(err)
+			return response{}, err
 		}
-		return operation(r, source)
+		return do(r, source)
 	}
 }
 
 // inSession is an operation on a session.
-func inSession(operation func(*request, *broker.Source, string) response) func(*request) response {
-	return fromSource(func(r *request, source *broker.Source) response {
+func inSession(do func(*request, *broker.Source, string) (response, error)) func(*request) (response, error) {
+	return fromSource(func(r *request, source *broker.Source) (response, error) {
 		id := r.session()
 		if id == nil {
-			return invalid("session-id")
+			return response{}, invalid("session-id")
 		}
-		return operation(r, source, *id)
+		return do(r, source, *id)
 	})
-}
-
-func (r *request) target() (*broker.Target, error) {
-	return r.conn.server.config.Broker.Target(r.entity)
 }
 
 // session returns the session that the request is about, or nil. Some clients do not name it, but the link that has it.
@@ -243,31 +243,28 @@ const (
 	maxPeekBytes = 1 << 20
 )
 
-func (r *request) renewLock(source *broker.Source) response {
+func (r *request) renewLock(source *broker.Source) (response, error) {
 	tokens := r.tokens()
 	if len(tokens) == 0 {
-		return invalid("lock-tokens")
+		return response{}, invalid("lock-tokens")
 	}
 	expirations := make(amqp.Array, len(tokens))
 	for i, token := range tokens {
 		until, err := source.Renew(token)
 		if err != nil {
-			return failure(err)
+			return response{}, err
 		}
 		expirations[i] = until
 	}
-	return ok(amqp.Map{{Key: "expirations", Value: expirations}})
+	return ok(amqp.Map{{Key: "expirations", Value: expirations}}), nil
 }
 
-func (r *request) peek(source *broker.Source) response {
+func (r *request) peek(source *broker.Source) (response, error) {
 	most := r.number("message-count", 1)
 	if most <= 0 {
-		return invalid("message-count")
+		return response{}, invalid("message-count")
 	}
 	peeked, err := source.Peek(r.number("from-sequence-number", 0), int(min(most, maxPeek)), r.session())
-	if err != nil {
-		return failure(err)
-	}
 	messages, size := amqp.List{}, 0
 	for _, d := range peeked {
 		if size += len(d.Payload); size > maxPeekBytes && len(messages) > 0 {
@@ -275,75 +272,63 @@ func (r *request) peek(source *broker.Source) response {
 		}
 		messages = append(messages, amqp.Map{{Key: "message", Value: d.Payload}})
 	}
-	if len(messages) == 0 {
-		return noContent()
-	}
-	return ok(amqp.Map{{Key: "messages", Value: messages}})
+	return some("messages", messages), err
 }
 
-func (r *request) schedule() response {
+func (r *request) schedule() (response, error) {
 	var messages []amqp.Message
 	for _, item := range r.items("messages") {
 		entry, _ := item.(amqp.Map)
 		raw, _ := entry.Get("message").([]byte)
 		m, err := amqp.ParseMessage(raw)
 		if err != nil {
-			return failure(undecodable(err))
+			return response{}, undecodable(err)
 		}
 		messages = append(messages, m)
 	}
 	if len(messages) == 0 {
-		return invalid("messages")
+		return response{}, invalid("messages")
 	}
-	target, err := r.target()
+	target, err := r.conn.server.config.Broker.Target(r.entity)
 	if err != nil {
-		return failure(err)
+		return response{}, err
 	}
 	txn, err := r.conn.txns.find(r.txn)
 	if err != nil {
-		return failure(err)
+		return response{}, err
 	}
 	numbers, receipt, err := target.Schedule(messages, txn)
-	if err != nil {
-		return failure(err)
-	}
-	return written(receipt, amqp.Map{{Key: "sequence-numbers", Value: arrayOf(numbers)}})
+	return written(receipt, amqp.Map{{Key: "sequence-numbers", Value: arrayOf(numbers)}}), err
 }
 
-func (r *request) cancelScheduled() response {
+func (r *request) cancelScheduled() (response, error) {
 	numbers := r.numbers()
 	if len(numbers) == 0 {
-		return invalid("sequence-numbers")
+		return response{}, invalid("sequence-numbers")
 	}
-	target, err := r.target()
+	target, err := r.conn.server.config.Broker.Target(r.entity)
 	if err != nil {
-		return failure(err)
+		return response{}, err
 	}
 	receipt, err := target.Cancel(numbers)
-	if err != nil {
-		return failure(err)
-	}
-	return written(receipt, amqp.Map{})
+	return written(receipt, amqp.Map{}), err
 }
 
-func (r *request) receiveDeferred(source *broker.Source) response {
+func (r *request) receiveDeferred(source *broker.Source) (response, error) {
 	numbers := r.numbers()
 	if len(numbers) == 0 {
-		return invalid("sequence-numbers")
+		return response{}, invalid("sequence-numbers")
 	}
 	mode := broker.PeekLock
 	if r.number("receiver-settle-mode", 1) == amqp.ReceiverFirst {
 		mode = broker.ReceiveAndDelete
 	}
 	deliveries, receipt, err := source.ReceiveDeferred(numbers, mode, r.session())
-	if err != nil {
-		return failure(err)
-	}
 	messages := make(amqp.List, len(deliveries))
 	for i, d := range deliveries {
 		messages[i] = amqp.Map{{Key: "message", Value: d.Payload}, {Key: "lock-token", Value: d.Token}}
 	}
-	return written(receipt, amqp.Map{{Key: "messages", Value: messages}})
+	return written(receipt, amqp.Map{{Key: "messages", Value: messages}}), err
 }
 
 // verdicts are the outcomes by their names in a request. The SDKs misspell one.
@@ -356,15 +341,15 @@ var verdicts = map[string]broker.OutcomeKind{
 	"deferred":  broker.Defer,
 }
 
-func (r *request) updateDisposition(source *broker.Source) response {
+func (r *request) updateDisposition(source *broker.Source) (response, error) {
 	status, _ := r.body.Get("disposition-status").(string)
 	kind, known := verdicts[status]
 	if !known {
-		return invalid("disposition-status")
+		return response{}, invalid("disposition-status")
 	}
 	tokens := r.tokens()
 	if len(tokens) == 0 {
-		return invalid("lock-tokens")
+		return response{}, invalid("lock-tokens")
 	}
 	outcome := broker.Outcome{Kind: kind}
 	outcome.Reason, _ = r.body.Get("deadletter-reason").(string)
@@ -373,63 +358,46 @@ func (r *request) updateDisposition(source *broker.Source) response {
 		outcome.Properties = asProperties(modified)
 	}
 	txn, err := r.conn.txns.find(r.txn)
-	if err != nil {
-		return failure(err)
-	}
 	answer := ok(amqp.Map{})
-	for _, token := range tokens {
-		if answer.receipt, err = source.Settle(token, outcome, txn); err != nil {
-			return failure(err)
-		}
+	for i := 0; err == nil && i < len(tokens); i++ {
+		answer.receipt, err = source.Settle(tokens[i], outcome, txn)
 	}
-	return answer
+	return answer, err
 }
 
-func (r *request) batchDelete(source *broker.Source) response {
+func (r *request) batchDelete(source *broker.Source) (response, error) {
 	before, _ := r.body.Get("enqueued-time-utc").(time.Time)
 	n, receipt, err := source.Delete(int(r.number("message-count", 0)), before)
-	if err != nil {
-		return failure(err)
-	}
 	if n == 0 {
-		return noContent()
+		return noContent(), err
 	}
-	return written(receipt, amqp.Map{{Key: "message-count", Value: int32(n)}})
+	return written(receipt, amqp.Map{{Key: "message-count", Value: int32(n)}}), err
 }
 
 // maxSessionIDs is how many ids one answer holds.
 const maxSessionIDs = 100
 
-func (*request) renewSession(source *broker.Source, id string) response {
+func (*request) renewSession(source *broker.Source, id string) (response, error) {
 	until, err := source.RenewSession(id)
-	if err != nil {
-		return failure(err)
-	}
-	return ok(amqp.Map{{Key: "expiration", Value: until}})
+	return ok(amqp.Map{{Key: "expiration", Value: until}}), err
 }
 
-func (*request) sessionState(source *broker.Source, id string) response {
+func (*request) sessionState(source *broker.Source, id string) (response, error) {
 	state, err := source.SessionState(id)
-	if err != nil {
-		return failure(err)
-	}
 	var value any // null for no state
 	if state != nil {
 		value = state
 	}
-	return ok(amqp.Map{{Key: "session-state", Value: value}})
+	return ok(amqp.Map{{Key: "session-state", Value: value}}), err
 }
 
-func (r *request) setSessionState(source *broker.Source, id string) response {
+func (r *request) setSessionState(source *broker.Source, id string) (response, error) {
 	state, _ := r.body.Get("session-state").([]byte)
 	receipt, err := source.SetSessionState(id, state)
-	if err != nil {
-		return failure(err)
-	}
-	return written(receipt, amqp.Map{})
+	return written(receipt, amqp.Map{}), err
 }
 
-func (r *request) sessions(source *broker.Source) response {
+func (r *request) sessions(source *broker.Source) (response, error) {
 	after, _ := r.body.Get("last-updated-time").(time.Time)
 	if after.Year() > 9998 { // how clients ask for all
 		after = time.Time{}
@@ -437,15 +405,12 @@ func (r *request) sessions(source *broker.Source) response {
 	skip := max(r.number("skip", 0), 0)
 	top := r.number("top", maxSessionIDs)
 	if top <= 0 {
-		return noContent()
+		return noContent(), nil
 	}
 	found, err := source.Sessions(after, int(skip), int(min(top, maxSessionIDs)))
-	if err != nil {
-		return failure(err)
-	}
 	if len(found) == 0 {
-		return noContent()
+		return noContent(), err
 	}
 	next := int32(skip) + int32(len(found))
-	return ok(amqp.Map{{Key: "skip", Value: next}, {Key: "sessions-ids", Value: arrayOf(found)}})
+	return ok(amqp.Map{{Key: "skip", Value: next}, {Key: "sessions-ids", Value: arrayOf(found)}}), err
 }

@@ -17,39 +17,45 @@ const (
 	descCorrelation uint64 = 0x1370000009
 )
 
-// subscription returns the topic and the name of the subscription that is managed.
-func (r *request) subscription() (topic, name string, err error) {
-	topic, name, ok := broker.CutSubscription(r.entity)
-	if !ok {
-		return "", "", &amqp.Error{Condition: broker.NotAllowed, Description: "'" + r.entity + "' is not a subscription and has no rules."}
+// ofSubscription is an operation on the rules of a subscription.
+func ofSubscription(do func(r *request, topic, name string) (response, error)) func(*request) (response, error) {
+	return func(r *request) (response, error) {
+		topic, name, ok := broker.CutSubscription(r.entity)
+		if !ok {
+			return response{}, &amqp.Error{
+				Condition: broker.NotAllowed, Description: "'" + r.entity + "' is not a subscription and has no rules.",
+			}
+		}
+		return do(r, topic, name)
 	}
-	return topic, name, nil
 }
 
-func (r *request) addRule() response {
-	topic, name, err := r.subscription()
-	if err != nil {
-		return failure(err)
-	}
+func (r *request) addRule(topic, name string) (response, error) {
 	rule := broker.Rule{}
 	rule.Name, _ = r.body.Get("rule-name").(string)
 	description, isMap := r.body.Get("rule-description").(amqp.Map)
 	if rule.Name == "" || !isMap {
-		return invalid("rule-description")
+		return response{}, invalid("rule-description")
 	}
-	if rule.Filter, err = parseFilter(description); err != nil {
-		return failure(&amqp.Error{Condition: broker.ArgumentError, Description: err.Error()})
+	var err error
+	if rule.Filter, err = parseFilter(description); err == nil {
+		rule.Action, err = parseAction(description)
 	}
+	if err != nil {
+		return response{}, &amqp.Error{Condition: broker.ArgumentError, Description: err.Error()}
+	}
+	_, err = r.conn.server.config.Broker.CreateRule(topic, name, rule)
+	return ok(amqp.Map{}), err
+}
+
+// parseAction returns the action in the description of a rule, or nil.
+func parseAction(description amqp.Map) (*filter.Action, error) {
 	action, _ := description.Get("sql-rule-action").(amqp.Map)
-	if expression, _ := action.Get("expression").(string); expression != "" {
-		if rule.Action, err = filter.ParseAction(expression, nil); err != nil {
-			return failure(&amqp.Error{Condition: broker.ArgumentError, Description: err.Error()})
-		}
+	expression, _ := action.Get("expression").(string)
+	if expression == "" {
+		return nil, nil //nolint:nilnil // no action
 	}
-	if _, err := r.conn.server.config.Broker.CreateRule(topic, name, rule); err != nil {
-		return failure(err)
-	}
-	return ok(amqp.Map{})
+	return filter.ParseAction(expression, nil)
 }
 
 // parseFilter returns the filter in the description of a rule.
@@ -70,37 +76,20 @@ func parseFilter(description amqp.Map) (filter.Filter, error) {
 	return filter.NewCorrelation(fields)
 }
 
-func (r *request) removeRule() response {
-	topic, name, err := r.subscription()
-	if err != nil {
-		return failure(err)
-	}
+func (r *request) removeRule(topic, name string) (response, error) {
 	rule, _ := r.body.Get("rule-name").(string)
-	if err := r.conn.server.config.Broker.DeleteRule(topic, name, rule); err != nil {
-		return failure(err)
-	}
-	return ok(amqp.Map{})
+	return ok(amqp.Map{}), r.conn.server.config.Broker.DeleteRule(topic, name, rule)
 }
 
-func (r *request) enumerateRules() response {
-	topic, name, err := r.subscription()
-	if err != nil {
-		return failure(err)
-	}
+func (r *request) enumerateRules(topic, name string) (response, error) {
 	rules, err := r.conn.server.config.Broker.Rules(topic, name)
-	if err != nil {
-		return failure(err)
-	}
 	skip := min(max(r.number("skip", 0), 0), int64(len(rules)))
 	top := min(max(r.number("top", 100), 0), int64(len(rules))-skip)
 	described := amqp.List{}
 	for _, rule := range rules[skip : skip+top] {
 		described = append(described, amqp.Map{{Key: "rule-description", Value: describeRule(rule)}})
 	}
-	if len(described) == 0 {
-		return noContent()
-	}
-	return ok(amqp.Map{{Key: "rules", Value: described}})
+	return some("rules", described), err
 }
 
 // describeRule returns a rule as clients expect it, always with an action.
