@@ -11,7 +11,6 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/auth"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/fault"
 )
 
 const (
@@ -77,27 +76,12 @@ func address(p *amqp.Attach) string {
 
 // attachIncoming begins a link on which the client sends.
 func (s *session) attachIncoming(p *amqp.Attach) {
-	l := &incoming{
-		session: s, name: p.Name, entity: address(p), handle: p.Handle, maxSize: s.conn.server.config.MaxMessageSize,
-		open: map[*inDelivery]bool{},
-	}
-	s.incoming[p.Handle] = l
-	s.conn.links++
-	path := ""
-	if p.Target != nil {
-		path = entityPath(p.Target.Address)
-	}
-	s.conn.guard(path, fault.OpAttach, func(err error) {
-		if s.incoming[p.Handle] != l {
-			return // detached meanwhile
-		}
-		if err == nil {
-			l.sink, err = s.openSink(p, l, path)
-		}
-		if err != nil {
-			s.dropIncoming(p.Handle)
-			s.refuse(p, err)
-			return
+	l := &incoming{link: s.newLink(p), maxSize: s.conn.server.config.MaxMessageSize, open: map[*inDelivery]bool{}}
+	l.entity = address(p)
+	path := entityPath(l.entity)
+	s.begin(p, l, path, func() (err error) {
+		if l.sink, err = s.openSink(p, l, path); err != nil {
+			return err
 		}
 		l.deliveryCount = p.InitialDeliveryCount
 		s.conn.send(s.channel, &amqp.Attach{
@@ -107,6 +91,7 @@ func (s *session) attachIncoming(p *amqp.Attach) {
 			Properties: amqp.Map{{Key: amqp.Symbol("com.microsoft:max-message-batch-size"), Value: uint64(l.maxSize)}},
 		}, nil)
 		l.grant()
+		return nil
 	})
 }
 
@@ -155,25 +140,9 @@ func (c *conn) destination(address string) (*broker.Target, error) {
 
 // attachOutgoing begins a link on which the client receives.
 func (s *session) attachOutgoing(p *amqp.Attach) {
-	l := &outgoing{session: s, name: p.Name, handle: p.Handle, presettled: p.SndSettleMode == amqp.SenderSettled}
-	s.outgoing[p.Handle] = l
-	s.conn.links++
-	path := ""
-	if p.Source != nil {
-		path = entityPath(p.Source.Address)
-	}
-	s.conn.guard(path, fault.OpAttach, func(err error) {
-		if s.outgoing[p.Handle] != l {
-			return // detached meanwhile
-		}
-		if err == nil {
-			err = s.openFeed(p, l, path)
-		}
-		if err != nil {
-			s.dropOutgoing(p.Handle)
-			s.refuse(p, err)
-		}
-	})
+	l := &outgoing{link: s.newLink(p), presettled: p.SndSettleMode == amqp.SenderSettled}
+	path := entityPath(address(p))
+	s.begin(p, l, path, func() error { return s.openFeed(p, l, path) })
 }
 
 // openFeed opens the feed of a link and answers its attach, immediately or when the broker has found a session for it.
@@ -287,7 +256,7 @@ func (s *session) openSession(p *amqp.Attach, l *outgoing, source *broker.Source
 func (s *session) accepted(p *amqp.Attach, l *outgoing, source *broker.Source, locked *broker.Session, err error) {
 	s.conn.mu.Lock()
 	defer s.conn.mu.Unlock()
-	if s.conn.closing || s.outgoing[p.Handle] != l || l.refused {
+	if s.conn.closing || s.links[p.Handle] != l || l.refused {
 		if err == nil {
 			locked.Close()
 		}
@@ -298,7 +267,7 @@ func (s *session) accepted(p *amqp.Attach, l *outgoing, source *broker.Source, l
 		err = l.receiveSession(p, source, locked)
 	}
 	if err != nil {
-		s.dropOutgoing(p.Handle)
+		s.drop(p.Handle)
 		s.refuse(p, err)
 	}
 	s.conn.wake()

@@ -14,18 +14,12 @@ const linkCredit = 1000
 
 // An incoming link carries messages from the client. Its fields are guarded by conn.mu.
 type incoming struct {
-	session *session
-	name    string
-	entity  string // the path of the target
-	handle  uint32
-	refused bool // detached by the server; the client has not answered yet
-	sink    sink
-	maxSize int
+	*link
 
-	deliveryCount uint32
-	credit        uint32               // remaining credit of the client
-	open          map[*inDelivery]bool // messages that have no answer yet
-	assembly      *inDelivery
+	sink     sink
+	maxSize  int
+	open     map[*inDelivery]bool // messages that have no answer yet
+	assembly *inDelivery
 }
 
 // A sink takes the messages of an incoming link.
@@ -121,7 +115,7 @@ func (d *inDelivery) end(err error) {
 func (d *inDelivery) answer(state amqp.State) {
 	s := d.link.session
 	s.conn.drop(d)
-	if s.ended || s.incoming[d.link.handle] != d.link || d.link.refused {
+	if s.ended || s.links[d.link.handle] != d.link || d.link.refused {
 		return // the link has ended meanwhile
 	}
 	if !d.settled {
@@ -157,15 +151,7 @@ func (l *incoming) closed(d *inDelivery) {
 // grant lets the client send what makes linkCredit messages under way.
 func (l *incoming) grant() {
 	l.credit = linkCredit - uint32(len(l.open))
-	l.sendFlow()
-}
-
-func (l *incoming) sendFlow() {
-	l.session.sendFlow(func(p *amqp.Flow) {
-		p.Handle = amqp.Some(l.handle)
-		p.DeliveryCount = amqp.Some(l.deliveryCount)
-		p.LinkCredit = amqp.Some(l.credit)
-	})
+	l.sendFlow(func(*amqp.Flow) {})
 }
 
 // stop rejects the deliveries in progress and ends the link of a server that stops. JavaScript's clients wait for the
@@ -180,15 +166,7 @@ func (l *incoming) stop(reason error) {
 }
 
 // detach ends the link for the server.
-func (l *incoming) detach(err error) {
-	if l.refused || l.session.incoming[l.handle] != l {
-		return
-	}
-	l.session.conn.explain("to go on with a link", l.entity, err)
-	l.release()
-	l.refused = true
-	l.session.conn.send(l.session.channel, &amqp.Detach{Handle: l.handle, Closed: true, Error: asError(err)}, nil)
-}
+func (l *incoming) detach(err error) { l.session.detach(l, err) }
 
 // release releases the resources of the link.
 func (l *incoming) release() {

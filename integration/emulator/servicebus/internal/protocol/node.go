@@ -103,7 +103,11 @@ func (r *request) answering() *outgoing {
 
 // fromNode returns the first link of the request's session that comes from the node and is fit, or nil.
 func (r *request) fromNode(fit func(*outgoing) bool) (first *outgoing) {
-	for handle, link := range r.via.outgoing {
+	for handle, l := range r.via.links {
+		link, ok := l.(*outgoing)
+		if !ok {
+			continue
+		}
 		feed, ok := link.feed.(*replyFeed)
 		if ok && strings.EqualFold(feed.entity, r.entity) && fit(link) && (first == nil || handle < first.handle) {
 			first = link

@@ -10,20 +10,14 @@ import (
 
 // An outgoing link carries messages to the client. Its fields are guarded by conn.mu, but for queued.
 type outgoing struct {
-	session    *session
-	name       string
-	handle     uint32
-	refused    bool // detached by the server; the client has not answered yet
+	*link // whose entity is empty for answers
+
 	presettled bool
-	entity     string // the path of the source; empty for answers
 	feed       feed
 	addresses  []string // under which conn.replies has the link
-
-	deliveryCount uint32
-	credit        uint32
-	drain         bool
-	skipped       skipped
-	partial       *partial
+	drain      bool
+	skipped    skipped
+	partial    *partial
 
 	queued bool // guarded by readyLinks.mu
 }
@@ -111,13 +105,7 @@ func (l *outgoing) ration() {
 }
 
 func (l *outgoing) sendFlow() {
-	l.session.sendFlow(func(p *amqp.Flow) {
-		p.Handle = amqp.Some(l.handle)
-		p.DeliveryCount = amqp.Some(l.deliveryCount)
-		p.LinkCredit = amqp.Some(l.credit)
-		p.Available = amqp.Some(0)
-		p.Drain = l.drain
-	})
+	l.link.sendFlow(func(p *amqp.Flow) { p.Available, p.Drain = amqp.Some(0), l.drain })
 }
 
 // deliver makes the deliveries that credit, windows and the client's pace allow. The caller holds c.mu.
@@ -263,16 +251,10 @@ func (d *outDelivery) answer(state amqp.State) {
 	}
 }
 
-// detach ends the link for the server.
-func (l *outgoing) detach(err error) {
-	if l.refused || l.session.outgoing[l.handle] != l {
-		return
-	}
-	l.session.conn.explain("to go on with a link", l.entity, err)
-	l.release()
-	l.refused = true
-	l.session.conn.send(l.session.channel, &amqp.Detach{Handle: l.handle, Closed: true, Error: asError(err)}, nil)
-}
+// detach ends the link for the server, as does stop.
+func (l *outgoing) detach(err error) { l.session.detach(l, err) }
+
+func (l *outgoing) stop(reason error) { l.detach(reason) }
 
 // release releases the resources of the link.
 func (l *outgoing) release() {

@@ -21,8 +21,7 @@ type session struct {
 	channel uint16
 	ended   bool // by the server; the client has not answered yet
 
-	incoming map[uint32]*incoming // links on which the client sends, by handle
-	outgoing map[uint32]*outgoing // links on which the client receives
+	links map[uint32]end // by handle
 
 	nextIncoming uint32 // id of the client's next transfer
 	window       uint32 // how many more transfers the client may send
@@ -36,7 +35,7 @@ type session struct {
 func newSession(c *conn, channel uint16, p *amqp.Begin) *session {
 	return &session{
 		conn: c, channel: channel,
-		incoming: map[uint32]*incoming{}, outgoing: map[uint32]*outgoing{}, unsettled: map[uint32]*outDelivery{},
+		links: map[uint32]end{}, unsettled: map[uint32]*outDelivery{},
 		nextIncoming: p.NextOutgoingID, window: sessionWindow, peerWindow: p.IncomingWindow,
 	}
 }
@@ -72,25 +71,18 @@ func (s *session) end(err error) {
 
 // release releases the resources of the session's links.
 func (s *session) release() {
-	for _, l := range s.incoming {
+	for _, l := range s.links {
 		l.release()
 	}
-	for _, l := range s.outgoing {
-		l.release()
-	}
-	s.conn.links -= len(s.incoming) + len(s.outgoing)
-	clear(s.incoming)
-	clear(s.outgoing)
+	s.conn.links -= len(s.links)
+	clear(s.links)
 	clear(s.unsettled)
 }
 
 // stop ends all links of a server that stops, so that clients see it on every link.
 func (s *session) stop(reason error) {
-	for _, l := range s.incoming {
+	for _, l := range s.links {
 		l.stop(reason)
-	}
-	for _, l := range s.outgoing {
-		l.detach(reason)
 	}
 }
 
@@ -99,7 +91,7 @@ func (s *session) attach(p *amqp.Attach) error {
 	switch {
 	case p.Handle > maxHandle:
 		return &amqp.Error{Condition: condHandle, Description: fmt.Sprintf("handle %d is above %d", p.Handle, maxHandle)}
-	case s.incoming[p.Handle] != nil || s.outgoing[p.Handle] != nil:
+	case s.links[p.Handle] != nil:
 		return &amqp.Error{Condition: condHandleInUse, Description: fmt.Sprintf("handle %d is in use", p.Handle)}
 	case s.conn.links >= maxLinks:
 		return &amqp.Error{
@@ -133,32 +125,20 @@ func (s *session) refuse(p *amqp.Attach, err error) {
 
 // detached ends a link for the client, or takes note of its answer to a detach.
 func (s *session) detached(p *amqp.Detach) {
-	var refused bool
-	if l := s.incoming[p.Handle]; l != nil {
-		refused = l.refused
-		l.release()
-		s.dropIncoming(p.Handle)
-	} else if l := s.outgoing[p.Handle]; l != nil {
-		refused = l.refused
-		l.release()
-		s.dropOutgoing(p.Handle)
-	} else {
+	l := s.links[p.Handle]
+	if l == nil {
 		return // the answer to a refusal
 	}
-	if !refused {
+	l.release()
+	s.drop(p.Handle)
+	if !l.base().refused {
 		s.conn.send(s.channel, &amqp.Detach{Handle: p.Handle, Closed: p.Closed}, nil)
 	}
 }
 
-// dropIncoming forgets a link.
-func (s *session) dropIncoming(handle uint32) {
-	delete(s.incoming, handle)
-	s.conn.links--
-}
-
-// dropOutgoing forgets a link.
-func (s *session) dropOutgoing(handle uint32) {
-	delete(s.outgoing, handle)
+// drop forgets a link.
+func (s *session) drop(handle uint32) {
+	delete(s.links, handle)
 	s.conn.links--
 }
 
@@ -173,18 +153,23 @@ func (s *session) flow(p *amqp.Flow) {
 			s.sendFlow(nil)
 		}
 		s.readyAll()
-	} else if l := s.outgoing[p.Handle.Value]; l != nil {
+		return
+	}
+	switch l := s.links[p.Handle.Value].(type) { // nil: it has been detached meanwhile
+	case *outgoing:
 		l.flow(p)
 		s.readyAll()
-	} else if l := s.incoming[p.Handle.Value]; l != nil && p.Echo { // none: it has been detached meanwhile
-		l.sendFlow()
+	case *incoming:
+		if p.Echo {
+			l.sendFlow(func(*amqp.Flow) {})
+		}
 	}
 }
 
 // readyAll resumes the links that waited for the window.
 func (s *session) readyAll() {
-	for _, l := range s.outgoing {
-		if l.partial != nil || l.credit > 0 {
+	for _, l := range s.links {
+		if l, ok := l.(*outgoing); ok && (l.partial != nil || l.credit > 0) {
 			s.conn.ready.add(l)
 		}
 	}
@@ -215,14 +200,12 @@ func (s *session) transfer(p *amqp.Transfer, payload []byte) error {
 		s.window = sessionWindow
 		s.sendFlow(nil)
 	}
-	l := s.incoming[p.Handle]
-	if l == nil {
-		if s.outgoing[p.Handle] != nil {
-			return &amqp.Error{Condition: broker.NotAllowed, Description: "a transfer on a link for receiving"}
-		}
-		return nil // sent before the client knew of the detach
+	switch l := s.links[p.Handle].(type) { // nil: sent before the client knew of the detach
+	case *incoming:
+		l.transfer(p, payload)
+	case *outgoing:
+		return &amqp.Error{Condition: broker.NotAllowed, Description: "a transfer on a link for receiving"}
 	}
-	l.transfer(p, payload)
 	return nil
 }
 

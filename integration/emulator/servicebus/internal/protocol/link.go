@@ -1,0 +1,71 @@
+package protocol
+
+import (
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/fault"
+)
+
+// A link is what links of both directions have. Its fields are guarded by conn.mu.
+type link struct {
+	session *session
+	name    string
+	entity  string // the path of the target or source
+	handle  uint32
+	refused bool // detached by the server; the client has not answered yet
+
+	deliveryCount uint32
+	credit        uint32 // of who sends
+}
+
+// An end is the server's end of a link: an [incoming] or an [outgoing] one.
+type end interface {
+	base() *link
+	// release releases the resources of the link.
+	release()
+	// stop ends the link of a server that stops.
+	stop(reason error)
+}
+
+func (s *session) newLink(p *amqp.Attach) *link {
+	return &link{session: s, name: p.Name, handle: p.Handle}
+}
+
+func (l *link) base() *link { return l }
+
+// sendFlow sends the link's credit, and what more there is.
+func (l *link) sendFlow(more func(*amqp.Flow)) {
+	l.session.sendFlow(func(p *amqp.Flow) {
+		p.Handle, p.DeliveryCount, p.LinkCredit = amqp.Some(l.handle), amqp.Some(l.deliveryCount), amqp.Some(l.credit)
+		more(p)
+	})
+}
+
+// begin begins a link, which open answers, or refuses it.
+func (s *session) begin(p *amqp.Attach, l end, path string, open func() error) {
+	s.links[p.Handle] = l
+	s.conn.links++
+	s.conn.guard(path, fault.OpAttach, func(err error) {
+		if s.links[p.Handle] != l {
+			return // detached meanwhile
+		}
+		if err == nil {
+			err = open()
+		}
+		if err != nil {
+			s.drop(p.Handle)
+			s.refuse(p, err)
+		}
+	})
+}
+
+// detach ends a link for the server.
+func (s *session) detach(l end, err error) {
+	b := l.base()
+	if b.refused || s.links[b.handle] != l {
+		return
+	}
+	s.conn.explain("to go on with a link", b.entity, err)
+	l.release()
+	b.refused = true
+	s.conn.send(s.channel, &amqp.Detach{Handle: b.handle, Closed: true, Error: asError(err)}, nil)
+}
