@@ -105,6 +105,7 @@ var layers = []layer{
 	{path: "integration/testkit/dev", never: outside}, // for tests
 	{path: "integration/testkit/group", never: outside},
 	{path: "integration/testkit/mutate", never: outside},
+	{path: "integration/testkit/must", never: outside}, // for tests
 	{path: "integration/emulator/internal/hostile", imports: []string{"integration/testkit/mutate"}},
 	{path: "integration/emulator/internal/..."},
 	{path: "integration/emulator/servicebus/...", imports: []string{"cmd/carillon/listen/connlimit", "integration/emulator/internal/..."}},

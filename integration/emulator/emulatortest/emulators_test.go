@@ -10,32 +10,20 @@ import (
 
 	"github.com/carillon-sched/carillon/integration/emulator/emulatortest"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // TestNew shows both emulators in use, as a test of a program would use them.
 func TestNew(t *testing.T) {
 	emulators := emulatortest.New(t)
 
-	bus, err := azservicebus.NewClientFromConnectionString(emulators.ServiceBus.ConnectionString(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	bus := must.Get(azservicebus.NewClientFromConnectionString(emulators.ServiceBus.ConnectionString(), nil))(t)
 	defer bus.Close(context.Background()) //nolint:errcheck // it is only not to leave goroutines
-	sender, err := bus.NewSender("orders", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := sender.SendMessage(t.Context(), &azservicebus.Message{Body: []byte("hello")}, nil); err != nil {
-		t.Fatal(err)
-	}
+	sender := must.Get(bus.NewSender("orders", nil))(t)
+	must.Do(t, sender.SendMessage(t.Context(), &azservicebus.Message{Body: []byte("hello")}, nil))
 
-	queue, err := azqueue.NewQueueClientFromConnectionString(emulators.StorageQueue.ConnectionString(), "orders", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := queue.EnqueueMessage(t.Context(), "hello", nil); err != nil {
-		t.Fatal(err)
-	}
+	queue := must.Get(azqueue.NewQueueClientFromConnectionString(emulators.StorageQueue.ConnectionString(), "orders", nil))(t)
+	must.Get(queue.EnqueueMessage(t.Context(), "hello", nil))(t)
 }
 
 // TestServiceBus shows an emulator with entities of its own.
@@ -43,10 +31,7 @@ func TestServiceBus(t *testing.T) {
 	server := emulatortest.ServiceBus(t, servicebus.Config{
 		Entities: servicebus.Entities{Queues: []servicebus.Queue{{Name: "orders"}}},
 	})
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+server.HTTPAddr()+"/health", http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+server.HTTPAddr()+"/health", http.NoBody))(t)
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/filter"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // TestMetrics shows what Prometheus reads after a few messages.
@@ -141,10 +142,7 @@ func startBuried(t *testing.T, queues map[string]servicebus.QueueOptions) *servi
 		config.Entities.Queues = append(config.Entities.Queues, servicebus.Queue{Name: name, Options: options})
 		sources[name] = name
 	}
-	server, err := servicebus.Start(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := must.Get(servicebus.Start(t.Context(), config))(t)
 	t.Cleanup(func() {
 		if err := server.Close(); err != nil {
 			t.Error(err)
@@ -176,16 +174,12 @@ func TestResubmitRefused(t *testing.T) {
 	change := func(name string, options broker.Options) {
 		t.Helper()
 		options.MaxDeliveryCount = 1
-		if _, err := b.Update(broker.QueueKind, name, options); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(b.Update(broker.QueueKind, name, options))(t)
 	}
 	change("disabled", broker.Options{Status: broker.SendDisabled})
 	change("full", broker.Options{MaxSize: 10})
 	change("small", broker.Options{MaxMessageSize: 10})
-	if _, err := b.UpdateRule("t", "s", broker.Rule{Name: broker.DefaultRule, Filter: filter.FalseFilter()}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(b.UpdateRule("t", "s", broker.Rule{Name: broker.DefaultRule, Filter: filter.FalseFilter()}))(t)
 	for entity, want := range map[string]string{
 		"disabled": "0 were resubmitted, and 1 stay dead letters:", "full": "maximum entity size", "small": "exceeds the limit of 10 bytes",
 		"t/Subscriptions/s": "No subscription of 't' takes the message",
@@ -201,8 +195,6 @@ func TestResubmitRefused(t *testing.T) {
 		t.Errorf("a dead letter that a receiver holds: %s", body)
 	}
 	wantHas(t, server, "deadletters", "held", 1)
-	if err := b.Delete("gone"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Delete("gone"))
 	wantStatus(t, server, ask("POST /api/resubmit?entity=gone", "", ""), http.StatusNotFound)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // keyed has a queue with a key of its own, for sending.
@@ -16,24 +17,15 @@ const keyed = `{"UserConfig": {"Namespaces": [{"Queues": [{"Name": "orders", "Pr
 
 // TestEntityKeys shows that Azure's SDK sends with the keys of a queue, and does neither receive from it nor send to another one.
 func TestEntityKeys(t *testing.T) {
-	entities, err := servicebus.ReadConfig(strings.NewReader(keyed))
-	if err != nil {
-		t.Fatal(err)
-	}
-	server, err := servicebus.Start(t.Context(), servicebus.Config{
+	entities := must.Get(servicebus.ReadConfig(strings.NewReader(keyed)))(t)
+	server := must.Get(servicebus.Start(t.Context(), servicebus.Config{
 		Addr: "127.0.0.1:0", HTTPAddr: "127.0.0.1:0", Auth: servicebus.Strict, Entities: entities,
 		Keys: map[string]string{"root": "cm9vdA=="}, Rights: map[string][]string{"root": {"manage"}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	defer func() { _ = server.Close() }()
 	check := func(key string) {
 		text := "Endpoint=sb://" + server.Addr() + ";SharedAccessKeyName=shop;SharedAccessKey=" + key + ";UseDevelopmentEmulator=true"
-		client, err := azservicebus.NewClientFromConnectionString(text, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		client := must.Get(azservicebus.NewClientFromConnectionString(text, nil))(t)
 		defer func() { _ = client.Close(t.Context()) }()
 		send := func(queue string) error {
 			sender, err := client.NewSender(queue, nil)
@@ -48,10 +40,7 @@ func TestEntityKeys(t *testing.T) {
 		if err := send("bills"); err == nil {
 			t.Error("the key opens another queue")
 		}
-		receiver, err := client.NewReceiverForQueue("orders", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		receiver := must.Get(client.NewReceiverForQueue("orders", nil))(t)
 		if _, err := receiver.ReceiveMessages(t.Context(), 1, nil); err == nil || !strings.Contains(err.Error(), "'Listen' claim(s) are required") {
 			t.Errorf("received: %v", err)
 		}

@@ -6,18 +6,16 @@ import (
 	"testing"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // TestPages lets pages of the web send what browsers ask no leave for: changes, a connection over WebSocket, and anything
 // under a name that leads here.
 func TestPages(t *testing.T) {
-	server, err := servicebus.Start(t.Context(), servicebus.Config{
+	server := must.Get(servicebus.Start(t.Context(), servicebus.Config{
 		Addr: "127.0.0.1:0", HTTPAddr: "127.0.0.1:0", AutoCreate: true,
 		AllowHost: func(host string) bool { return !strings.Contains(host, "evil") },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	t.Cleanup(func() {
 		if err := server.Close(); err != nil {
 			t.Error(err)
@@ -30,10 +28,7 @@ func TestPages(t *testing.T) {
 	}
 	send := func(request string, headers ...string) int {
 		method, path, _ := strings.Cut(request, " ")
-		r, err := http.NewRequestWithContext(t.Context(), method, "http://"+server.HTTPAddr()+path, http.NoBody)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(http.NewRequestWithContext(t.Context(), method, "http://"+server.HTTPAddr()+path, http.NoBody))(t)
 		if request == socket {
 			headers = append(headers, upgrade...)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/filter"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // published is what Microsoft's documentation shows, shortened.
@@ -42,10 +43,7 @@ const published = `{
     "Logging": { "Type": "File" } } }`
 
 func TestReadConfig(t *testing.T) {
-	got, err := servicebus.ReadConfig(strings.NewReader(published))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(servicebus.ReadConfig(strings.NewReader(published)))(t)
 	want := servicebus.Queue{Name: "queue.1", Options: broker.Options{
 		DefaultTTL: time.Hour, DuplicateWindow: 20 * time.Second, LockDuration: time.Minute, MaxDeliveryCount: 3,
 	}}

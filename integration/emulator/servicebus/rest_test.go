@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // patience is how long something may take that is due at once.
@@ -33,10 +34,7 @@ func startREST(t *testing.T, config servicebus.Config) *servicebus.Server {
 		Queues: []servicebus.Queue{{Name: "q"}, {Name: "a/b"}, {Name: "sessions", Options: servicebus.QueueOptions{RequiresSession: true}}},
 		Topics: []servicebus.Topic{{Name: "t", Subscriptions: []servicebus.Subscription{{Name: "s"}}}},
 	}
-	server, err := servicebus.Start(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := must.Get(servicebus.Start(t.Context(), config))(t)
 	t.Cleanup(func() {
 		if err := server.Close(); err != nil {
 			t.Error(err)
@@ -54,27 +52,17 @@ type answer struct {
 // speak sends the bytes of a request over a connection of its own and returns the answer and its body.
 func speak(t *testing.T, server *servicebus.Server, request string) (answer, string) {
 	t.Helper()
-	socket, err := new(net.Dialer).DialContext(t.Context(), "tcp", server.HTTPAddr())
-	if err != nil {
-		t.Fatal(err)
-	}
+	socket := must.Get(new(net.Dialer).DialContext(t.Context(), "tcp", server.HTTPAddr()))(t)
 	defer socket.Close()
-	if err := socket.SetDeadline(time.Now().Add(patience)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.WriteString(socket, request); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, socket.SetDeadline(time.Now().Add(patience)))
+	must.Get(io.WriteString(socket, request))(t)
 	method, _, _ := strings.Cut(request, " ")
 	response, err := http.ReadResponse(bufio.NewReader(socket), &http.Request{Method: method})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := must.Get(io.ReadAll(response.Body))(t)
 	return answer{response.StatusCode, response.Header}, string(body)
 }
 
@@ -173,10 +161,7 @@ func TestRESTHeaderNames(t *testing.T) {
 	server := startREST(t, servicebus.Config{})
 	wantStatus(t, server, ask("POST /q/messages", "orderId: 5\r\nLARGE: 5000000000\r\nname: \"J\xc3\xb6rg\"\r\nlatin: \"J\xf6rg\"\r\nbare: some text\r\n"+
 		"empty: \"\"\r\nUser-Agent: none\r\nx-ms-retrypolicy: NoRetry\r\n", "body\norderID: 6"), http.StatusCreated)
-	client, err := azservicebus.NewClientFromConnectionString(server.ConnectionString(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Get(azservicebus.NewClientFromConnectionString(server.ConnectionString(), nil))(t)
 	defer func() { _ = client.Close(context.Background()) }()
 	m := receiveOne(t, client, "q")
 	want := map[string]any{
@@ -194,18 +179,10 @@ func receiveOne(t *testing.T, client *azservicebus.Client, queue string) *azserv
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	receiver, err := client.NewReceiverForQueue(queue, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	receiver := must.Get(client.NewReceiverForQueue(queue, nil))(t)
 	defer func() { _ = receiver.Close(ctx) }()
-	messages, err := receiver.ReceiveMessages(ctx, 1, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := receiver.CompleteMessage(ctx, messages[0], nil); err != nil {
-		t.Fatal(err)
-	}
+	messages := must.Get(receiver.ReceiveMessages(ctx, 1, nil))(t)
+	must.Do(t, receiver.CompleteMessage(ctx, messages[0], nil))
 	return messages[0]
 }
 
@@ -216,10 +193,7 @@ func TestRESTToAMQP(t *testing.T) {
 		`{"MessageId":"m","CorrelationId":"c","Label":"l","To":"to","ReplyTo":"r","ReplyToSessionId":"rs","SessionId":"s","PartitionKey":"s",`+
 		`"TimeToLive":60.5,"ForcePersistence":true,"Unknown":{"x":1},"ScheduledEnqueueTimeUtc":" Sun, 06 Nov 1994 08:49:37 GMT"}`+"\r\n",
 		`{"a":1}`), http.StatusCreated)
-	client, err := azservicebus.NewClientFromConnectionString(server.ConnectionString(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Get(azservicebus.NewClientFromConnectionString(server.ConnectionString(), nil))(t)
 	defer func() { _ = client.Close(context.Background()) }()
 	m := receiveOne(t, client, "a/b")
 	got := fmt.Sprintf("%s %s %s %s %s %s %s %s %s %s %v %s", m.MessageID, *m.CorrelationID, *m.Subject, *m.To, *m.ReplyTo, *m.ReplyToSessionID,
@@ -232,16 +206,10 @@ func TestRESTToAMQP(t *testing.T) {
 // TestAMQPToREST shows what a client of AMQP has sent, over REST: from a subscription, with values of each type.
 func TestAMQPToREST(t *testing.T) {
 	server := startREST(t, servicebus.Config{})
-	client, err := azservicebus.NewClientFromConnectionString(server.ConnectionString(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Get(azservicebus.NewClientFromConnectionString(server.ConnectionString(), nil))(t)
 	defer func() { _ = client.Close(context.Background()) }()
-	sender, err := client.NewSender("t", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = sender.SendMessage(t.Context(), &azservicebus.Message{
+	sender := must.Get(client.NewSender("t", nil))(t)
+	must.Do(t, sender.SendMessage(t.Context(), &azservicebus.Message{
 		Body: []byte{0, 1, 255}, MessageID: new("m"), Subject: new("l"), CorrelationID: new("c"), To: new("to"), ReplyTo: new("r"),
 		ReplyToSessionID: new("rs"), SessionID: new("s"), PartitionKey: new("s"), TimeToLive: new(time.Minute), ContentType: new("a/b"),
 		ApplicationProperties: map[string]any{
@@ -249,10 +217,7 @@ func TestAMQPToREST(t *testing.T) {
 			"Content-Length": "7", "with space": "left out", "lines": "a\r\nX-Injected: 1", "none": nil, "binary": []byte("b"),
 			"control": "a\x00b\x7f\tc",
 		},
-	}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, nil))
 	response, body := wantStatus(t, server, ask("DELETE /t/subscriptions/s/messages/head?timeout=30", "", ""), http.StatusOK)
 	if body != "\x00\x01\xff" || response.Header.Get("Location") != "" {
 		t.Errorf("%q, %s", body, response.Header.Get("Location"))
@@ -463,13 +428,8 @@ func (b *lockedBuffer) String() string {
 // TestRESTWaits shows that a receiver gets what is sent while it waits, and that one that has gone takes nothing.
 func TestRESTWaits(t *testing.T) {
 	server := startREST(t, servicebus.Config{})
-	gone, err := new(net.Dialer).DialContext(t.Context(), "tcp", server.HTTPAddr())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.WriteString(gone, ask("DELETE /q/messages/head", "", "")); err != nil {
-		t.Fatal(err)
-	}
+	gone := must.Get(new(net.Dialer).DialContext(t.Context(), "tcp", server.HTTPAddr()))(t)
+	must.Get(io.WriteString(gone, ask("DELETE /q/messages/head", "", "")))(t)
 	wantReceivers(t, server, 1)
 	_ = gone.Close()
 	wantReceivers(t, server, 0)
@@ -490,14 +450,9 @@ func TestRESTWaits(t *testing.T) {
 func TestRESTWaitsWithBody(t *testing.T) {
 	server := startREST(t, servicebus.Config{})
 	say := func(request string) net.Conn {
-		socket, err := new(net.Dialer).DialContext(t.Context(), "tcp", server.HTTPAddr())
-		if err != nil {
-			t.Fatal(err)
-		}
+		socket := must.Get(new(net.Dialer).DialContext(t.Context(), "tcp", server.HTTPAddr()))(t)
 		t.Cleanup(func() { _ = socket.Close() })
-		if _, err := io.WriteString(socket, request); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(io.WriteString(socket, request))(t)
 		return socket
 	}
 	const waits = "POST /q/messages/head?timeout=3600"

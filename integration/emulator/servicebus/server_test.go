@@ -17,6 +17,7 @@ import (
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 func Example() {
@@ -75,10 +76,7 @@ func TestPortInUse(t *testing.T) {
 // TestDataInUse shows that two emulators cannot share their data.
 func TestDataInUse(t *testing.T) {
 	config := servicebus.Config{Addr: "127.0.0.1:0", HTTPAddr: "127.0.0.1:0", Data: t.TempDir()}
-	first, err := servicebus.Start(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(servicebus.Start(t.Context(), config))(t)
 	if _, err := servicebus.Start(t.Context(), config); !errors.Is(err, servicebus.ErrDataInUse) {
 		t.Error(err)
 	}
@@ -104,10 +102,7 @@ func TestBadEntity(t *testing.T) {
 }
 
 func TestConnectionString(t *testing.T) {
-	server, err := servicebus.Start(t.Context(), servicebus.Config{Addr: ":0", HTTPAddr: "127.0.0.1:0"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := must.Get(servicebus.Start(t.Context(), servicebus.Config{Addr: ":0", HTTPAddr: "127.0.0.1:0"}))(t)
 	got := server.ConnectionString()
 	if !strings.HasPrefix(got, "Endpoint=sb://localhost:") ||
 		!strings.HasSuffix(got, ";SharedAccessKeyName=RootManageSharedAccessKey;SharedAccessKey=SAS_KEY_VALUE;UseDevelopmentEmulator=true;") {
@@ -134,12 +129,9 @@ func TestConnectionStringRights(t *testing.T) {
 		for name := range test.rights {
 			keys[name] = "secret"
 		}
-		server, err := servicebus.Start(t.Context(), servicebus.Config{
+		server := must.Get(servicebus.Start(t.Context(), servicebus.Config{
 			Addr: "127.0.0.1:0", HTTPAddr: "127.0.0.1:0", Keys: keys, Rights: test.rights,
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		for _, text := range []string{server.ConnectionString(), server.AdminConnectionString()} {
 			if !strings.Contains(text, ";SharedAccessKeyName="+test.want+";") {
 				t.Errorf("%s has not the key %s", text, test.want)
@@ -169,41 +161,25 @@ func TestIdleReceiverStays(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	connect := func() *azservicebus.Client {
-		client, err := azservicebus.NewClientFromConnectionString(server.ConnectionString(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		client := must.Get(azservicebus.NewClientFromConnectionString(server.ConnectionString(), nil))(t)
 		t.Cleanup(func() { _ = client.Close(context.Background()) })
 		return client
 	}
-	receiver, err := connect().NewReceiverForQueue("q", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	receiver := must.Get(connect().NewReceiverForQueue("q", nil))(t)
 	got := make(chan error, 1)
 	go func() {
 		_, err := receiver.ReceiveMessages(ctx, 1, nil)
 		got <- err
 	}()
 	wantReceivers(t, server, 1)
-	silent, err := new(net.Dialer).DialContext(ctx, "tcp", server.Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
+	silent := must.Get(new(net.Dialer).DialContext(ctx, "tcp", server.Addr()))(t)
 	defer silent.Close()
-	sender, err := connect().NewSender("q", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := sender.SendMessage(ctx, &azservicebus.Message{Body: []byte("x")}, nil); err != nil {
-		t.Fatal(err)
-	}
+	sender := must.Get(connect().NewSender("q", nil))(t)
+	must.Do(t, sender.SendMessage(ctx, &azservicebus.Message{Body: []byte("x")}, nil))
 	if err := <-got; err != nil {
 		t.Error(err)
 	}
-	if err := silent.SetReadDeadline(time.Now().Add(patience)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, silent.SetReadDeadline(time.Now().Add(patience)))
 	if _, err := silent.Read(make([]byte, 1)); err == nil || isTimeout(err) {
 		t.Errorf("the silent one has its place: %v", err)
 	}
@@ -220,42 +196,25 @@ func TestSendBehindFlow(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux can be told to acknowledge at once")
 	}
-	server, err := servicebus.Start(t.Context(), servicebus.Config{Addr: "127.0.0.1:0", HTTPAddr: "127.0.0.1:0", AutoCreate: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := must.Get(servicebus.Start(t.Context(), servicebus.Config{Addr: "127.0.0.1:0", HTTPAddr: "127.0.0.1:0", AutoCreate: true}))(t)
 	defer func() { _ = server.Close() }()
-	socket, err := new(net.Dialer).DialContext(t.Context(), "tcp", server.Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
+	socket := must.Get(new(net.Dialer).DialContext(t.Context(), "tcp", server.Addr()))(t)
 	defer socket.Close()
-	if err := socket.(*net.TCPConn).SetNoDelay(false); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, socket.(*net.TCPConn).SetNoDelay(false))
 	frames := amqp.NewReader(socket, 1<<20)
 	say := func(performative amqp.Performative, payload []byte) {
-		if _, err := socket.Write(amqp.AppendFrame(nil, amqp.FrameAMQP, 0, performative, payload)); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(socket.Write(amqp.AppendFrame(nil, amqp.FrameAMQP, 0, performative, payload)))(t)
 	}
 	heard := func(done func(amqp.Performative) bool) {
 		for {
-			frame, err := frames.Frame()
-			if err != nil {
-				t.Fatal(err)
-			}
+			frame := must.Get(frames.Frame())(t)
 			if performative, _, err := amqp.Decode(frame.Body); err != nil || done(performative) {
 				return
 			}
 		}
 	}
-	if _, err := socket.Write(amqp.HeaderAMQP[:]); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := frames.Header(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(socket.Write(amqp.HeaderAMQP[:]))(t)
+	must.Get(frames.Header())(t)
 	say(&amqp.Open{ContainerID: "nagle", MaxFrameSize: 1 << 16}, nil)
 	say(&amqp.Begin{IncomingWindow: 1000, OutgoingWindow: 1000}, nil)
 	say(&amqp.Attach{Name: "s", Target: &amqp.Terminus{Address: "orders"}, Source: &amqp.Terminus{}}, nil)
@@ -277,10 +236,7 @@ func TestSendBehindFlow(t *testing.T) {
 // TestWebSocketPaths shows that AMQP is served at both paths that clients ask for: with a slash at the end, as .NET's and Python's do,
 // and without.
 func TestWebSocketPaths(t *testing.T) {
-	server, err := servicebus.Start(t.Context(), servicebus.Config{Addr: "127.0.0.1:0", HTTPAddr: "127.0.0.1:0"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := must.Get(servicebus.Start(t.Context(), servicebus.Config{Addr: "127.0.0.1:0", HTTPAddr: "127.0.0.1:0"}))(t)
 	defer func() { _ = server.Close() }()
 	for _, path := range []string{"/$servicebus/websocket", "/$servicebus/websocket/"} {
 		conn, _, err := websocket.Dial(t.Context(), "ws://"+server.HTTPAddr()+path, //nolint:bodyclose // Dial closes it

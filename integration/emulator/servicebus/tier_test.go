@@ -12,6 +12,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // description is the body of a request to make an entity.
@@ -58,10 +59,7 @@ func TestTiers(t *testing.T) {
 			"": "", servicebus.Basic: test.basic, servicebus.Standard: test.standard, servicebus.Premium: test.premium,
 		} {
 			t.Run(fmt.Sprintf("%s %s %s", tier, test.kind, test.members), func(t *testing.T) {
-				server, err := servicebus.Start(t.Context(), servicebus.Config{Addr: "127.0.0.1:0", HTTPAddr: "127.0.0.1:0", Tier: tier})
-				if err != nil {
-					t.Fatal(err)
-				}
+				server := must.Get(servicebus.Start(t.Context(), servicebus.Config{Addr: "127.0.0.1:0", HTTPAddr: "127.0.0.1:0", Tier: tier}))(t)
 				defer func() { _ = server.Close() }()
 				response, body := speak(t, server, ask("PUT /e?api-version=2021-05", "", description(test.kind, test.members)))
 				if want == "" && response.StatusCode != http.StatusCreated ||
@@ -80,15 +78,9 @@ func TestTiers(t *testing.T) {
 // TestTierMessageSize sends messages of the largest size and one byte more, by AMQP and by REST.
 func TestTierMessageSize(t *testing.T) {
 	server := startREST(t, servicebus.Config{Tier: servicebus.Standard})
-	client, err := azservicebus.NewClientFromConnectionString(server.ConnectionString(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Get(azservicebus.NewClientFromConnectionString(server.ConnectionString(), nil))(t)
 	defer func() { _ = client.Close(context.Background()) }()
-	sender, err := client.NewSender("q", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sender := must.Get(client.NewSender("q", nil))(t)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	for size, fits := range map[int]bool{255 << 10: true, 256 << 10: false} {
@@ -97,10 +89,7 @@ func TestTierMessageSize(t *testing.T) {
 			t.Errorf("%d bytes: %v", size, err)
 		}
 	}
-	batch, err := sender.NewMessageBatch(ctx, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	batch := must.Get(sender.NewMessageBatch(ctx, nil))(t)
 	message := &azservicebus.Message{Body: bytes.Repeat([]byte("x"), 100<<10)}
 	for i := range 3 {
 		if err := batch.AddMessage(message, nil); (err == nil) != (i < 2) {
@@ -145,9 +134,7 @@ func TestTierCounts(t *testing.T) {
 		t.Errorf("%d queues and topics, %v", n, err)
 	}
 	wantStatus(t, server, ask("PUT /t/Subscriptions/s1/Rules/r?api-version=2021-05", "", description("RuleDescription", "")), http.StatusForbidden)
-	if err := b.Delete("t/Subscriptions/s0"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Delete("t/Subscriptions/s0"))
 	wantStatus(t, server, ask("PUT /t/Subscriptions/s1/Rules/r?api-version=2021-05", "", description("RuleDescription", "")), http.StatusCreated)
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2"
 
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // storages are in memory and in a file.
@@ -22,22 +23,14 @@ func storages(b *testing.B, run func(b *testing.B, dir string)) {
 func BenchmarkSDK(b *testing.B) {
 	storages(b, func(b *testing.B, dir string) {
 		b.Helper()
-		s, err := storagequeue.Start(b.Context(), storagequeue.Config{Addr: "127.0.0.1:0", Data: dir})
-		if err != nil {
-			b.Fatal(err)
-		}
+		s := must.Get(storagequeue.Start(b.Context(), storagequeue.Config{Addr: "127.0.0.1:0", Data: dir}))(b)
 		defer func() { _ = s.Close() }()
 		transport := &http.Transport{MaxIdleConnsPerHost: 32}
 		defer transport.CloseIdleConnections()
-		q, err := azqueue.NewQueueClientFromConnectionString(s.ConnectionString(), "orders", &azqueue.ClientOptions{
+		q := must.Get(azqueue.NewQueueClientFromConnectionString(s.ConnectionString(), "orders", &azqueue.ClientOptions{
 			ClientOptions: policy.ClientOptions{Transport: &http.Client{Transport: transport}},
-		})
-		if err != nil {
-			b.Fatal(err)
-		}
-		if _, err := q.Create(b.Context(), nil); err != nil {
-			b.Fatal(err)
-		}
+		}))(b)
+		must.Get(q.Create(b.Context(), nil))(b)
 		text := strings.Repeat("x", 200)
 		b.SetParallelism(8)
 		b.RunParallel(func(pb *testing.PB) {

@@ -14,16 +14,14 @@ import (
 
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
 	"github.com/carillon-sched/carillon/integration/testkit/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // open returns a handler of which nobody has to prove anything.
 func open(t *testing.T, cfg storagequeue.Config) *storagequeue.Handler {
 	t.Helper()
 	cfg.Keys = storagequeue.Lenient
-	h, err := storagequeue.Open(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(storagequeue.Open(cfg))(t)
 	t.Cleanup(func() {
 		if err := h.Close(); err != nil {
 			t.Error(err)
@@ -63,9 +61,7 @@ func messages(t *testing.T, w *httptest.ResponseRecorder) []message {
 	var list struct {
 		Messages []message `xml:"QueueMessage"`
 	}
-	if err := xml.Unmarshal(w.Body.Bytes(), &list); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, xml.Unmarshal(w.Body.Bytes(), &list))
 	return list.Messages
 }
 
@@ -292,10 +288,7 @@ func TestConfigProblems(t *testing.T) {
 
 // TestAccounts has accounts with keys of their own, which do not see each other's queues.
 func TestAccounts(t *testing.T) {
-	h, err := storagequeue.Open(storagequeue.Config{Accounts: map[string]string{"mine": "AAAA"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(storagequeue.Open(storagequeue.Config{Accounts: map[string]string{"mine": "AAAA"}}))(t)
 	for account, want := range map[string]int{"mine": http.StatusUnauthorized, "devstoreaccount1": http.StatusNotFound} {
 		call(t, h, http.MethodGet, "/"+account+"?comp=list", "", want)
 	}
@@ -314,10 +307,7 @@ func FuzzRequest(f *testing.F) {
 	f.Add("OPTIONS", "/acc/orders", "", "https://a.example")
 	f.Add("PUT", "/acc?restype=service&comp=properties", "<StorageServiceProperties><Cors/></StorageServiceProperties>", "")
 	f.Fuzz(func(t *testing.T, method, target, body, origin string) {
-		h, err := storagequeue.Open(storagequeue.Config{Keys: storagequeue.Lenient, AutoCreate: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := must.Get(storagequeue.Open(storagequeue.Config{Keys: storagequeue.Lenient, AutoCreate: true}))(t)
 		r, err := http.NewRequestWithContext(t.Context(), method, "http://127.0.0.1"+target, strings.NewReader(body))
 		if err != nil {
 			t.Skip(err)

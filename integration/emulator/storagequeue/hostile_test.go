@@ -8,6 +8,7 @@ import (
 
 	"github.com/carillon-sched/carillon/integration/emulator/internal/hostile"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // hostileSeeds are requests that are right.
@@ -49,12 +50,9 @@ var hostileSeeds = func() []string {
 // does not grow with them.
 func TestHostileRequests(t *testing.T) {
 	log := &hostile.Alarms{}
-	server, err := storagequeue.Start(t.Context(), storagequeue.Config{
+	server := must.Get(storagequeue.Start(t.Context(), storagequeue.Config{
 		Addr: "127.0.0.1:0", Keys: storagequeue.Lenient, Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	t.Cleanup(func() {
 		if err := server.Close(); err != nil {
 			t.Error(err)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/carillon-sched/carillon/integration/emulator/internal/leak"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // serveUntilKilled is the emulator of TestKill, in a process of its own. It returns only when it cannot start.
@@ -40,16 +41,10 @@ func TestKill(t *testing.T) {
 	}
 	s := start(t, storagequeue.Config{Data: dir})
 	q := client(t, s.ConnectionString(), nil).NewQueueClient("orders")
-	properties, err := q.GetProperties(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	properties := must.Get(q.GetProperties(t.Context(), nil))(t)
 	found := map[string]int{}
 	for {
-		got, err := q.DequeueMessage(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(q.DequeueMessage(t.Context(), nil))(t)
 		if len(got.Messages) == 0 {
 			break
 		}
@@ -73,22 +68,12 @@ const users = 4
 func killed(t *testing.T, dir string, round int) map[string]bool {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-child", dir)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(cmd.StdoutPipe())(t)
 	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	connection, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
+	connection := must.Get(bufio.NewReader(out).ReadString('\n'))(t)
 	q := client(t, strings.TrimSpace(connection), nil).NewQueueClient("orders")
-	if _, err := q.Create(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(q.Create(t.Context(), nil))(t)
 	var mu sync.Mutex
 	put := map[string]bool{}
 	var group sync.WaitGroup

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // page sends a request of a browser's. Headers are "Name: value".
@@ -82,10 +83,7 @@ func TestRebinding(t *testing.T) {
 
 // TestMetrics shows what Prometheus reads, and that an account may have the name all the same.
 func TestMetrics(t *testing.T) {
-	handler, err := storagequeue.Open(storagequeue.Config{Keys: storagequeue.Lenient})
-	if err != nil {
-		t.Fatal(err)
-	}
+	handler := must.Get(storagequeue.Open(storagequeue.Config{Keys: storagequeue.Lenient}))(t)
 	t.Cleanup(func() { _ = handler.Close() })
 	do := func(method, target, body string) *httptest.ResponseRecorder {
 		t.Helper()

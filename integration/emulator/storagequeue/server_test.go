@@ -19,15 +19,13 @@ import (
 
 	"github.com/carillon-sched/carillon/integration/emulator/emulatortest"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 func start(t *testing.T, cfg storagequeue.Config) *storagequeue.Server {
 	t.Helper()
 	cfg.Addr = "127.0.0.1:0"
-	s, err := storagequeue.Start(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(storagequeue.Start(t.Context(), cfg))(t)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -41,12 +39,9 @@ func client(t *testing.T, connection string, config *tls.Config) *azqueue.Servic
 	t.Helper()
 	transport := &http.Transport{TLSClientConfig: config}
 	t.Cleanup(transport.CloseIdleConnections)
-	c, err := azqueue.NewServiceClientFromConnectionString(connection, &azqueue.ClientOptions{ClientOptions: policy.ClientOptions{
+	c := must.Get(azqueue.NewServiceClientFromConnectionString(connection, &azqueue.ClientOptions{ClientOptions: policy.ClientOptions{
 		Transport: &http.Client{Transport: transport}, Retry: policy.RetryOptions{MaxRetries: -1},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))(t)
 	return c
 }
 
@@ -84,14 +79,8 @@ func TestLenient(t *testing.T) {
 	if _, err := c.NewQueueClient("orders").EnqueueMessage(t.Context(), "x", nil); err != nil {
 		t.Error(err)
 	}
-	url, err := c.NewQueueClient("orders").GetSASURL(sas.QueuePermissions{Read: true}, time.Now(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	q, err := azqueue.NewQueueClientWithNoCredential(url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	url := must.Get(c.NewQueueClient("orders").GetSASURL(sas.QueuePermissions{Read: true}, time.Now(), nil))(t)
+	q := must.Get(azqueue.NewQueueClientWithNoCredential(url, nil))(t)
 	if got, err := q.DequeueMessage(t.Context(), nil); err != nil || len(got.Messages) != 1 {
 		t.Errorf("a signature for something else: got %v, %v", got.Messages, err)
 	}
@@ -108,26 +97,18 @@ func TestHTTPS(t *testing.T) {
 	s := start(t, storagequeue.Config{Certificate: &cert})
 	trust := &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	c := client(t, s.ConnectionString(), trust)
-	if _, err := c.CreateQueue(t.Context(), "orders", nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(c.CreateQueue(t.Context(), "orders", nil))(t)
 	page, err := c.NewListQueuesPager(nil).NextPage(t.Context())
 	if err != nil || *page.ServiceEndpoint != s.URL()+"/"+storagequeue.DefaultAccount || !strings.HasPrefix(s.URL(), "https://") {
 		t.Errorf("got %+v, %v", page, err)
 	}
 	// What the SDK signs is for HTTPS only.
-	url, err := c.NewQueueClient("orders").GetSASURL(sas.QueuePermissions{Add: true}, time.Now().Add(time.Hour), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	url := must.Get(c.NewQueueClient("orders").GetSASURL(sas.QueuePermissions{Add: true}, time.Now().Add(time.Hour), nil))(t)
 	transport := &http.Transport{TLSClientConfig: trust}
 	defer transport.CloseIdleConnections()
-	q, err := azqueue.NewQueueClientWithNoCredential(url, &azqueue.ClientOptions{ClientOptions: policy.ClientOptions{
+	q := must.Get(azqueue.NewQueueClientWithNoCredential(url, &azqueue.ClientOptions{ClientOptions: policy.ClientOptions{
 		Transport: &http.Client{Transport: transport},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))(t)
 	if _, err := q.EnqueueMessage(t.Context(), "x", nil); err != nil {
 		t.Error(err)
 	}
@@ -140,19 +121,12 @@ func TestClose(t *testing.T) {
 	s := start(t, storagequeue.Config{Data: t.TempDir()})
 	addr := strings.TrimPrefix(s.URL(), "http://")
 	for _, sent := range []string{"", "PUT /devstoreaccount1/orders HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n", "GET / HTTP/1.1\r\nHo"} {
-		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", addr)
-		if err != nil {
-			t.Fatal(err)
-		}
+		conn := must.Get(new(net.Dialer).DialContext(t.Context(), "tcp", addr))(t)
 		defer conn.Close() //nolint:gocritic // open until the emulator has closed
-		if _, err := io.WriteString(conn, sent); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(io.WriteString(conn, sent))(t)
 	}
 	c := client(t, s.ConnectionString(), nil)
-	if _, err := c.CreateQueue(t.Context(), "orders", nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(c.CreateQueue(t.Context(), "orders", nil))(t)
 	for range 2 {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -167,10 +141,7 @@ func TestClose(t *testing.T) {
 			t.Fatalf("left running:\n%s\n\nbefore:\n%s", left, before)
 		}
 	}
-	again, err := storagequeue.Start(t.Context(), storagequeue.Config{Addr: addr})
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := must.Get(storagequeue.Start(t.Context(), storagequeue.Config{Addr: addr}))(t)
 	if err := again.Close(); err != nil {
 		t.Error(err)
 	}
@@ -189,10 +160,7 @@ func leftRunning() []byte {
 
 func TestContextEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	s, err := storagequeue.Start(ctx, storagequeue.Config{Addr: "127.0.0.1:0"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(storagequeue.Start(ctx, storagequeue.Config{Addr: "127.0.0.1:0"}))(t)
 	cancel()
 	if err := s.Close(); err != nil { // waits
 		t.Error(err)
@@ -213,17 +181,9 @@ func TestContextEnds(t *testing.T) {
 func TestAccountInAnyCase(t *testing.T) {
 	s := start(t, storagequeue.Config{AutoCreate: true})
 	for _, account := range []string{"devstoreaccount1", "DevStoreAccount1"} {
-		cred, err := azqueue.NewSharedKeyCredential(account, storagequeue.DefaultKey)
-		if err != nil {
-			t.Fatal(err)
-		}
-		client, err := azqueue.NewQueueClientWithSharedKeyCredential(s.URL()+"/"+account+"/orders", cred, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := client.EnqueueMessage(t.Context(), account, nil); err != nil {
-			t.Fatal(err)
-		}
+		cred := must.Get(azqueue.NewSharedKeyCredential(account, storagequeue.DefaultKey))(t)
+		client := must.Get(azqueue.NewQueueClientWithSharedKeyCredential(s.URL()+"/"+account+"/orders", cred, nil))(t)
+		must.Get(client.EnqueueMessage(t.Context(), account, nil))(t)
 		if p, err := client.GetProperties(t.Context(), nil); account != "devstoreaccount1" && (err != nil || *p.ApproximateMessagesCount != 2) {
 			t.Errorf("%v, %v", p.ApproximateMessagesCount, err)
 		}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // The clock of a host cannot be set for one process. So carillon is built with a time.Now that adds as many nanoseconds as a
@@ -105,12 +107,7 @@ func newClock(t *testing.T, ahead time.Duration) clockFile {
 
 func (c clockFile) set(t *testing.T, ahead time.Duration) {
 	t.Helper()
-	f, err := os.OpenFile(string(c), os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.OpenFile(string(c), os.O_CREATE|os.O_WRONLY, 0o600))(t)
 	defer f.Close()
-	if _, err := f.WriteAt(binary.NativeEndian.AppendUint64(nil, uint64(ahead)), 0); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(f.WriteAt(binary.NativeEndian.AppendUint64(nil, uint64(ahead)), 0))(t)
 }

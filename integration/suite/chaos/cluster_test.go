@@ -17,6 +17,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/explain"
 )
@@ -106,9 +107,7 @@ func publishSpecs(ctx context.Context, t *testing.T, js jetstream.JetStream, n i
 	t.Helper()
 	for i := range n {
 		name, j := spec(i)
-		if _, err := js.PublishAsync("carillon.spec.put.default."+name, j.document(), jetstream.WithStallWait(patience)); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(js.PublishAsync("carillon.spec.put.default."+name, j.document(), jetstream.WithStallWait(patience)))(t)
 	}
 	select {
 	case <-js.PublishAsyncComplete():
@@ -253,9 +252,7 @@ func (c *cluster) accounted(ctx context.Context, t *testing.T) {
 	}
 	for _, name := range names {
 		var account explain.Account
-		if err := a.do(ctx, http.MethodGet, jobPath(name)+"/account?from=-1h", nil, &account); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, a.do(ctx, http.MethodGet, jobPath(name)+"/account?from=-1h", nil, &account))
 		due += account.Due
 		if account.Lacking > 0 || len(account.Unknown) > 0 || account.Counts[explain.Pending] > 0 {
 			t.Errorf("the account of %s: %+v", name, account)
@@ -304,10 +301,7 @@ func (l *leadership) lose(ctx context.Context, t *testing.T, c *trio, lost, lane
 	t.Helper()
 	l.took = map[string]time.Duration{}
 	began := time.Now()
-	other, err := nats.Connect(c.nodes[(lost+1)%len(c.nodes)].url, nats.MaxReconnects(-1), nats.IgnoreDiscoveredServers())
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := must.Get(nats.Connect(c.nodes[(lost+1)%len(c.nodes)].url, nats.MaxReconnects(-1), nats.IgnoreDiscoveredServers()))(t)
 	t.Cleanup(other.Close)
 	for lane := range lanes {
 		for _, part := range laneParts {

@@ -19,6 +19,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/integration/testkit/freeport"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // How many processes a spec ends before it is set aside: one beside others, two alone.
@@ -113,10 +114,7 @@ func life(rng *rand.Rand, i int) time.Duration {
 // healthy checks that a process has that many jobs and that its doctor finds nothing.
 func healthy(ctx context.Context, t *testing.T, a *api, jobs int) {
 	t.Helper()
-	report, err := a.doctor(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	report := must.Get(a.doctor(ctx))(t)
 	if report.Jobs != jobs || report.Waiting+report.Running != jobs || len(report.Findings) > 0 {
 		t.Errorf("doctor: %d jobs, %d batons, findings %v; want %d jobs", report.Jobs, report.Waiting+report.Running, report.Findings, jobs)
 	}
@@ -124,9 +122,7 @@ func healthy(ctx context.Context, t *testing.T, a *api, jobs int) {
 
 func publishSpec(ctx context.Context, t *testing.T, js jetstream.JetStream, name string, body []byte) {
 	t.Helper()
-	if _, err := js.PublishMsg(ctx, &nats.Msg{Subject: "carillon.spec.put.default." + name, Data: body}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(js.PublishMsg(ctx, &nats.Msg{Subject: "carillon.spec.put.default." + name, Data: body}))(t)
 }
 
 // publishSome publishes n specs and returns the names of their jobs.
@@ -158,15 +154,9 @@ type outcomes struct {
 func followResults(ctx context.Context, t *testing.T, js jetstream.JetStream) *outcomes {
 	t.Helper()
 	v := &outcomes{all: map[string][]outcome{}}
-	stream, err := js.StreamNameBySubject(ctx, "carillon.spec-result.accepted.default.x")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := js.OrderedConsumer(ctx, stream, jetstream.OrderedConsumerConfig{FilterSubjects: []string{"carillon.spec-result.>"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	consuming, err := c.Consume(func(m jetstream.Msg) {
+	stream := must.Get(js.StreamNameBySubject(ctx, "carillon.spec-result.accepted.default.x"))(t)
+	c := must.Get(js.OrderedConsumer(ctx, stream, jetstream.OrderedConsumerConfig{FilterSubjects: []string{"carillon.spec-result.>"}}))(t)
+	consuming := must.Get(c.Consume(func(m jetstream.Msg) {
 		var r outcome
 		if err := json.Unmarshal(m.Data(), &r); err != nil {
 			t.Errorf("%s: %v", m.Subject(), err)
@@ -175,10 +165,7 @@ func followResults(ctx context.Context, t *testing.T, js jetstream.JetStream) *o
 		defer v.mu.Unlock()
 		name := m.Subject()[strings.LastIndexByte(m.Subject(), '.')+1:]
 		v.all[name] = append(v.all[name], r)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	t.Cleanup(consuming.Stop)
 	return v
 }
@@ -216,14 +203,8 @@ type wire struct {
 // newWire opens a way to a server until the test ends.
 func newWire(ctx context.Context, t *testing.T, server, word string) *wire {
 	t.Helper()
-	u, err := url.Parse(server)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Get(url.Parse(server))(t)
+	l := must.Get(new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0"))(t)
 	w := &wire{url: "nats://" + l.Addr().String(), word: []byte(word)}
 	t.Cleanup(func() { _ = l.Close() })
 	go func() {

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // fault is something that happens to a cluster.
@@ -177,9 +179,7 @@ func needsMounts(t *testing.T) string {
 	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", dir).CombinedOutput(); err != nil {
 		return "a disk of its own for a node needs the right to mount one: " + string(out)
 	}
-	if err := syscall.Unmount(dir, 0); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Unmount(dir, 0))
 	return ""
 }
 
@@ -215,9 +215,7 @@ func fill(ctx context.Context, c *cluster) {
 	}
 	_ = f.Close()
 	pause(ctx, full)
-	if err := os.Remove(path); err != nil {
-		c.t.Fatal(err)
-	}
+	must.Do(c.t, os.Remove(path))
 	c.kill(0) // a server that has found its disk full stays without JetStream until it is restarted
 	c.trio.start(ctx, 0)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -328,10 +329,7 @@ func (k *killing) audit(ctx context.Context, a *api, js jetstream.JetStream) {
 	}) {
 		k.t.Errorf("the one-offs of jobs that may overlap pile up: %d, want fewer than %d", len(strays), few)
 	}
-	report, err := a.doctor(ctx)
-	if err != nil {
-		k.t.Fatal(err)
-	}
+	report := must.Get(a.doctor(ctx))(k.t)
 	for _, f := range report.Findings {
 		k.t.Errorf("doctor: %s: %s", f.Name, f.Problem)
 	}
@@ -346,9 +344,7 @@ func (k *killing) rest(ctx context.Context, a *api, js jetstream.JetStream) {
 	start := time.Now().Add(time.Hour).UTC()
 	for name := range k.jobs {
 		body := fmt.Sprintf(`{"startTime": %q, "recurrence": {"frequency": "hour"}}`, start.Format(time.RFC3339))
-		if err := a.do(ctx, http.MethodPatch, jobPath(name), []byte(body), nil); err != nil {
-			k.t.Fatal(err)
-		}
+		must.Do(k.t, a.do(ctx, http.MethodPatch, jobPath(name), []byte(body), nil))
 	}
 	var places map[string]place
 	var strays []string
@@ -401,10 +397,7 @@ func (k *killing) judge(ctx context.Context, duties []duty, ones map[string]oneS
 
 	counts := records.attempts(ctx, t, calls, one)
 	for name := range k.jobs {
-		st, err := a.get(ctx, name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		st := must.Get(a.get(ctx, name))(t)
 		if got, want := st.Status.ExecutionCount, counts["default/"+name]; got != want {
 			t.Errorf("%s: counts %d executions, the history has %d", name, got, want)
 		}
@@ -413,19 +406,13 @@ func (k *killing) judge(ctx context.Context, duties []duty, ones map[string]oneS
 		}
 	}
 	for name := range ones {
-		st, err := a.get(ctx, name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		st := must.Get(a.get(ctx, name))(t)
 		if st.State != scheduler.Completed || st.Status.ExecutionCount != 1 {
 			t.Errorf("%s: is %s after %d executions", name, st.State, st.Status.ExecutionCount)
 		}
 	}
 	for _, name := range []string{"second-0", "allow-0", "flaky-0"} {
-		ids, err := a.history(ctx, name, 10)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ids := must.Get(a.history(ctx, name, 10))(t)
 		if len(ids) != counts["default/"+name] {
 			t.Errorf("%s: %d attempts over REST, page by page, and %d in the stream", name, len(ids), counts["default/"+name])
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/integration/testkit/freeport"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/control"
 )
@@ -69,9 +70,7 @@ func TestLostTimers(t *testing.T) {
 	for _, kind := range kinds {
 		body := kindOf(kind, target.url, begin).document()
 		for i := range ofEachKind {
-			if err := a.put(ctx, fmt.Sprintf("%s-%d", kind, i), body); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, a.put(ctx, fmt.Sprintf("%s-%d", kind, i), body))
 		}
 	}
 	t.Logf("%d enabled jobs put in %s", n, time.Since(began).Round(time.Millisecond))
@@ -81,9 +80,7 @@ func TestLostTimers(t *testing.T) {
 	before := positions(records)
 	fresh := records.len()
 
-	if err := js.DeleteStream(ctx, timersStream); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, js.DeleteStream(ctx, timersStream))
 	second := serve(ctx, t, url, "second")
 	b := newAPI(t, second.ready(ctx, t).HTTP)
 	ready := time.Since(second.began)
@@ -92,10 +89,7 @@ func TestLostTimers(t *testing.T) {
 	whole := time.Since(second.began)
 	var report control.AuditReport
 	await(ctx, t, "the doctor finds nothing, and sees all batons", patience, func() bool { // not one that is just passed on
-		var err error
-		if report, err = b.doctor(ctx); err != nil {
-			t.Fatal(err)
-		}
+		report = must.Get(b.doctor(ctx))(t)
 		return len(report.Findings) == 0 && report.Waiting+report.Running >= n
 	})
 	t.Logf("the stream of %d batons was deleted; started again: ready after %s, every enabled job had its baton after %s, the doctor agreed after %s (its look took %s)",
@@ -131,10 +125,7 @@ func publishFar(ctx context.Context, t *testing.T, js jetstream.JetStream, n int
 	body := j.document()
 	var last jetstream.PubAckFuture
 	for i := range n {
-		f, err := js.PublishAsync(fmt.Sprintf("carillon.spec.put.default.far-%d", i), body, jetstream.WithStallWait(patience))
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(js.PublishAsync(fmt.Sprintf("carillon.spec.put.default.far-%d", i), body, jetstream.WithStallWait(patience)))(t)
 		last = f
 	}
 	select {
@@ -193,10 +184,7 @@ func positions(l *ledger) map[string]position {
 // check looks whether a job goes on from where it was.
 func (p position) check(ctx context.Context, t *testing.T, a *api, name string, records []scheduler.Record, begin time.Time) {
 	t.Helper()
-	st, err := a.get(ctx, name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := must.Get(a.get(ctx, name))(t)
 	kind, _, _ := strings.Cut(name, "-")
 	want := struct {
 		state    scheduler.State

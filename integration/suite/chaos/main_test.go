@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/integration/testkit/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 var seedFlag = flag.Uint64("seed", 0, "seed of the faults; 0 draws one")
@@ -50,9 +51,7 @@ var (
 func program(t *testing.T, name string) string {
 	t.Helper()
 	readTree(t)
-	if err := builds[name](); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, builds[name]())
 	dir, _ := binaries()
 	return filepath.Join(dir, name)
 }
@@ -76,15 +75,12 @@ func build(name, path string, flags ...string) error {
 func readTree(t *testing.T) {
 	t.Helper()
 	root := filepath.Join("..", "..", "..")
-	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if entry.IsDir() && (path != root && strings.HasPrefix(entry.Name(), ".") || err != nil) {
 			return fs.SkipDir
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // chance returns the random numbers of a test.

@@ -18,6 +18,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/integration/testkit/freeport"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // lanes is how many the schedulers beside a trio have.
@@ -63,9 +64,7 @@ func newTrio(ctx context.Context, t *testing.T, dirs ...string) *trio {
 			}
 		}
 		n.config = filepath.Join(t.TempDir(), n.name+".conf")
-		if err := os.WriteFile(n.config, []byte(n.configuration(clients[i], routes[i], peers)), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(n.config, []byte(n.configuration(clients[i], routes[i], peers)), 0o600))
 		c.nodes[i] = n
 	}
 	for i := range c.nodes {
@@ -131,11 +130,7 @@ func (c *trio) connect(ctx context.Context, t *testing.T) jetstream.JetStream {
 		return err == nil
 	})
 	t.Cleanup(nc.Close)
-	js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(patience))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return js
+	return must.Get(jetstream.New(nc, jetstream.WithDefaultTimeout(patience)))(t)
 }
 
 // leads reports whether JetStream answers on every node.
@@ -238,10 +233,7 @@ type link struct {
 // newLink opens a way to an address until the test ends.
 func newLink(ctx context.Context, t *testing.T, to string) *link {
 	t.Helper()
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get(new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0"))(t)
 	l := &link{addr: listener.Addr().String(), to: to, conns: map[net.Conn]bool{}}
 	t.Cleanup(func() {
 		_ = listener.Close()

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/nats-io/nats.go"
 )
 
@@ -58,18 +59,13 @@ func launch(ctx context.Context, t *testing.T, clock clockFile, name string, arg
 	t.Helper()
 	id := name + "-" + strconv.FormatInt(processes.Add(1), 10)
 	p := &process{name: id, ended: make(chan struct{}), log: filepath.Join(t.ArtifactDir(), id+".log")}
-	log, err := os.Create(p.log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := must.Get(os.Create(p.log))(t)
 	defer log.Close()
 	p.cmd = exec.CommandContext(ctx, program(t, name), args...)
 	p.cmd.Env = append(os.Environ(), clockVariable+"="+string(clock))
 	p.cmd.Stderr = log // standard output has a line for each attempt
 	p.began = time.Now()
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.cmd.Start())
 	go func() {
 		_ = p.cmd.Wait()
 		p.alone = !p.asked.Load() && ctx.Err() == nil

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/carillon-sched/carillon/integration/testkit/freeport"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/control"
 )
@@ -100,10 +101,7 @@ func TestTwoReplicas(t *testing.T) {
 	t.Logf("doctor: %d jobs, no baton left, no findings: %t", report.Jobs, ended)
 	counted := 0
 	for i := 0; i < n; i += 100 {
-		st, err := apis[1-dead].get(ctx, herdJob(i))
-		if err != nil {
-			t.Fatal(err)
-		}
+		st := must.Get(apis[1-dead].get(ctx, herdJob(i)))(t)
 		if st.State != scheduler.Completed || st.Status.ExecutionCount != 1 {
 			t.Errorf("%s: is %s after %d executions", herdJob(i), st.State, st.Status.ExecutionCount)
 		}
@@ -130,9 +128,7 @@ func putAll(ctx context.Context, t *testing.T, apis []*api, n int, j job) {
 			return nil
 		})
 	}
-	if err := g.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, g.Wait())
 }
 
 // lateness returns how late each key came first, in order.

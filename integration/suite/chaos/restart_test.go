@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/integration/testkit/freeport"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // TestServerRestart stops the NATS server below a scheduler and starts it again, in good order and by kill -9. The
@@ -76,10 +77,7 @@ func TestServerRestart(t *testing.T) {
 	t.Logf("%d occurrences due, %d calls, latest %s, all within %s of the last start or of their instant; %d repeated",
 		len(duties), v.runs, v.worst.Round(time.Millisecond), (allowed - v.spare).Round(time.Millisecond), v.duplicates)
 	records.attempts(ctx, t, calls, one)
-	report, err := a.doctor(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	report := must.Get(a.doctor(ctx))(t)
 	for _, f := range report.Findings {
 		t.Errorf("doctor: %s: %s", f.Name, f.Problem)
 	}

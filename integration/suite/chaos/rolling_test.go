@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/integration/testkit/freeport"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // The load of [TestRollingRestart], and what it allows.
@@ -128,9 +129,7 @@ func (r *rolling) register(ctx context.Context) {
 			j := newJob(r.target.url, start.Add(time.Duration(i)*spread)).every(kind.every, "second")
 			j.Overlap = kind.overlap
 			name := fmt.Sprintf("%s-%d", kind.name, i)
-			if err := r.crew[i%crewSize].api.put(ctx, name, j.document()); err != nil {
-				r.t.Fatal(err)
-			}
+			must.Do(r.t, r.crew[i%crewSize].api.put(ctx, name, j.document()))
 			j.acked = time.Now()
 			r.jobs[name] = j
 		}

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"text/tabwriter"
 	"time"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // row is what came of a fault. Times are in seconds.
@@ -197,11 +199,6 @@ func (r *row) waiting() (worst float64) {
 // write stores the table as JSON.
 func write(t *testing.T, file string, table []row) {
 	t.Helper()
-	data, err := json.MarshalIndent(table, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, append(data, '\n'), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(json.MarshalIndent(table, "", "  "))(t)
+	must.Do(t, os.WriteFile(file, append(data, '\n'), 0o644))
 }

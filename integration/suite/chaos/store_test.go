@@ -9,6 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -38,14 +39,11 @@ func follow(ctx context.Context, t *testing.T, js jetstream.JetStream) *ledger {
 		c, err = js.OrderedConsumer(ctx, historyStream, jetstream.OrderedConsumerConfig{})
 		return err == nil
 	})
-	consuming, err := c.Consume(func(m jetstream.Msg) {
+	consuming := must.Get(c.Consume(func(m jetstream.Msg) {
 		if err := l.take(m); err != nil {
 			t.Errorf("history: %v", err)
 		}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	t.Cleanup(consuming.Stop)
 	return l
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/integration/testkit/group"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // foreignPage tries what a page of the web may try on a scheduler at a base, with a NATS server at an address, and tells its own server
@@ -111,10 +112,7 @@ func TestPagesInABrowser(t *testing.T) {
 	}
 	p := start(t)
 	api, nats := p.HTTP, strings.TrimPrefix(p.NATS, "nats://")
-	target, err := url.Parse(api)
-	if err != nil {
-		t.Fatal(err)
-	}
+	target := must.Get(url.Parse(api))(t)
 	before := planted(t, api)
 	// What the browser sees of a name that leads elsewhere a moment later: the page, and then the scheduler.
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
@@ -201,9 +199,7 @@ func everything(t *testing.T, api string) string {
 			t.Fatal(err)
 		}
 		fmt.Fprintf(&all, "%s: %s ", path, res.Status)
-		if _, err := io.Copy(&all, res.Body); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(io.Copy(&all, res.Body))(t)
 		_ = res.Body.Close()
 	}
 	if text := all.String(); strings.Contains(text, "secretname") && strings.Contains(text, "kept") {

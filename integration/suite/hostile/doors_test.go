@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/nats-io/nats.go"
 )
 
@@ -35,10 +36,7 @@ const answerTime = 30 * time.Second
 // doors are all that a process has.
 func doors(t *testing.T, p process) []door {
 	t.Helper()
-	nc, err := nats.Connect(p.NATS)
-	if err != nil {
-		t.Fatal(err)
-	}
+	nc := must.Get(nats.Connect(p.NATS))(t)
 	t.Cleanup(nc.Close)
 	api := strings.TrimPrefix(p.HTTP, "http://")
 	queue := strings.TrimPrefix(p.Queue, "http://")
@@ -58,15 +56,9 @@ func doors(t *testing.T, p process) []door {
 func documents(t *testing.T) (all [][]byte) {
 	t.Helper()
 	for _, pattern := range []string{"jobs/*", "actions/*.yaml", "schedules/*", "authentication/*.yaml"} {
-		files, err := filepath.Glob(filepath.Join("..", "..", "..", "examples", pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := must.Get(filepath.Glob(filepath.Join("..", "..", "..", "examples", pattern)))(t)
 		for _, file := range files {
-			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must.Get(os.ReadFile(file))(t)
 			all = append(all, data)
 		}
 	}
@@ -254,10 +246,7 @@ func texts(host string, parts ...string) (all [][]byte) {
 // frames records what Azure's client for Go writes while it sends, receives and settles.
 func frames(t *testing.T, p process) [][]byte {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	heard := make(chan []byte, 1)
 	go func() {
@@ -288,29 +277,13 @@ func frames(t *testing.T, p process) [][]byte {
 // talk sends a message, and receives and settles it.
 func talk(t *testing.T, connection string) {
 	t.Helper()
-	client, err := azservicebus.NewClientFromConnectionString(connection, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Get(azservicebus.NewClientFromConnectionString(connection, nil))(t)
 	defer func() { _ = client.Close(context.Background()) }()
-	sender, err := client.NewSender("mutants", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := sender.SendMessage(t.Context(), &azservicebus.Message{Body: []byte("hello"), ApplicationProperties: map[string]any{"n": 1}}, nil); err != nil {
-		t.Fatal(err)
-	}
-	receiver, err := client.NewReceiverForQueue("mutants", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	messages, err := receiver.ReceiveMessages(t.Context(), 1, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := receiver.CompleteMessage(t.Context(), messages[0], nil); err != nil {
-		t.Fatal(err)
-	}
+	sender := must.Get(client.NewSender("mutants", nil))(t)
+	must.Do(t, sender.SendMessage(t.Context(), &azservicebus.Message{Body: []byte("hello"), ApplicationProperties: map[string]any{"n": 1}}, nil))
+	receiver := must.Get(client.NewReceiverForQueue("mutants", nil))(t)
+	messages := must.Get(receiver.ReceiveMessages(t.Context(), 1, nil))(t)
+	must.Do(t, receiver.CompleteMessage(t.Context(), messages[0], nil))
 }
 
 // conversation writes all that a client would, without listening, and waits until the server ends the connection, which it

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/nats-io/nats.go"
 )
 
@@ -61,10 +62,7 @@ const costlyPreviews = "costly previews"
 
 func floods(t *testing.T, p process) []flood {
 	t.Helper()
-	nc, err := nats.Connect(p.NATS)
-	if err != nil {
-		t.Fatal(err)
-	}
+	nc := must.Get(nats.Connect(p.NATS))(t)
 	t.Cleanup(nc.Close)
 	one := callerAt(t, "127.0.0.1")
 	http := p.HTTP

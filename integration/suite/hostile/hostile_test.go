@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/integration/testkit/mutate"
 )
 
@@ -139,10 +140,7 @@ func page(t *testing.T, link string, each func(run)) (next string) {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
-	data, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(io.ReadAll(res.Body))(t)
 	var list struct {
 		Value []struct {
 			Properties run `json:"properties"`

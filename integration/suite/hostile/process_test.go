@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/carillon-sched/carillon/integration/testkit/dev"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // process is a running `carillon dev`.
@@ -18,14 +19,8 @@ type process struct{ *dev.Process }
 func start(t *testing.T) process {
 	t.Helper()
 	dir := t.TempDir()
-	program, err := dev.Build(t.Context(), filepath.Join("..", "..", ".."), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := dev.Start(t.Context(), program, dir, "--log-format", "text")
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := must.Get(dev.Build(t.Context(), filepath.Join("..", "..", ".."), dir))(t)
+	p := must.Get(dev.Start(t.Context(), program, dir, "--log-format", "text"))(t)
 	t.Cleanup(p.Kill)
 	return process{p}
 }

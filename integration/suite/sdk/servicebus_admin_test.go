@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // plainHTTP lets the administration client, which insists on HTTPS, speak to a server without.
@@ -24,37 +26,32 @@ func (plainHTTP) Do(r *http.Request) (*http.Response, error) {
 
 func administer(t *testing.T, server *servicebus.Server) *admin.Client {
 	t.Helper()
-	client, err := admin.NewClientFromConnectionString(server.AdminConnectionString(), &admin.ClientOptions{
+	client := must.Get(admin.NewClientFromConnectionString(server.AdminConnectionString(), &admin.ClientOptions{
 		ClientOptions: azcore.ClientOptions{Transport: plainHTTP{}},
-	})
-	must(t, err)
+	}))(t)
 	return client
 }
 
 func TestServiceBusAdminTopics(t *testing.T) {
 	server := startBus(t, queue("q", ""))
 	client := administer(t, server)
-	_, err := client.CreateTopic(within(t), "events/today", &admin.CreateTopicOptions{Properties: &admin.TopicProperties{
+	must.Get(client.CreateTopic(within(t), "events/today", &admin.CreateTopicOptions{Properties: &admin.TopicProperties{
 		RequiresDuplicateDetection: new(true),
-	}})
-	must(t, err)
-	_, err = client.CreateSubscription(within(t), "events/today", "s", &admin.CreateSubscriptionOptions{
+	}}))(t)
+	must.Get(client.CreateSubscription(within(t), "events/today", "s", &admin.CreateSubscriptionOptions{
 		Properties: &admin.SubscriptionProperties{
 			MaxDeliveryCount: new(int32(3)),
 			DefaultRule:      &admin.RuleProperties{Name: "only", Filter: &admin.SQLFilter{Expression: "a = @a", Parameters: map[string]any{"@a": "x"}}},
 		},
-	})
-	must(t, err)
-	_, err = client.CreateRule(within(t), "events/today", "s", &admin.CreateRuleOptions{
+	}))(t)
+	must.Get(client.CreateRule(within(t), "events/today", "s", &admin.CreateRuleOptions{
 		Name:   new("second"),
 		Filter: &admin.CorrelationFilter{Subject: new("l"), ApplicationProperties: map[string]any{"n": int64(5), "b": true, "s": "x"}},
 		Action: &admin.SQLAction{Expression: "SET c = 'd'"},
-	})
-	must(t, err)
+	}))(t)
 	rules := map[string]admin.RuleProperties{}
 	for pager := client.NewListRulesPager("events/today", "s", nil); pager.More(); {
-		page, err := pager.NextPage(within(t))
-		must(t, err)
+		page := must.Get(pager.NextPage(within(t)))(t)
 		for _, rule := range page.Rules {
 			rules[rule.Name] = rule
 		}
@@ -71,23 +68,17 @@ func TestServiceBusAdminTopics(t *testing.T) {
 	}
 	bus := dial(t, server)
 	send(t, bus, "events/today", text("no"))
-	topic, err := client.GetTopicRuntimeProperties(within(t), "events/today", nil)
-	must(t, err)
+	topic := must.Get(client.GetTopicRuntimeProperties(within(t), "events/today", nil))(t)
 	if topic.SubscriptionCount != 1 {
 		t.Errorf("%+v", topic)
 	}
-	_, err = client.UpdateRule(within(t), "events/today", "s", admin.RuleProperties{Name: "only", Filter: &admin.TrueFilter{}})
-	must(t, err)
-	_, err = client.DeleteRule(within(t), "events/today", "s", "second", nil)
-	must(t, err)
+	must.Get(client.UpdateRule(within(t), "events/today", "s", admin.RuleProperties{Name: "only", Filter: &admin.TrueFilter{}}))(t)
+	must.Get(client.DeleteRule(within(t), "events/today", "s", "second", nil))(t)
 	send(t, bus, "events/today", text("yes"))
-	r, err := bus.NewReceiverForSubscription("events/today", "s", nil)
-	must(t, err)
+	r := must.Get(bus.NewReceiverForSubscription("events/today", "s", nil))(t)
 	one(t, r, "yes")
-	_, err = client.DeleteSubscription(within(t), "events/today", "s", nil)
-	must(t, err)
-	_, err = client.DeleteTopic(within(t), "events/today", nil)
-	must(t, err)
+	must.Get(client.DeleteSubscription(within(t), "events/today", "s", nil))(t)
+	must.Get(client.DeleteTopic(within(t), "events/today", nil))(t)
 }
 
 func TestServiceBusAdminCounts(t *testing.T) {
@@ -100,9 +91,8 @@ func TestServiceBusAdminCounts(t *testing.T) {
 	later.ScheduledEnqueueTime = new(time.Now().Add(time.Hour))
 	send(t, bus, "orders", later)
 	r := receiver(t, bus, "orders")
-	must(t, r.DeadLetterMessage(within(t), one(t, r, "a"), nil))
-	got, err := administer(t, server).GetQueueRuntimeProperties(within(t), "orders", nil)
-	must(t, err)
+	must.Do(t, r.DeadLetterMessage(within(t), one(t, r, "a"), nil))
+	got := must.Get(administer(t, server).GetQueueRuntimeProperties(within(t), "orders", nil))(t)
 	if got.ActiveMessageCount != 2 || got.DeadLetterMessageCount != 1 || got.ScheduledMessageCount != 1 || got.TotalMessageCount != 4 {
 		t.Errorf("%+v", got)
 	}
@@ -112,8 +102,7 @@ func TestServiceBusAdminCounts(t *testing.T) {
 }
 
 func TestServiceBusNamespace(t *testing.T) {
-	got, err := administer(t, startBus(t, queue("q", ""))).GetNamespaceProperties(within(t), nil)
-	must(t, err)
+	got := must.Get(administer(t, startBus(t, queue("q", ""))).GetNamespaceProperties(within(t), nil))(t)
 	if got.Name != "sbemulatorns" {
 		t.Errorf("%+v", got)
 	}
@@ -130,30 +119,25 @@ func TestServiceBusAdminAsTheService(t *testing.T) {
 	forward, dead := "sb://"+server.HTTPAddr()+"/target", "https://"+server.HTTPAddr()+"/target" // clients use either
 	properties := &admin.QueueProperties{ForwardTo: &forward, ForwardDeadLetteredMessagesTo: &dead, AuthorizationRules: rules}
 	made, err := client.CreateQueue(within(t), "made", &admin.CreateQueueOptions{Properties: properties})
-	must(t, err)
+	must.Do(t, err)
 	if *made.ForwardTo != forward || *made.ForwardDeadLetteredMessagesTo != dead {
 		t.Errorf("forwards to %s and %s, want %s and %s", *made.ForwardTo, *made.ForwardDeadLetteredMessagesTo, forward, dead)
 	}
-	_, err = client.CreateQueue(within(t), "way", &admin.CreateQueueOptions{Properties: properties})
-	must(t, err)
+	must.Get(client.CreateQueue(within(t), "way", &admin.CreateQueueOptions{Properties: properties}))(t)
 	bus := dial(t, server)
 	send(t, bus, "way", text("on"))
 	one(t, receiver(t, bus, "target"), "on")
-	got, err := client.GetQueue(within(t), "made", nil)
-	must(t, err)
+	got := must.Get(client.GetQueue(within(t), "made", nil))(t)
 	if diff := cmp.Diff(rules, got.AuthorizationRules); diff != "" {
 		t.Error(diff)
 	}
-	state, err := client.GetQueueRuntimeProperties(within(t), "made", nil)
-	must(t, err)
+	state := must.Get(client.GetQueueRuntimeProperties(within(t), "made", nil))(t)
 	if !state.AccessedAt.IsZero() {
 		t.Error("accessed at", state.AccessedAt, "by nobody")
 	}
 	got.ForwardTo, got.ForwardDeadLetteredMessagesTo, got.AuthorizationRules = nil, nil, nil
-	_, err = client.UpdateQueue(within(t), "made", got.QueueProperties, nil)
-	must(t, err)
-	got, err = client.GetQueue(within(t), "made", nil)
-	must(t, err)
+	must.Get(client.UpdateQueue(within(t), "made", got.QueueProperties, nil))(t)
+	got = must.Get(client.GetQueue(within(t), "made", nil))(t)
 	if got.ForwardTo != nil || got.ForwardDeadLetteredMessagesTo != nil || got.AuthorizationRules != nil {
 		t.Errorf("not removed: %+v", got.QueueProperties)
 	}
@@ -161,10 +145,9 @@ func TestServiceBusAdminAsTheService(t *testing.T) {
 	_, err = client.UpdateQueue(within(t), "made", got.QueueProperties, nil)
 	wantText(t, err, "The value for the RequiresSession property of an existing Queue cannot be changed")
 
-	topic, err := client.CreateTopic(within(t), "events", &admin.CreateTopicOptions{
+	topic := must.Get(client.CreateTopic(within(t), "events", &admin.CreateTopicOptions{
 		Properties: &admin.TopicProperties{AuthorizationRules: rules},
-	})
-	must(t, err)
+	}))(t)
 	if diff := cmp.Diff(rules, topic.AuthorizationRules); diff != "" {
 		t.Error(diff)
 	}
@@ -173,19 +156,16 @@ func TestServiceBusAdminAsTheService(t *testing.T) {
 	wantText(t, err, "Partitioning cannot be changed for Topic. ")
 	_, err = client.UpdateTopic(within(t), "nothing", topic.TopicProperties, nil)
 	wantText(t, err, "404 Not Found")
-	subscription, err := client.CreateSubscription(within(t), "events", "all", nil)
-	must(t, err)
+	subscription := must.Get(client.CreateSubscription(within(t), "events", "all", nil))(t)
 	subscription.RequiresSession = new(true)
 	_, err = client.UpdateSubscription(within(t), "events", "all", subscription.SubscriptionProperties, nil)
 	wantText(t, err, "The value for the RequiresSession property of an existing Subscription cannot be changed")
 
-	_, err = client.CreateRule(within(t), "events", "all", &admin.CreateRuleOptions{
+	must.Get(client.CreateRule(within(t), "events", "all", &admin.CreateRuleOptions{
 		Name: new("correlation"), Filter: &admin.CorrelationFilter{Subject: new("x")},
 		Action: &admin.SQLAction{Expression: "SET a=@a SET b=2", Parameters: map[string]any{"@a": "x"}},
-	})
-	must(t, err)
-	counts, err := client.GetTopicRuntimeProperties(within(t), "events", nil)
-	must(t, err)
+	}))(t)
+	counts := must.Get(client.GetTopicRuntimeProperties(within(t), "events", nil))(t)
 	if counts.SQLFilterCount != 1 || counts.CorrelationFilterCount != 1 {
 		t.Errorf("%d and %d filters, want the default one and another", counts.SQLFilterCount, counts.CorrelationFilterCount)
 	}

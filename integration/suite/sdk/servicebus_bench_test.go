@@ -8,6 +8,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // lanes is how many sends the benchmark has under way on its sender.
@@ -25,7 +27,7 @@ func BenchmarkServiceBusSend(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			client := dial(b, startBus(b, queue("orders", ""), func(c *servicebus.Config) { store(b, c) }))
 			s := sender(b, client, "orders")
-			must(b, s.SendMessage(within(b), text("first"), nil))
+			must.Do(b, s.SendMessage(within(b), text("first"), nil))
 			b.ReportAllocs()
 			b.SetParallelism(lanes)
 			b.ResetTimer()
@@ -53,8 +55,7 @@ func BenchmarkServiceBusReceive(b *testing.B) {
 			b.ReportAllocs()
 			b.ResetTimer()
 			for done := 0; done < b.N; {
-				messages, err := r.ReceiveMessages(b.Context(), min(b.N-done, 1000), nil)
-				must(b, err)
+				messages := must.Get(r.ReceiveMessages(b.Context(), min(b.N-done, 1000), nil))(b)
 				complete(b, r, messages)
 				done += len(messages)
 			}
@@ -84,12 +85,11 @@ func fill(b *testing.B, client *azservicebus.Client, n int) {
 	b.Helper()
 	s := sender(b, client, "orders")
 	for n > 0 {
-		batch, err := s.NewMessageBatch(b.Context(), nil)
-		must(b, err)
+		batch := must.Get(s.NewMessageBatch(b.Context(), nil))(b)
 		for ; n > 0 && batch.NumMessages() < 1000; n-- {
-			must(b, batch.AddMessage(text("a body of some forty bytes, as many are"), nil))
+			must.Do(b, batch.AddMessage(text("a body of some forty bytes, as many are"), nil))
 		}
-		must(b, s.SendMessageBatch(b.Context(), batch, nil))
+		must.Do(b, s.SendMessageBatch(b.Context(), batch, nil))
 	}
 }
 
@@ -101,7 +101,7 @@ func BenchmarkServiceBusStart(b *testing.B) {
 		server := startBus(b, queue("orders", ""))
 		send(b, dial(b, server), "orders", text("first"))
 		total += time.Since(begun)
-		must(b, server.Close())
+		must.Do(b, server.Close())
 	}
 	b.ReportMetric(float64(total.Microseconds())/1000/float64(b.N), "ms/first")
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // TestServiceBusFaults shows that what is made to fail does, as often as asked for, and that the SDK recovers.
@@ -17,10 +19,10 @@ func TestServiceBusFaults(t *testing.T) {
 	server := startBus(t, queue("orders", ""))
 	client := dial(t, server)
 	s, r := sender(t, client, "orders"), receiver(t, client, "orders")
-	must(t, s.SendMessage(within(t), text("first"), nil))
+	must.Do(t, s.SendMessage(within(t), text("first"), nil))
 
 	server.Inject(servicebus.Fault{Entity: "orders", Operation: "send", Count: 2, Condition: "com.microsoft:server-busy"})
-	must(t, s.SendMessage(within(t), text("retried"), nil)) // the SDK tries three times
+	must.Do(t, s.SendMessage(within(t), text("retried"), nil)) // the SDK tries three times
 
 	server.Inject(servicebus.Fault{Entity: "orders", Operation: "send", Count: 9, Condition: "com.microsoft:server-busy"})
 	if err := s.SendMessage(within(t), text("refused"), nil); err == nil || !strings.Contains(err.Error(), "server-busy") {
@@ -34,11 +36,11 @@ func TestServiceBusFaults(t *testing.T) {
 	}
 
 	server.Inject(servicebus.Fault{Operation: "send", Drop: true})
-	must(t, s.SendMessage(within(t), text("reconnected"), nil))
+	must.Do(t, s.SendMessage(within(t), text("reconnected"), nil))
 
 	server.Inject(servicebus.Fault{Operation: "send", Delay: 300 * time.Millisecond})
 	begun := time.Now()
-	must(t, s.SendMessage(within(t), text("delayed"), nil))
+	must.Do(t, s.SendMessage(within(t), text("delayed"), nil))
 	if time.Since(begun) < 300*time.Millisecond {
 		t.Error("not delayed")
 	}
@@ -56,9 +58,9 @@ func TestServiceBusFaults(t *testing.T) {
 	}
 	server.Inject(servicebus.Fault{Operation: "settle", Condition: "com.microsoft:message-lock-lost"})
 	wantCode(t, r.CompleteMessage(within(t), messages["first"], nil), azservicebus.CodeLockLost)
-	must(t, r.CompleteMessage(within(t), messages["retried"], nil))
+	must.Do(t, r.CompleteMessage(within(t), messages["retried"], nil))
 	server.Inject(servicebus.Fault{Operation: "manage", Condition: "com.microsoft:timeout"})
-	must(t, r.RenewMessageLock(within(t), messages["delayed"], nil))
+	must.Do(t, r.RenewMessageLock(within(t), messages["delayed"], nil))
 }
 
 // TestServiceBusConditions shows after which errors the SDK tries again, on the same link or another, and which are final.
@@ -114,8 +116,8 @@ func TestServiceBusDisconnect(t *testing.T) {
 	client := dial(t, server)
 	s, r := sender(t, client, "orders"), receiver(t, client, "orders")
 	for range 3 {
-		must(t, s.SendMessage(within(t), text("x"), nil))
-		must(t, r.CompleteMessage(within(t), one(t, r, "x"), nil))
+		must.Do(t, s.SendMessage(within(t), text("x"), nil))
+		must.Do(t, r.CompleteMessage(within(t), one(t, r, "x"), nil))
 		if server.Disconnect() == 0 {
 			t.Error("nobody was connected")
 		}
@@ -131,7 +133,7 @@ func TestServiceBusJSON(t *testing.T) {
 	}
 	r := receiver(t, client, "orders")
 	for _, message := range receive(t, r, 3) {
-		must(t, r.DeadLetterMessage(within(t), message, &azservicebus.DeadLetterOptions{Reason: new("why")}))
+		must.Do(t, r.DeadLetterMessage(within(t), message, &azservicebus.DeadLetterOptions{Reason: new("why")}))
 	}
 	call(t, server, "GET", "/health", "", `"status":"healthy"`)
 	call(t, server, "GET", "/api/entities", "", `"name":"orders"`, `"deadLetter":3`)
@@ -141,7 +143,7 @@ func TestServiceBusJSON(t *testing.T) {
 	if again.DeadLetterReason != nil || again.DeliveryCount != 1 {
 		t.Errorf("%+v", again)
 	}
-	must(t, r.CompleteMessage(within(t), again, nil))
+	must.Do(t, r.CompleteMessage(within(t), again, nil))
 	call(t, server, "POST", "/api/resubmit?entity=orders", "", `"resubmitted":2`)
 	call(t, server, "GET", "/api/messages?entity=orders", "", `"body":"a"`, `"body":"c"`, `"state":"active"`)
 	call(t, server, "DELETE", "/api/messages?entity=orders", "", `"deleted":2`)
@@ -154,15 +156,12 @@ func TestServiceBusJSON(t *testing.T) {
 // call calls the JSON interface and checks that the answer has all of want.
 func call(t *testing.T, server *servicebus.Server, method, path, body string, want ...string) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(within(t), method, "http://"+server.HTTPAddr()+path, strings.NewReader(body))
-	must(t, err)
+	request := must.Get(http.NewRequestWithContext(within(t), method, "http://"+server.HTTPAddr()+path, strings.NewReader(body)))(t)
 	response, err := http.DefaultClient.Do(request)
-	must(t, err)
+	must.Do(t, err)
 	defer response.Body.Close()
 	var answer strings.Builder
-	if _, err := io.Copy(&answer, response.Body); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(io.Copy(&answer, response.Body))(t)
 	for _, part := range want {
 		if !strings.Contains(answer.String(), part) {
 			t.Errorf("%s %s: %s has no %s", method, path, answer.String(), part)

@@ -12,6 +12,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // poll waits until a condition holds.
@@ -42,19 +44,16 @@ func TestServiceBusRestart(t *testing.T) {
 	}
 	r := receiver(t, client, "orders")
 	messages := receive(t, r, 4)
-	must(t, r.CompleteMessage(within(t), messages[0], nil))
-	must(t, r.AbandonMessage(within(t), messages[1], nil))
-	must(t, r.DeferMessage(within(t), messages[2], nil))
-	must(t, r.DeadLetterMessage(within(t), messages[3], nil))
-	_, err := sender(t, client, "orders").ScheduleMessages(within(t), []*azservicebus.Message{text("later")}, time.Now().Add(time.Hour), nil)
-	must(t, err)
+	must.Do(t, r.CompleteMessage(within(t), messages[0], nil))
+	must.Do(t, r.AbandonMessage(within(t), messages[1], nil))
+	must.Do(t, r.DeferMessage(within(t), messages[2], nil))
+	must.Do(t, r.DeadLetterMessage(within(t), messages[3], nil))
+	must.Get(sender(t, client, "orders").ScheduleMessages(within(t), []*azservicebus.Message{text("later")}, time.Now().Add(time.Hour), nil))(t)
 	send(t, client, "events", text("news"))
-	session, err := client.AcceptSessionForQueue(within(t), "sessions", "a", nil)
-	must(t, err)
-	must(t, session.SetSessionState(within(t), []byte("state"), nil))
-	_, err = administer(t, server).CreateQueue(within(t), "made", nil)
-	must(t, err)
-	must(t, server.Close())
+	session := must.Get(client.AcceptSessionForQueue(within(t), "sessions", "a", nil))(t)
+	must.Do(t, session.SetSessionState(within(t), []byte("state"), nil))
+	must.Get(administer(t, server).CreateQueue(within(t), "made", nil))(t)
+	must.Do(t, server.Close())
 
 	server = startBus(t, namespace, keep)
 	client = dial(t, server)
@@ -63,22 +62,18 @@ func TestServiceBusRestart(t *testing.T) {
 		t.Errorf("delivery %d of %d", kept.DeliveryCount, *kept.SequenceNumber)
 	}
 	none(t, r)
-	deferred, err := r.ReceiveDeferredMessages(within(t), []int64{3}, nil)
-	must(t, err)
+	deferred := must.Get(r.ReceiveDeferredMessages(within(t), []int64{3}, nil))(t)
 	if string(deferred[0].Body) != "deferred" {
 		t.Errorf("%q", deferred[0].Body)
 	}
 	one(t, receiver(t, client, "orders/$dead"), "dead")
 	one(t, receiver(t, client, "events/s"), "news")
-	session, err = client.AcceptSessionForQueue(within(t), "sessions", "a", nil)
-	must(t, err)
-	state, err := session.GetSessionState(within(t), nil)
-	must(t, err)
+	session = must.Get(client.AcceptSessionForQueue(within(t), "sessions", "a", nil))(t)
+	state := must.Get(session.GetSessionState(within(t), nil))(t)
 	if string(state) != "state" {
 		t.Errorf("state %q", state)
 	}
-	info, err := administer(t, server).GetQueueRuntimeProperties(within(t), "orders", nil)
-	must(t, err)
+	info := must.Get(administer(t, server).GetQueueRuntimeProperties(within(t), "orders", nil))(t)
 	if info.ScheduledMessageCount != 1 {
 		t.Errorf("%+v", info)
 	}
@@ -91,14 +86,14 @@ func TestServiceBusDeleted(t *testing.T) {
 	client := dial(t, server)
 	send(t, client, "orders", text("first"))
 	r := receiver(t, client, "orders")
-	must(t, r.CompleteMessage(within(t), one(t, r, "first"), nil)) // so the link is there
+	must.Do(t, r.CompleteMessage(within(t), one(t, r, "first"), nil)) // so the link is there
 	received := make(chan error)
 	go func() {
 		_, err := r.ReceiveMessages(within(t), 1, nil)
 		received <- err
 	}()
 	_, err := administer(t, server).DeleteQueue(within(t), "orders", nil)
-	must(t, err)
+	must.Do(t, err)
 	if err := <-received; err == nil || !strings.Contains(err.Error(), "The messaging entity 'orders' could not be found.") {
 		t.Error(err)
 	}
@@ -136,9 +131,8 @@ func TestServiceBusManyConnections(t *testing.T) {
 	for range clients {
 		problems = append(problems, <-failures)
 	}
-	must(t, errors.Join(problems...))
-	info, err := server.Broker().Entity("orders")
-	must(t, err)
+	must.Do(t, errors.Join(problems...))
+	info := must.Get(server.Broker().Entity("orders"))(t)
 	if info.Usage.Active != clients {
 		t.Errorf("%+v", info.Usage.Counts)
 	}
@@ -160,7 +154,7 @@ func TestServiceBusLeavesNothing(t *testing.T) {
 	}()
 	over := dialString(t, server.ConnectionString(), overWebSocket(server, nil, "ws"))
 	send(t, over, "orders", inSession("b", "y"))
-	must(t, server.Close())
+	must.Do(t, server.Close())
 	stacks := make([]byte, 1<<20)
 	poll(t, "all goroutines have ended", func() bool {
 		all := string(stacks[:runtime.Stack(stacks, true)])

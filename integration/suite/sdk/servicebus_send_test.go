@@ -12,6 +12,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
 	"github.com/Azure/go-amqp"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // TestServiceBusSendAndReceive shows that every part of a message arrives as it was sent.
@@ -56,7 +58,7 @@ func TestServiceBusSendAndReceive(t *testing.T) {
 	if !got.LockedUntil.After(time.Now()) || got.LockToken == ([16]byte{}) {
 		t.Error("locked until", got.LockedUntil, "by", got.LockToken)
 	}
-	must(t, r.CompleteMessage(within(t), got, nil))
+	must.Do(t, r.CompleteMessage(within(t), got, nil))
 	none(t, r)
 }
 
@@ -77,7 +79,7 @@ func TestServiceBusTooLarge(t *testing.T) {
 	if !errors.Is(err, azservicebus.ErrMessageTooLarge) {
 		t.Fatal(err)
 	}
-	must(t, s.SendMessage(within(t), text("small"), nil))
+	must.Do(t, s.SendMessage(within(t), text("small"), nil))
 	one(t, receiver(t, client, "orders"), "small")
 }
 
@@ -91,7 +93,7 @@ func TestServiceBusAnnotatedMessage(t *testing.T) {
 		{Sequence: [][]any{{"a", int64(1)}, {"b"}}},
 		{Data: [][]byte{[]byte("one"), []byte("two")}},
 	} {
-		must(t, s.SendAMQPAnnotatedMessage(within(t), &azservicebus.AMQPAnnotatedMessage{
+		must.Do(t, s.SendAMQPAnnotatedMessage(within(t), &azservicebus.AMQPAnnotatedMessage{
 			Body:                body,
 			DeliveryAnnotations: map[any]any{"x-hop": "kept too"},
 			MessageAnnotations:  map[any]any{"x-mine": "kept"},
@@ -130,8 +132,7 @@ func inText(annotations map[any]any) map[string]any {
 func TestServiceBusPeek(t *testing.T) {
 	client := connect(t, queue("orders", ""))
 	r := receiver(t, client, "orders")
-	messages, err := r.PeekMessages(within(t), 10, nil)
-	must(t, err)
+	messages := must.Get(r.PeekMessages(within(t), 10, nil))(t)
 	if len(messages) != 0 {
 		t.Fatal("peeked in an empty queue:", len(messages))
 	}
@@ -140,35 +141,31 @@ func TestServiceBusPeek(t *testing.T) {
 	}
 	locked := one(t, r, "0")
 	for _, want := range []int{3, 2, 0} {
-		messages, err = r.PeekMessages(within(t), 3, nil)
-		must(t, err)
+		messages = must.Get(r.PeekMessages(within(t), 3, nil))(t)
 		if len(messages) != want {
 			t.Fatalf("peeked %d messages, want %d", len(messages), want)
 		}
 	}
-	messages, err = r.PeekMessages(within(t), 10, &azservicebus.PeekMessagesOptions{FromSequenceNumber: new(int64(4))})
-	must(t, err)
+	messages = must.Get(r.PeekMessages(within(t), 10, &azservicebus.PeekMessagesOptions{FromSequenceNumber: new(int64(4))}))(t)
 	if len(messages) != 2 || string(messages[0].Body) != "3" || *messages[0].SequenceNumber != 4 {
 		t.Fatalf("peeked %d messages from 4", len(messages))
 	}
-	must(t, r.CompleteMessage(within(t), locked, nil))
+	must.Do(t, r.CompleteMessage(within(t), locked, nil))
 }
 
 func TestServiceBusScheduled(t *testing.T) {
 	client := connect(t, queue("orders", ""))
 	s, r := sender(t, client, "orders"), receiver(t, client, "orders")
 	soon := time.Now().Add(700 * time.Millisecond)
-	numbers, err := s.ScheduleMessages(within(t), []*azservicebus.Message{text("a"), text("cancelled"), text("b")}, soon, nil)
-	must(t, err)
+	numbers := must.Get(s.ScheduleMessages(within(t), []*azservicebus.Message{text("a"), text("cancelled"), text("b")}, soon, nil))(t)
 	if len(numbers) != 3 {
 		t.Fatal(numbers)
 	}
-	must(t, s.CancelScheduledMessages(within(t), numbers[1:2], nil))
+	must.Do(t, s.CancelScheduledMessages(within(t), numbers[1:2], nil))
 	later := text("by annotation")
 	later.ScheduledEnqueueTime = new(soon)
-	must(t, s.SendMessage(within(t), later, nil))
-	peeked, err := r.PeekMessages(within(t), 10, nil)
-	must(t, err)
+	must.Do(t, s.SendMessage(within(t), later, nil))
+	peeked := must.Get(r.PeekMessages(within(t), 10, nil))(t)
 	if len(peeked) != 3 || peeked[0].State != azservicebus.MessageStateScheduled || peeked[0].ScheduledEnqueueTime.IsZero() {
 		t.Fatalf("%d scheduled messages", len(peeked))
 	}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 const sessionful = `"RequiresSession": true`
@@ -18,16 +20,12 @@ func inSession(session, body string) *azservicebus.Message {
 
 func accept(tb testing.TB, client *azservicebus.Client, session string) *azservicebus.SessionReceiver {
 	tb.Helper()
-	r, err := client.AcceptSessionForQueue(within(tb), "orders", session, nil)
-	must(tb, err)
-	return r
+	return must.Get(client.AcceptSessionForQueue(within(tb), "orders", session, nil))(tb)
 }
 
 func acceptNext(tb testing.TB, client *azservicebus.Client) *azservicebus.SessionReceiver {
 	tb.Helper()
-	r, err := client.AcceptNextSessionForQueue(within(tb), "orders", nil)
-	must(tb, err)
-	return r
+	return must.Get(client.AcceptNextSessionForQueue(within(tb), "orders", nil))(tb)
 }
 
 // TestServiceBusSession shows that a session has its messages in order and its lock for itself.
@@ -45,7 +43,7 @@ func TestServiceBusSession(t *testing.T) {
 		if string(message.Body) != fmt.Sprint("a", i) || *message.SessionID != "a" {
 			t.Errorf("message %d is %q of %q", i, message.Body, *message.SessionID)
 		}
-		must(t, r.CompleteMessage(within(t), message, nil))
+		must.Do(t, r.CompleteMessage(within(t), message, nil))
 	}
 	none(t, r)
 	if _, err := client.AcceptSessionForQueue(within(t), "orders", "a", nil); err == nil {
@@ -56,12 +54,12 @@ func TestServiceBusSession(t *testing.T) {
 		t.Error("next is", other.SessionID())
 	}
 	before := r.LockedUntil()
-	must(t, r.RenewSessionLock(within(t), nil))
+	must.Do(t, r.RenewSessionLock(within(t), nil))
 	if !r.LockedUntil().After(before) {
 		t.Error("renewed to", r.LockedUntil(), "from", before)
 	}
-	must(t, r.Close(within(t)))
-	must(t, accept(t, client, "a").Close(within(t)))
+	must.Do(t, r.Close(within(t)))
+	must.Do(t, accept(t, client, "a").Close(within(t)))
 }
 
 // TestServiceBusNextSession shows that waiting for any session ends when one has a message, and in time if none has.
@@ -95,14 +93,13 @@ func TestServiceBusSessionDeferAndDeadLetter(t *testing.T) {
 	send(t, client, "orders", inSession("a", "dead"))
 	r := accept(t, client, "a")
 	messages := receive(t, r, 2)
-	must(t, r.DeferMessage(within(t), messages[0], nil))
-	must(t, r.DeadLetterMessage(within(t), messages[1], nil))
-	deferred, err := r.ReceiveDeferredMessages(within(t), []int64{*messages[0].SequenceNumber}, nil)
-	must(t, err)
+	must.Do(t, r.DeferMessage(within(t), messages[0], nil))
+	must.Do(t, r.DeadLetterMessage(within(t), messages[1], nil))
+	deferred := must.Get(r.ReceiveDeferredMessages(within(t), []int64{*messages[0].SequenceNumber}, nil))(t)
 	if len(deferred) != 1 || string(deferred[0].Body) != "defer" {
 		t.Fatal(len(deferred))
 	}
-	must(t, r.CompleteMessage(within(t), deferred[0], nil))
+	must.Do(t, r.CompleteMessage(within(t), deferred[0], nil))
 	one(t, receiver(t, client, "orders/$dead"), "dead") // by an ordinary receiver
 }
 
@@ -111,7 +108,7 @@ func TestServiceBusSessionPeek(t *testing.T) {
 	send(t, client, "orders", inSession("a", "a"))
 	send(t, client, "orders", inSession("b", "b"))
 	peeked, err := accept(t, client, "b").PeekMessages(within(t), 10, nil)
-	must(t, err)
+	must.Do(t, err)
 	if len(peeked) != 1 || string(peeked[0].Body) != "b" {
 		t.Error("peeked", len(peeked))
 	}
@@ -130,8 +127,7 @@ func TestServiceBusListSessions(t *testing.T) {
 	var got []string
 	pager := client.NewListSessionsForQueuePager("orders", nil)
 	for pager.More() {
-		page, err := pager.NextPage(within(t))
-		must(t, err)
+		page := must.Get(pager.NextPage(within(t)))(t)
 		got = append(got, page.Sessions...)
 	}
 	slices.Sort(got)
@@ -143,9 +139,8 @@ func TestServiceBusListSessions(t *testing.T) {
 // TestServiceBusScheduledInSession shows that a scheduled message keeps its session.
 func TestServiceBusScheduledInSession(t *testing.T) {
 	client := connect(t, queue("orders", sessionful))
-	_, err := sender(t, client, "orders").ScheduleMessages(within(t),
-		[]*azservicebus.Message{inSession("a", "later")}, time.Now().Add(100*time.Millisecond), nil)
-	must(t, err)
+	must.Get(sender(t, client, "orders").ScheduleMessages(within(t),
+		[]*azservicebus.Message{inSession("a", "later")}, time.Now().Add(100*time.Millisecond), nil))(t)
 	r := acceptNext(t, client)
 	one(t, r, "later")
 	if r.SessionID() != "a" {

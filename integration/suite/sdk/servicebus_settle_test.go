@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // TestServiceBusAbandon shows that an abandoned message comes again, with a higher count and changed properties.
@@ -15,7 +17,7 @@ func TestServiceBusAbandon(t *testing.T) {
 	send(t, client, "orders", text("again"))
 	r := receiver(t, client, "orders")
 	first := one(t, r, "again")
-	must(t, r.AbandonMessage(within(t), first, &azservicebus.AbandonMessageOptions{
+	must.Do(t, r.AbandonMessage(within(t), first, &azservicebus.AbandonMessageOptions{
 		PropertiesToModify: map[string]any{"why": "busy"},
 	}))
 	second := one(t, r, "again")
@@ -25,14 +27,14 @@ func TestServiceBusAbandon(t *testing.T) {
 	if *first.SequenceNumber != *second.SequenceNumber {
 		t.Error("another sequence number")
 	}
-	must(t, r.CompleteMessage(within(t), second, nil))
+	must.Do(t, r.CompleteMessage(within(t), second, nil))
 }
 
 func TestServiceBusDeadLetter(t *testing.T) {
 	client := connect(t, queue("orders", ""))
 	send(t, client, "orders", text("bad"))
 	r := receiver(t, client, "orders")
-	must(t, r.DeadLetterMessage(within(t), one(t, r, "bad"), &azservicebus.DeadLetterOptions{
+	must.Do(t, r.DeadLetterMessage(within(t), one(t, r, "bad"), &azservicebus.DeadLetterOptions{
 		Reason: new("because"), ErrorDescription: new("it is bad"), PropertiesToModify: map[string]any{"extra": int64(1)},
 	}))
 	none(t, r)
@@ -41,12 +43,12 @@ func TestServiceBusDeadLetter(t *testing.T) {
 	if *dead.DeadLetterReason != "because" || *dead.DeadLetterErrorDescription != "it is bad" || dead.ApplicationProperties["extra"] != int64(1) {
 		t.Errorf("%+v", dead.ApplicationProperties)
 	}
-	must(t, deadLetters.AbandonMessage(within(t), dead, nil))
+	must.Do(t, deadLetters.AbandonMessage(within(t), dead, nil))
 	again := one(t, deadLetters, "bad")
 	if dead.DeliveryCount != 1 || again.DeliveryCount != 1 { // they count no deliveries of their own
 		t.Error("delivery counts", dead.DeliveryCount, again.DeliveryCount)
 	}
-	must(t, deadLetters.CompleteMessage(within(t), again, nil))
+	must.Do(t, deadLetters.CompleteMessage(within(t), again, nil))
 	none(t, deadLetters)
 }
 
@@ -56,40 +58,36 @@ func TestServiceBusDefer(t *testing.T) {
 	for _, verdict := range []string{"complete", "abandon", "dead-letter", "defer"} {
 		send(t, client, "orders", text(verdict))
 		message := one(t, r, verdict)
-		must(t, r.DeferMessage(within(t), message, &azservicebus.DeferMessageOptions{PropertiesToModify: map[string]any{"later": true}}))
+		must.Do(t, r.DeferMessage(within(t), message, &azservicebus.DeferMessageOptions{PropertiesToModify: map[string]any{"later": true}}))
 		none(t, r)
 		numbers := []int64{*message.SequenceNumber}
-		peeked, err := r.PeekMessages(within(t), 1, &azservicebus.PeekMessagesOptions{FromSequenceNumber: message.SequenceNumber})
-		must(t, err)
+		peeked := must.Get(r.PeekMessages(within(t), 1, &azservicebus.PeekMessagesOptions{FromSequenceNumber: message.SequenceNumber}))(t)
 		if peeked[0].State != azservicebus.MessageStateDeferred {
 			t.Error("state", peeked[0].State)
 		}
-		deferred, err := r.ReceiveDeferredMessages(within(t), numbers, nil)
-		must(t, err)
+		deferred := must.Get(r.ReceiveDeferredMessages(within(t), numbers, nil))(t)
 		if len(deferred) != 1 || deferred[0].State != azservicebus.MessageStateDeferred || string(deferred[0].Body) != verdict || deferred[0].ApplicationProperties["later"] != any(true) {
 			t.Fatalf("%d deferred messages", len(deferred))
 		}
-		must(t, r.RenewMessageLock(within(t), deferred[0], nil))
+		must.Do(t, r.RenewMessageLock(within(t), deferred[0], nil))
 		switch verdict {
 		case "complete":
-			must(t, r.CompleteMessage(within(t), deferred[0], nil))
+			must.Do(t, r.CompleteMessage(within(t), deferred[0], nil))
 		case "abandon":
-			must(t, r.AbandonMessage(within(t), deferred[0], nil))
-			again, err := r.ReceiveDeferredMessages(within(t), numbers, nil)
-			must(t, err)
+			must.Do(t, r.AbandonMessage(within(t), deferred[0], nil))
+			again := must.Get(r.ReceiveDeferredMessages(within(t), numbers, nil))(t)
 			if len(again) != 1 {
 				t.Fatal("an abandoned deferred message is no longer deferred")
 			}
-			must(t, r.CompleteMessage(within(t), again[0], nil))
+			must.Do(t, r.CompleteMessage(within(t), again[0], nil))
 		case "dead-letter":
-			must(t, r.DeadLetterMessage(within(t), deferred[0], &azservicebus.DeadLetterOptions{Reason: new("deferred")}))
+			must.Do(t, r.DeadLetterMessage(within(t), deferred[0], &azservicebus.DeadLetterOptions{Reason: new("deferred")}))
 			if dead := one(t, receiver(t, client, "orders/$dead"), verdict); *dead.DeadLetterReason != "deferred" {
 				t.Error(*dead.DeadLetterReason)
 			}
 		case "defer":
-			must(t, r.DeferMessage(within(t), deferred[0], nil))
-			again, err := r.ReceiveDeferredMessages(within(t), numbers, nil)
-			must(t, err)
+			must.Do(t, r.DeferMessage(within(t), deferred[0], nil))
+			again := must.Get(r.ReceiveDeferredMessages(within(t), numbers, nil))(t)
 			if len(again) != 1 {
 				t.Fatal("a message that was deferred twice is gone")
 			}
@@ -106,10 +104,9 @@ func TestServiceBusReceiveDeferredAndDelete(t *testing.T) {
 	send(t, client, "orders", text("later"))
 	r := receiver(t, client, "orders")
 	message := one(t, r, "later")
-	must(t, r.DeferMessage(within(t), message, nil))
+	must.Do(t, r.DeferMessage(within(t), message, nil))
 	r = receiverMode(t, client, "orders", azservicebus.ReceiveModeReceiveAndDelete)
-	deferred, err := r.ReceiveDeferredMessages(within(t), []int64{*message.SequenceNumber}, nil)
-	must(t, err)
+	deferred := must.Get(r.ReceiveDeferredMessages(within(t), []int64{*message.SequenceNumber}, nil))(t)
 	if len(deferred) != 1 {
 		t.Fatal(len(deferred))
 	}
@@ -126,20 +123,19 @@ func TestServiceBusSettleAfterClose(t *testing.T) {
 	}
 	first := receiver(t, client, "orders")
 	messages := receive(t, first, 4)
-	must(t, first.Close(within(t)))
+	must.Do(t, first.Close(within(t)))
 	r := receiver(t, client, "orders")
-	must(t, r.CompleteMessage(within(t), messages[0], nil))
-	must(t, r.AbandonMessage(within(t), messages[1], nil))
-	must(t, r.DeadLetterMessage(within(t), messages[2], &azservicebus.DeadLetterOptions{Reason: new("late")}))
-	must(t, r.DeferMessage(within(t), messages[3], nil))
+	must.Do(t, r.CompleteMessage(within(t), messages[0], nil))
+	must.Do(t, r.AbandonMessage(within(t), messages[1], nil))
+	must.Do(t, r.DeadLetterMessage(within(t), messages[2], &azservicebus.DeadLetterOptions{Reason: new("late")}))
+	must.Do(t, r.DeferMessage(within(t), messages[3], nil))
 	if again := one(t, r, "abandon"); again.DeliveryCount != 2 {
 		t.Error("delivery count", again.DeliveryCount)
 	}
 	if dead := one(t, receiver(t, client, "orders/$dead"), "dead-letter"); *dead.DeadLetterReason != "late" {
 		t.Error(*dead.DeadLetterReason)
 	}
-	deferred, err := r.ReceiveDeferredMessages(within(t), []int64{*messages[3].SequenceNumber}, nil)
-	must(t, err)
+	deferred := must.Get(r.ReceiveDeferredMessages(within(t), []int64{*messages[3].SequenceNumber}, nil))(t)
 	if len(deferred) != 1 {
 		t.Error("not deferred")
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // patience bounds every wait on the emulator; none should come near it.
@@ -36,20 +38,14 @@ func briefly(tb testing.TB, wait time.Duration) context.Context {
 // only namespace.
 func startBus(tb testing.TB, namespace string, options ...func(*servicebus.Config)) *servicebus.Server {
 	tb.Helper()
-	entities, err := servicebus.ReadConfig(strings.NewReader(
+	entities := must.Get(servicebus.ReadConfig(strings.NewReader(
 		`{"UserConfig": {"Namespaces": [{"Name": "sbemulatorns", ` + namespace + `}], "Logging": {"Type": "Console"}}}`,
-	))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	)))(tb)
 	config := servicebus.Config{Addr: "127.0.0.1:0", HTTPAddr: "127.0.0.1:0", Entities: entities}
 	for _, option := range options {
 		option(&config)
 	}
-	server, err := servicebus.Start(tb.Context(), config)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	server := must.Get(servicebus.Start(tb.Context(), config))(tb)
 	tb.Cleanup(func() {
 		if err := server.Close(); err != nil {
 			tb.Error(err)
@@ -71,10 +67,7 @@ func dial(tb testing.TB, server *servicebus.Server) *azservicebus.Client {
 
 func dialString(tb testing.TB, connection string, options *azservicebus.ClientOptions) *azservicebus.Client {
 	tb.Helper()
-	client, err := azservicebus.NewClientFromConnectionString(connection, options)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	client := must.Get(azservicebus.NewClientFromConnectionString(connection, options))(tb)
 	tb.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
@@ -98,11 +91,7 @@ func queue(name, properties string) string {
 
 func sender(tb testing.TB, client *azservicebus.Client, entity string) *azservicebus.Sender {
 	tb.Helper()
-	s, err := client.NewSender(entity, nil)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return s
+	return must.Get(client.NewSender(entity, nil))(tb)
 }
 
 // receiver returns a receiver of "queue", "topic/subscription", or either with "/$dead" or "/$transfer" behind.
@@ -138,7 +127,7 @@ func receiverMode(tb testing.TB, client *azservicebus.Client, entity string, mod
 // send sends one message.
 func send(tb testing.TB, client *azservicebus.Client, entity string, message *azservicebus.Message) {
 	tb.Helper()
-	must(tb, sender(tb, client, entity).SendMessage(within(tb), message, nil))
+	must.Do(tb, sender(tb, client, entity).SendMessage(within(tb), message, nil))
 }
 
 // text is a message with a body.
@@ -180,13 +169,6 @@ func none(tb testing.TB, r receives) {
 	messages, err := r.ReceiveMessages(briefly(tb, 150*time.Millisecond), 1, nil)
 	if !errors.Is(err, context.DeadlineExceeded) {
 		tb.Fatalf("got %d messages, %v; want none", len(messages), err)
-	}
-}
-
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
 	}
 }
 

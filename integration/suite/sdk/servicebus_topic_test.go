@@ -6,6 +6,8 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // TestServiceBusRules shows filters of both kinds, and actions, as config.json has them.
@@ -25,7 +27,7 @@ func TestServiceBusRules(t *testing.T) {
 		{Body: []byte("4"), Subject: new("blue"), ApplicationProperties: map[string]any{"weight": int64(9)}},
 		{Body: []byte("5"), ApplicationProperties: map[string]any{"urgent": "yes"}},
 	} {
-		must(t, s.SendMessage(within(t), message, nil))
+		must.Do(t, s.SendMessage(within(t), message, nil))
 	}
 	for subscription, want := range map[string][]string{"red": {"1"}, "sql": {"3", "5"}, "all": {"1", "2", "3", "4", "5"}} {
 		r := receiver(t, client, "events/"+subscription)

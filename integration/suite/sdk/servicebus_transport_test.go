@@ -14,6 +14,8 @@ import (
 
 	"github.com/carillon-sched/carillon/integration/emulator/emulatortest"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // overWebSocket makes the SDK use AMQP over WebSocket.
@@ -38,7 +40,7 @@ func TestServiceBusWebSocket(t *testing.T) {
 	client := dialString(t, server.ConnectionString(), overWebSocket(server, nil, "ws"))
 	send(t, client, "orders", &azservicebus.Message{Body: make([]byte, 500<<10)})
 	r := receiver(t, client, "orders")
-	must(t, r.CompleteMessage(within(t), receive(t, r, 1)[0], nil))
+	must.Do(t, r.CompleteMessage(within(t), receive(t, r, 1)[0], nil))
 }
 
 // TestServiceBusTLS shows AMQP, WebSocket and administration through TLS, on the ports that also serve without.
@@ -60,7 +62,7 @@ func TestServiceBusTLS(t *testing.T) {
 func certificate(t *testing.T) (serving, trusting *tls.Config) {
 	t.Helper()
 	made, authority, err := emulatortest.Certificate("127.0.0.1", "localhost")
-	must(t, err)
+	must.Do(t, err)
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(authority)
 	return &tls.Config{Certificates: []tls.Certificate{made}, MinVersion: tls.VersionTLS12},

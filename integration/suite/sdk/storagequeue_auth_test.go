@@ -15,6 +15,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2/sas"
 
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // signed returns a client of the queue "orders" whose only right is a signature.
@@ -24,23 +26,17 @@ func (w *storageWorld) signed(values sas.QueueSignatureValues) *azqueue.QueueCli
 	if values.Protocol == "" {
 		values.Protocol = sas.ProtocolHTTPSandHTTP
 	}
-	token, err := values.SignWithSharedKey(w.cred)
-	w.must(err)
-	q, err := azqueue.NewQueueClientWithNoCredential(w.url+"/orders?"+token.Encode(), storageOptions())
-	w.must(err)
-	return q
+	token := must.Get(values.SignWithSharedKey(w.cred))(w.t)
+	return must.Get(azqueue.NewQueueClientWithNoCredential(w.url+"/orders?"+token.Encode(), storageOptions()))(w.t)
 }
 
 // accountSigned returns a client of the account whose only right is a signature.
 func (w *storageWorld) accountSigned(permissions, types string) *azqueue.ServiceClient {
 	w.t.Helper()
-	token, err := sas.AccountSignatureValues{
+	token := must.Get(sas.AccountSignatureValues{
 		Protocol: sas.ProtocolHTTPSandHTTP, ExpiryTime: time.Now().Add(time.Hour).UTC(), Permissions: permissions, ResourceTypes: types,
-	}.SignWithSharedKey(w.cred)
-	w.must(err)
-	service, err := azqueue.NewServiceClientWithNoCredential(w.url+"/?"+token.Encode(), storageOptions())
-	w.must(err)
-	return service
+	}.SignWithSharedKey(w.cred))(w.t)
+	return must.Get(azqueue.NewServiceClientWithNoCredential(w.url+"/?"+token.Encode(), storageOptions()))(w.t)
 }
 
 func soon() time.Time { return time.Now().Add(time.Hour).UTC() }
@@ -48,14 +44,12 @@ func soon() time.Time { return time.Now().Add(time.Hour).UTC() }
 func TestStorageQueueWrongKey(t *testing.T) {
 	w := newStorage(t)
 	wrong, err := azqueue.NewSharedKeyCredential(storagequeue.DefaultAccount, base64.StdEncoding.EncodeToString([]byte("wrong")))
-	w.must(err)
-	service, err := azqueue.NewServiceClientWithSharedKeyCredential(w.url, wrong, storageOptions())
-	w.must(err)
+	must.Do(w.t, err)
+	service := must.Get(azqueue.NewServiceClientWithSharedKeyCredential(w.url, wrong, storageOptions()))(w.t)
 	_, err = service.CreateQueue(w.ctx, "orders", nil)
 	w.refused(err, http.StatusForbidden, queueerror.AuthenticationFailed)
 
-	nobody, err := azqueue.NewServiceClientWithNoCredential(w.url, storageOptions())
-	w.must(err)
+	nobody := must.Get(azqueue.NewServiceClientWithNoCredential(w.url, storageOptions()))(w.t)
 	_, err = nobody.CreateQueue(w.ctx, "orders", nil)
 	if deviation(t, "it answers those who do not say who they are as those who are wrong", false, true) {
 		w.refused(err, http.StatusForbidden, queueerror.AuthenticationFailed)
@@ -69,9 +63,8 @@ func TestStorageQueueWrongKey(t *testing.T) {
 
 func TestStorageQueueConnectionString(t *testing.T) {
 	w := newStorage(t)
-	service, err := azqueue.NewServiceClientFromConnectionString("DefaultEndpointsProtocol=http;AccountName="+storagequeue.DefaultAccount+
-		";AccountKey="+storagequeue.DefaultKey+";QueueEndpoint="+w.url+";", storageOptions())
-	w.must(err)
+	service := must.Get(azqueue.NewServiceClientFromConnectionString("DefaultEndpointsProtocol=http;AccountName="+storagequeue.DefaultAccount+
+		";AccountKey="+storagequeue.DefaultKey+";QueueEndpoint="+w.url+";", storageOptions()))(w.t)
 	if _, err := service.CreateQueue(w.ctx, "orders", nil); err != nil {
 		t.Error(err)
 	}
@@ -83,8 +76,7 @@ func TestStorageQueuePermissions(t *testing.T) {
 	owner := w.queue("orders")
 	never := deviation(t, "what no signature of a queue may do", queueerror.AuthorizationFailure, queueerror.AuthorizationPermissionMismatch)
 	for _, permission := range []string{"r", "a", "u", "p"} {
-		_, err := owner.ClearMessages(w.ctx, nil)
-		w.must(err)
+		must.Get(owner.ClearMessages(w.ctx, nil))(w.t)
 		put := w.put(owner, "x", &azqueue.EnqueueMessageOptions{VisibilityTimeout: seconds(60)})
 		q := w.signed(sas.QueueSignatureValues{ExpiryTime: soon(), Permissions: permission})
 		_, peek := q.PeekMessage(w.ctx, nil)
@@ -170,7 +162,7 @@ func TestStorageQueueSignatures(t *testing.T) {
 		"no signature":     strings.Replace(token, "sig=", "sig=AAAA&other=", 1),
 	} {
 		q, err := azqueue.NewQueueClientWithNoCredential(url, storageOptions())
-		w.must(err)
+		must.Do(w.t, err)
 		_, err = q.EnqueueMessage(w.ctx, "x", nil)
 		t.Log(name)
 		w.refused(err, http.StatusForbidden, queueerror.AuthenticationFailed)
@@ -181,9 +173,8 @@ func TestStorageQueueSignatures(t *testing.T) {
 
 	// What the SDK makes is for HTTPS.
 	url, err := w.service.NewQueueClient("orders").GetSASURL(sas.QueuePermissions{Add: true}, soon(), nil)
-	w.must(err)
-	q, err := azqueue.NewQueueClientWithNoCredential(url, storageOptions())
-	w.must(err)
+	must.Do(w.t, err)
+	q := must.Get(azqueue.NewQueueClientWithNoCredential(url, storageOptions()))(w.t)
 	_, err = q.EnqueueMessage(w.ctx, "x", nil)
 	w.refused(err, http.StatusForbidden, queueerror.AuthorizationProtocolMismatch)
 }
@@ -200,7 +191,7 @@ func TestStorageQueueStoredPolicies(t *testing.T) {
 	_, err := q.SetAccessPolicy(w.ctx, &azqueue.SetAccessPolicyOptions{QueueACL: []*azqueue.SignedIdentifier{
 		policy("adders", "a", now.Add(time.Hour)), policy("past", "a", now.Add(-time.Minute)),
 	}})
-	w.must(err)
+	must.Do(w.t, err)
 	adder := w.signed(sas.QueueSignatureValues{Identifier: "adders"})
 	if _, err := adder.EnqueueMessage(w.ctx, "x", nil); err != nil {
 		t.Error(err)
@@ -216,12 +207,10 @@ func TestStorageQueueStoredPolicies(t *testing.T) {
 		_, err := w.signed(values).EnqueueMessage(w.ctx, "x", nil)
 		w.refused(err, http.StatusForbidden, queueerror.AuthenticationFailed)
 	}
-	_, err = q.SetAccessPolicy(w.ctx, &azqueue.SetAccessPolicyOptions{QueueACL: []*azqueue.SignedIdentifier{policy("adders", "r", now.Add(time.Hour))}})
-	w.must(err)
+	must.Get(q.SetAccessPolicy(w.ctx, &azqueue.SetAccessPolicyOptions{QueueACL: []*azqueue.SignedIdentifier{policy("adders", "r", now.Add(time.Hour))}}))(w.t)
 	_, err = adder.EnqueueMessage(w.ctx, "x", nil)
 	w.refused(err, http.StatusForbidden, queueerror.AuthorizationPermissionMismatch)
-	_, err = q.SetAccessPolicy(w.ctx, &azqueue.SetAccessPolicyOptions{QueueACL: []*azqueue.SignedIdentifier{}})
-	w.must(err)
+	must.Get(q.SetAccessPolicy(w.ctx, &azqueue.SetAccessPolicyOptions{QueueACL: []*azqueue.SignedIdentifier{}}))(w.t)
 	_, err = adder.EnqueueMessage(w.ctx, "x", nil)
 	w.refused(err, http.StatusForbidden, queueerror.AuthenticationFailed)
 }
@@ -233,12 +222,12 @@ func TestStorageQueueSplitPolicy(t *testing.T) {
 	_, err := q.SetAccessPolicy(w.ctx, &azqueue.SetAccessPolicyOptions{QueueACL: []*azqueue.SignedIdentifier{
 		{ID: new("half"), AccessPolicy: &azqueue.AccessPolicy{Permission: new("a")}},
 	}})
-	w.must(err)
+	must.Do(w.t, err)
 	_, err = w.signed(sas.QueueSignatureValues{Identifier: "half", ExpiryTime: soon()}).EnqueueMessage(w.ctx, "x", nil)
 	if deviation(t, "a signature with a policy cannot have a time or permissions of its own", false, true) {
 		w.refused(err, http.StatusForbidden, queueerror.AuthenticationFailed)
 	} else {
-		w.must(err)
+		must.Do(w.t, err)
 	}
 }
 
@@ -246,16 +235,13 @@ func TestStorageQueueAccountSignature(t *testing.T) {
 	w := newStorage(t)
 	all := w.accountSigned("rwdlacup", "sco")
 	_, err := all.CreateQueue(w.ctx, "orders", nil)
-	w.must(err)
+	must.Do(w.t, err)
 	q := all.NewQueueClient("orders")
 	put := w.put(q, "x", nil)
 	w.takeOne(q, 60)
-	_, err = all.GetServiceProperties(w.ctx, nil)
-	w.must(err)
-	_, err = all.NewListQueuesPager(nil).NextPage(w.ctx)
-	w.must(err)
-	_, err = q.ClearMessages(w.ctx, nil)
-	w.must(err)
+	must.Get(all.GetServiceProperties(w.ctx, nil))(w.t)
+	must.Get(all.NewListQueuesPager(nil).NextPage(w.ctx))(w.t)
+	must.Get(q.ClearMessages(w.ctx, nil))(w.t)
 	_, err = q.GetAccessPolicy(w.ctx, nil)
 	w.refused(err, http.StatusForbidden, queueerror.AuthorizationPermissionMismatch)
 
@@ -312,16 +298,14 @@ func TestStorageQueueAccountSignature(t *testing.T) {
 
 	// A signature for blobs only, which this SDK does not make.
 	token := strings.Replace(w.accountSigned("l", "s").URL(), "ss=q", "ss=b", 1)
-	wrong, err := azqueue.NewServiceClientWithNoCredential(token, storageOptions())
-	w.must(err)
+	wrong := must.Get(azqueue.NewServiceClientWithNoCredential(token, storageOptions()))(w.t)
 	w.refused(list(wrong), http.StatusForbidden, queueerror.AuthenticationFailed)
 }
 
 // raw sends a request that is signed by hand; sign gets the date and returns the Authorization header.
 func (w *storageWorld) raw(path string, date time.Time, sign func(date string) string) storageAnswer {
 	w.t.Helper()
-	r, err := http.NewRequestWithContext(w.ctx, http.MethodGet, w.url+path, http.NoBody)
-	w.must(err)
+	r := must.Get(http.NewRequestWithContext(w.ctx, http.MethodGet, w.url+path, http.NoBody))(w.t)
 	text := date.UTC().Format(http.TimeFormat)
 	r.Header.Set("x-ms-date", text)
 	r.Header.Set("x-ms-version", "2026-04-06")
@@ -331,10 +315,7 @@ func (w *storageWorld) raw(path string, date time.Time, sign func(date string) s
 
 func hmacBase64(t *testing.T, text string) string {
 	t.Helper()
-	key, err := base64.StdEncoding.DecodeString(storagequeue.DefaultKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(base64.StdEncoding.DecodeString(storagequeue.DefaultKey))(t)
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte(text))
 	return base64.StdEncoding.EncodeToString(mac.Sum(nil))

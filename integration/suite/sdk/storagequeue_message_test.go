@@ -12,6 +12,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2/queueerror"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 func TestStorageQueueMessage(t *testing.T) {
@@ -41,8 +43,7 @@ func TestStorageQueueMessage(t *testing.T) {
 	}
 	_, err := q.DeleteMessage(w.ctx, *put.MessageID, *put.PopReceipt, nil)
 	w.refused(err, http.StatusBadRequest, queueerror.PopReceiptMismatch)
-	_, err = q.DeleteMessage(w.ctx, *got.MessageID, *got.PopReceipt, nil)
-	w.must(err)
+	must.Get(q.DeleteMessage(w.ctx, *got.MessageID, *got.PopReceipt, nil))(w.t)
 	_, err = q.DeleteMessage(w.ctx, *got.MessageID, *got.PopReceipt, nil)
 	w.refused(err, http.StatusNotFound, queueerror.MessageNotFound)
 }
@@ -68,8 +69,7 @@ func TestStorageQueueTexts(t *testing.T) {
 		if *got.MessageText != text {
 			t.Errorf("got %.100q, want %.100q", *got.MessageText, text)
 		}
-		_, err := q.DeleteMessage(w.ctx, *got.MessageID, *got.PopReceipt, nil)
-		w.must(err)
+		must.Get(q.DeleteMessage(w.ctx, *got.MessageID, *got.PopReceipt, nil))(w.t)
 	}
 }
 
@@ -147,8 +147,7 @@ func TestStorageQueueVisibility(t *testing.T) {
 	w.refused(err, http.StatusBadRequest, queueerror.PopReceiptMismatch)
 	_, err = q.UpdateMessage(w.ctx, *first.MessageID, *first.PopReceipt, "stale", nil)
 	w.refused(err, http.StatusBadRequest, queueerror.PopReceiptMismatch)
-	_, err = q.DeleteMessage(w.ctx, *second.MessageID, *second.PopReceipt, nil)
-	w.must(err)
+	must.Get(q.DeleteMessage(w.ctx, *second.MessageID, *second.PopReceipt, nil))(w.t)
 }
 
 // TestStorageQueueLateDelete deletes a message that has become visible again and that nobody else has taken.
@@ -171,7 +170,7 @@ func TestStorageQueueUpdate(t *testing.T) {
 	var answer *http.Response
 	updated, err := q.UpdateMessage(policy.WithCaptureResponse(w.ctx, &answer), *got.MessageID, *got.PopReceipt, "second",
 		&azqueue.UpdateMessageOptions{VisibilityTimeout: seconds(30)})
-	w.must(err)
+	must.Do(w.t, err)
 	if answer.StatusCode != http.StatusNoContent || *updated.PopReceipt == *got.PopReceipt {
 		t.Errorf("got %d %+v", answer.StatusCode, updated)
 	}
@@ -181,8 +180,7 @@ func TestStorageQueueUpdate(t *testing.T) {
 	_, err = q.UpdateMessage(w.ctx, *got.MessageID, *got.PopReceipt, "third", nil)
 	w.refused(err, http.StatusBadRequest, queueerror.PopReceiptMismatch)
 	// No timeout makes it visible, and does not count.
-	shown, err := q.UpdateMessage(w.ctx, *got.MessageID, *updated.PopReceipt, "third", nil)
-	w.must(err)
+	shown := must.Get(q.UpdateMessage(w.ctx, *got.MessageID, *updated.PopReceipt, "third", nil))(w.t)
 	seen := w.peek(q, 1)
 	if len(seen) != 1 || *seen[0].MessageText != "third" || *seen[0].DequeueCount != 1 {
 		t.Errorf("got %+v", seen)
@@ -207,7 +205,7 @@ func TestStorageQueueUpdateBeyondExpiry(t *testing.T) {
 	put := w.put(q, "short", &azqueue.EnqueueMessageOptions{TimeToLive: seconds(60)})
 	_, err := q.UpdateMessage(w.ctx, *put.MessageID, *put.PopReceipt, "x", &azqueue.UpdateMessageOptions{VisibilityTimeout: seconds(120)})
 	if deviation(t, "it hides messages beyond their end", false, true) {
-		w.must(err)
+		must.Do(w.t, err)
 	} else {
 		w.refused(err, http.StatusBadRequest, queueerror.OutOfRangeQueryParameterValue)
 	}
@@ -219,8 +217,7 @@ func TestStorageQueueClear(t *testing.T) {
 	w.put(q, "a", nil)
 	w.put(q, "b", nil)
 	w.take(q, 1, 60)
-	_, err := q.ClearMessages(w.ctx, nil)
-	w.must(err)
+	must.Get(q.ClearMessages(w.ctx, nil))(w.t)
 	properties, err := q.GetProperties(w.ctx, nil)
 	if err != nil || *properties.ApproximateMessagesCount != 0 {
 		t.Errorf("got %d messages, %v", *properties.ApproximateMessagesCount, err)
@@ -349,7 +346,7 @@ func TestStorageQueueAtLeastOnce(t *testing.T) {
 		}()
 	}
 	for range workers {
-		w.must(<-failed)
+		must.Do(w.t, <-failed)
 	}
 	close(taken)
 	seen := map[string]int{}

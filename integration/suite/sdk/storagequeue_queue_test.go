@@ -12,6 +12,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2/queueerror"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 func TestStorageQueueCreate(t *testing.T) {
@@ -35,8 +37,7 @@ func TestStorageQueueCreate(t *testing.T) {
 	w.refused(err, http.StatusConflict, queueerror.QueueAlreadyExists)
 
 	q := w.service.NewQueueClient("orders")
-	_, err = q.Delete(w.ctx, nil)
-	w.must(err)
+	must.Get(q.Delete(w.ctx, nil))(w.t)
 	_, err = q.Delete(w.ctx, nil)
 	w.refused(err, http.StatusNotFound, queueerror.QueueNotFound)
 	if status, err := create(nil); err != nil || status != http.StatusCreated {
@@ -77,9 +78,8 @@ func TestStorageQueueMetadata(t *testing.T) {
 	w.put(q, "one", nil)
 	w.put(q, "two", &azqueue.EnqueueMessageOptions{VisibilityTimeout: seconds(60)})
 	_, err := q.SetMetadata(w.ctx, &azqueue.SetMetadataOptions{Metadata: map[string]*string{"a": new("1"), "b_2": new("x y")}})
-	w.must(err)
-	got, err := q.GetProperties(w.ctx, nil)
-	w.must(err)
+	must.Do(w.t, err)
+	got := must.Get(q.GetProperties(w.ctx, nil))(w.t)
 	want := map[string]*string{"A": new("1"), "B_2": new("x y")} // the SDK gets them from headers, whose case Go changes
 	if diff := cmp.Diff(want, got.Metadata); diff != "" {
 		t.Errorf("metadata (-want +got):\n%s", diff)
@@ -94,8 +94,7 @@ func TestStorageQueueMetadata(t *testing.T) {
 	if reply.status != http.StatusOK || reply.header.Get("x-ms-approximate-messages-count") != "2" || reply.header.Get("x-ms-meta-a") != "1" || reply.body != "" {
 		t.Errorf("HEAD: got %v %q", reply, reply.body)
 	}
-	_, err = q.SetMetadata(w.ctx, nil)
-	w.must(err)
+	must.Get(q.SetMetadata(w.ctx, nil))(w.t)
 	got, err = q.GetProperties(w.ctx, nil)
 	if err != nil || len(got.Metadata) != 0 {
 		t.Errorf("after it was removed: %v, %v", got.Metadata, err)
@@ -120,7 +119,7 @@ func TestStorageQueueBadMetadata(t *testing.T) {
 	} {
 		_, err := q.SetMetadata(w.ctx, &azqueue.SetMetadataOptions{Metadata: map[string]*string{test.name: &test.value}})
 		if anything {
-			w.must(err)
+			must.Do(w.t, err)
 		} else {
 			w.refused(err, http.StatusBadRequest, test.code)
 		}
@@ -135,8 +134,7 @@ func TestStorageQueueList(t *testing.T) {
 	var want []string
 	for i := range 7 {
 		name := fmt.Sprintf("queue-%d", i)
-		_, err := w.service.CreateQueue(w.ctx, name, &azqueue.CreateOptions{Metadata: map[string]*string{"camelCase": new(name)}})
-		w.must(err)
+		must.Get(w.service.CreateQueue(w.ctx, name, &azqueue.CreateOptions{Metadata: map[string]*string{"camelCase": new(name)}}))(w.t)
 		want = append(want, name)
 	}
 	w.queue("other")
@@ -169,8 +167,7 @@ func TestStorageQueueList(t *testing.T) {
 
 	var pages [][]string
 	for pager := w.service.NewListQueuesPager(&azqueue.ListQueuesOptions{Prefix: new("queue-"), MaxResults: seconds(3)}); pager.More(); {
-		page, err := pager.NextPage(w.ctx)
-		w.must(err)
+		page := must.Get(pager.NextPage(w.ctx))(w.t)
 		if *page.MaxResults != 3 || *page.Prefix != "queue-" || !strings.Contains(*page.ServiceEndpoint, "devstoreaccount1") {
 			t.Errorf("got page %+v", page)
 		}
@@ -204,8 +201,7 @@ func TestStorageQueueListOrder(t *testing.T) {
 	var got []string
 	pager := w.service.NewListQueuesPager(&azqueue.ListQueuesOptions{MaxResults: seconds(2)})
 	for range 2 {
-		page, err := pager.NextPage(w.ctx)
-		w.must(err)
+		page := must.Get(pager.NextPage(w.ctx))(w.t)
 		for _, queue := range page.Queues {
 			got = append(got, *queue.Name)
 		}
@@ -230,10 +226,8 @@ func TestStorageQueueAccessPolicies(t *testing.T) {
 		{ID: new("readers"), AccessPolicy: &azqueue.AccessPolicy{Start: &start, Expiry: &expiry, Permission: new("r")}},
 		{ID: new("workers"), AccessPolicy: &azqueue.AccessPolicy{Start: &start, Expiry: &expiry, Permission: new("raup")}},
 	}
-	_, err = q.SetAccessPolicy(w.ctx, &azqueue.SetAccessPolicyOptions{QueueACL: want})
-	w.must(err)
-	got, err = q.GetAccessPolicy(w.ctx, nil)
-	w.must(err)
+	must.Get(q.SetAccessPolicy(w.ctx, &azqueue.SetAccessPolicyOptions{QueueACL: want}))(w.t)
+	got = must.Get(q.GetAccessPolicy(w.ctx, nil))(w.t)
 	if diff := cmp.Diff(want, got.SignedIdentifiers); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -248,8 +242,7 @@ func TestStorageQueueAccessPolicies(t *testing.T) {
 	_, err = q.SetAccessPolicy(w.ctx, &azqueue.SetAccessPolicyOptions{QueueACL: six})
 	w.refused(err, http.StatusBadRequest, queueerror.InvalidXMLDocument)
 
-	_, err = q.SetAccessPolicy(w.ctx, &azqueue.SetAccessPolicyOptions{QueueACL: []*azqueue.SignedIdentifier{}})
-	w.must(err)
+	must.Get(q.SetAccessPolicy(w.ctx, &azqueue.SetAccessPolicyOptions{QueueACL: []*azqueue.SignedIdentifier{}}))(w.t)
 	got, err = q.GetAccessPolicy(w.ctx, nil)
 	if err != nil || len(got.SignedIdentifiers) != 0 {
 		t.Errorf("after they were removed: %v, %v", got.SignedIdentifiers, err)

@@ -9,6 +9,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2/queueerror"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 func TestStorageQueueServiceProperties(t *testing.T) {
@@ -29,10 +31,8 @@ func TestStorageQueueServiceProperties(t *testing.T) {
 			ExposedHeaders: new("x-ms-request-id"), MaxAgeInSeconds: seconds(60),
 		}},
 	}
-	_, err := w.service.SetProperties(w.ctx, &want)
-	w.must(err)
-	got, err := w.service.GetServiceProperties(w.ctx, nil)
-	w.must(err)
+	must.Get(w.service.SetProperties(w.ctx, &want))(w.t)
+	got := must.Get(w.service.GetServiceProperties(w.ctx, nil))(w.t)
 	if diff := cmp.Diff(want, azqueue.SetPropertiesOptions{
 		Logging: got.Logging, HourMetrics: got.HourMetrics, MinuteMetrics: got.MinuteMetrics, CORS: got.CORS,
 	}); diff != "" {
@@ -40,10 +40,8 @@ func TestStorageQueueServiceProperties(t *testing.T) {
 	}
 
 	// What is left out stays.
-	_, err = w.service.SetProperties(w.ctx, &azqueue.SetPropertiesOptions{Logging: want.Logging})
-	w.must(err)
-	got, err = w.service.GetServiceProperties(w.ctx, nil)
-	w.must(err)
+	must.Get(w.service.SetProperties(w.ctx, &azqueue.SetPropertiesOptions{Logging: want.Logging}))(w.t)
+	got = must.Get(w.service.GetServiceProperties(w.ctx, nil))(w.t)
 	if diff := cmp.Diff(want.CORS, got.CORS); diff != "" || !*got.HourMetrics.Enabled {
 		t.Errorf("after a partial change (-want +got):\n%s%+v", diff, got.HourMetrics)
 	}
@@ -80,10 +78,8 @@ func TestStorageQueueStatistics(t *testing.T) {
 	w := newStorage(t)
 	_, err := w.service.GetStatistics(w.ctx, nil)
 	w.refused(err, http.StatusBadRequest, queueerror.InvalidQueryParameterValue)
-	secondary, err := azqueue.NewServiceClientWithSharedKeyCredential(w.url+"-secondary", w.cred, storageOptions())
-	w.must(err)
-	got, err := secondary.GetStatistics(w.ctx, nil)
-	w.must(err)
+	secondary := must.Get(azqueue.NewServiceClientWithSharedKeyCredential(w.url+"-secondary", w.cred, storageOptions()))(w.t)
+	got := must.Get(secondary.GetStatistics(w.ctx, nil))(w.t)
 	if got.GeoReplication == nil || *got.GeoReplication.Status != "live" || got.GeoReplication.LastSyncTime.IsZero() {
 		t.Errorf("got %+v", got.GeoReplication)
 	}
@@ -93,7 +89,7 @@ func TestStorageQueueStatistics(t *testing.T) {
 	}
 	_, err = secondary.NewQueueClient("orders").Delete(w.ctx, nil)
 	if deviation(t, "it lets the secondary be written to", false, true) {
-		w.must(err)
+		must.Do(w.t, err)
 	} else {
 		w.refused(err, http.StatusForbidden, queueerror.InsufficientAccountPermissions)
 	}
@@ -103,8 +99,7 @@ func TestStorageQueueCORS(t *testing.T) {
 	w := newStorage(t)
 	preflight := func(origin, method, headers string) storageAnswer {
 		t.Helper()
-		r, err := http.NewRequestWithContext(w.ctx, http.MethodOptions, w.url+"/orders/messages", http.NoBody)
-		w.must(err)
+		r := must.Get(http.NewRequestWithContext(w.ctx, http.MethodOptions, w.url+"/orders/messages", http.NoBody))(w.t)
 		for name, value := range map[string]string{
 			"Origin": origin, "Access-Control-Request-Method": method, "Access-Control-Request-Headers": headers,
 		} {
@@ -118,14 +113,13 @@ func TestStorageQueueCORS(t *testing.T) {
 		reply.header.Get("x-ms-error-code") != "CorsPreflightFailure" {
 		t.Errorf("without a rule: got %v", reply)
 	}
-	_, err := w.service.SetProperties(w.ctx, &azqueue.SetPropertiesOptions{CORS: []*azqueue.CORSRule{
+	must.Get(w.service.SetProperties(w.ctx, &azqueue.SetPropertiesOptions{CORS: []*azqueue.CORSRule{
 		{
 			AllowedOrigins: new("https://a.example,https://b.example"), AllowedMethods: new("GET,POST"),
 			AllowedHeaders: new("x-ms-meta*,content-type"), ExposedHeaders: new("x-ms-request-id,x-ms-approx*"), MaxAgeInSeconds: seconds(60),
 		},
 		{AllowedOrigins: new("*"), AllowedMethods: new("PUT"), MaxAgeInSeconds: seconds(5)},
-	}})
-	w.must(err)
+	}}))(w.t)
 	for _, test := range []struct {
 		origin, method, headers string
 		status                  int
@@ -176,10 +170,9 @@ func TestStorageQueueCORS(t *testing.T) {
 func (w *storageWorld) plain(r *http.Request) storageAnswer {
 	w.t.Helper()
 	answer, err := http.DefaultClient.Do(r)
-	w.must(err)
+	must.Do(w.t, err)
 	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
-	w.must(err)
+	body := must.Get(io.ReadAll(answer.Body))(w.t)
 	return storageAnswer{answer.StatusCode, answer.Header, string(body)}
 }
 

@@ -20,6 +20,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2/queueerror"
 
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // The suite of storage queues also runs against Azurite, unchanged:
@@ -46,10 +48,7 @@ func newStorage(t *testing.T) *storageWorld {
 	t.Helper()
 	url := *azurite
 	if url == "" {
-		server, err := storagequeue.Start(t.Context(), storagequeue.Config{Addr: "127.0.0.1:0"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		server := must.Get(storagequeue.Start(t.Context(), storagequeue.Config{Addr: "127.0.0.1:0"}))(t)
 		t.Cleanup(func() {
 			if err := server.Close(); err != nil {
 				t.Error(err)
@@ -62,16 +61,14 @@ func newStorage(t *testing.T) *storageWorld {
 	w := &storageWorld{t: t, ctx: ctx, url: url}
 	var err error
 	w.cred, err = azqueue.NewSharedKeyCredential(storagequeue.DefaultAccount, storagequeue.DefaultKey)
-	w.must(err)
+	must.Do(w.t, err)
 	w.service, err = azqueue.NewServiceClientWithSharedKeyCredential(url, w.cred, storageOptions())
-	w.must(err)
+	must.Do(w.t, err)
 	if *azurite != "" {
 		for _, queue := range w.list(nil) {
-			_, err := w.service.DeleteQueue(ctx, *queue.Name, nil)
-			w.must(err)
+			must.Get(w.service.DeleteQueue(ctx, *queue.Name, nil))(w.t)
 		}
-		_, err := w.service.SetProperties(ctx, &azqueue.SetPropertiesOptions{CORS: []*azqueue.CORSRule{}})
-		w.must(err)
+		must.Get(w.service.SetProperties(ctx, &azqueue.SetPropertiesOptions{CORS: []*azqueue.CORSRule{}}))(w.t)
 	}
 	return w
 }
@@ -94,8 +91,7 @@ func deviation[T any](t *testing.T, what string, service, azurites T) T {
 // queue makes a queue.
 func (w *storageWorld) queue(name string) *azqueue.QueueClient {
 	w.t.Helper()
-	_, err := w.service.CreateQueue(w.ctx, name, nil)
-	w.must(err)
+	must.Get(w.service.CreateQueue(w.ctx, name, nil))(w.t)
 	return w.service.NewQueueClient(name)
 }
 
@@ -103,8 +99,7 @@ func (w *storageWorld) list(options *azqueue.ListQueuesOptions) []*azqueue.Queue
 	w.t.Helper()
 	var queues []*azqueue.Queue
 	for pager := w.service.NewListQueuesPager(options); pager.More(); {
-		page, err := pager.NextPage(w.ctx)
-		w.must(err)
+		page := must.Get(pager.NextPage(w.ctx))(w.t)
 		queues = append(queues, page.Queues...)
 	}
 	return queues
@@ -112,8 +107,7 @@ func (w *storageWorld) list(options *azqueue.ListQueuesOptions) []*azqueue.Queue
 
 func (w *storageWorld) put(q *azqueue.QueueClient, text string, options *azqueue.EnqueueMessageOptions) *azqueue.EnqueuedMessage {
 	w.t.Helper()
-	answer, err := q.EnqueueMessage(w.ctx, text, options)
-	w.must(err)
+	answer := must.Get(q.EnqueueMessage(w.ctx, text, options))(w.t)
 	if len(answer.Messages) != 1 {
 		w.t.Fatalf("put answered %d messages", len(answer.Messages))
 	}
@@ -123,8 +117,7 @@ func (w *storageWorld) put(q *azqueue.QueueClient, text string, options *azqueue
 // take gets up to n messages, hidden for the given number of seconds.
 func (w *storageWorld) take(q *azqueue.QueueClient, n, hidden int32) []*azqueue.DequeuedMessage {
 	w.t.Helper()
-	answer, err := q.DequeueMessages(w.ctx, &azqueue.DequeueMessagesOptions{NumberOfMessages: &n, VisibilityTimeout: &hidden})
-	w.must(err)
+	answer := must.Get(q.DequeueMessages(w.ctx, &azqueue.DequeueMessagesOptions{NumberOfMessages: &n, VisibilityTimeout: &hidden}))(w.t)
 	return answer.Messages
 }
 
@@ -144,8 +137,7 @@ func (w *storageWorld) takeOne(q *azqueue.QueueClient, hidden int32) *azqueue.De
 
 func (w *storageWorld) peek(q *azqueue.QueueClient, n int32) []*azqueue.PeekedMessage {
 	w.t.Helper()
-	answer, err := q.PeekMessages(w.ctx, &azqueue.PeekMessagesOptions{NumberOfMessages: &n})
-	w.must(err)
+	answer := must.Get(q.PeekMessages(w.ctx, &azqueue.PeekMessagesOptions{NumberOfMessages: &n}))(w.t)
 	return answer.Messages
 }
 
@@ -160,13 +152,6 @@ func (w *storageWorld) until(what string, condition func() bool) {
 		case <-w.ctx.Done():
 			w.t.Fatal("never: " + what)
 		}
-	}
-}
-
-func (w *storageWorld) must(err error) {
-	w.t.Helper()
-	if err != nil {
-		w.t.Fatal(err)
 	}
 }
 
@@ -229,7 +214,7 @@ func (w *storageWorld) request(method, url, body string, header http.Header) sto
 		got = &storageAnswer{r.StatusCode, r.Header, string(text)}
 	})}
 	client, err := azqueue.NewServiceClientWithSharedKeyCredential(w.url, w.cred, options)
-	w.must(err)
+	must.Do(w.t, err)
 	if _, err = client.GetServiceProperties(w.ctx, nil); got == nil {
 		w.t.Fatal(err)
 	}

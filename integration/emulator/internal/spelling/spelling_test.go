@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/carillon-sched/carillon/integration/emulator/internal/spelling"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // one is a listener of one connection.
@@ -23,10 +24,7 @@ func (one) Addr() net.Addr              { return nil }
 func after(t *testing.T, prefix, text string, size int) context.Context {
 	t.Helper()
 	client, server := net.Pipe()
-	socket, err := spelling.Listener{Listener: one{server}, Prefix: prefix}.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	socket := must.Get(spelling.Listener{Listener: one{server}, Prefix: prefix}.Accept())(t)
 	ctx := spelling.ConnContext(t.Context(), socket)
 	go func() {
 		defer client.Close()
@@ -36,9 +34,7 @@ func after(t *testing.T, prefix, text string, size int) context.Context {
 			text = text[n:]
 		}
 	}()
-	if _, err := io.Copy(io.Discard, bufio.NewReaderSize(socket, 16)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(io.Copy(io.Discard, bufio.NewReaderSize(socket, 16)))(t)
 	return ctx
 }
 

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -45,10 +46,7 @@ func (c *contents) config(dir string) Config {
 func open(tb testing.TB, dir string) (*Log, *contents) {
 	tb.Helper()
 	c := &contents{}
-	l, err := Open(c.config(dir))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	l := must.Get(Open(c.config(dir)))(tb)
 	tb.Cleanup(func() { _ = l.Close() })
 	return l, c
 }
@@ -59,16 +57,12 @@ func put(tb testing.TB, l *Log, records ...string) {
 	for _, record := range records {
 		last = l.Append([]byte(record))
 	}
-	if err := l.Wait(last); err != nil {
-		tb.Fatal(err)
-	}
+	must.Do(tb, l.Wait(last))
 }
 
 func closeLog(tb testing.TB, l *Log) {
 	tb.Helper()
-	if err := l.Close(); err != nil {
-		tb.Fatal(err)
-	}
+	must.Do(tb, l.Close())
 }
 
 func same(t *testing.T, want, got []string) {
@@ -100,18 +94,12 @@ func path(tb testing.TB, dir, suffix string) string {
 
 func file(tb testing.TB, dir, suffix string) []byte {
 	tb.Helper()
-	content, err := os.ReadFile(path(tb, dir, suffix))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return content
+	return must.Get(os.ReadFile(path(tb, dir, suffix)))(tb)
 }
 
 func write(tb testing.TB, name string, content []byte) {
 	tb.Helper()
-	if err := os.WriteFile(name, content, 0o600); err != nil {
-		tb.Fatal(err)
-	}
+	must.Do(tb, os.WriteFile(name, content, 0o600))
 }
 
 func TestReplay(t *testing.T) {
@@ -140,10 +128,7 @@ func TestConfirmedIsInTheFile(t *testing.T) {
 		dir := t.TempDir()
 		config := (&contents{}).config(dir)
 		config.Sync = disk
-		l, err := Open(config)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must.Get(Open(config))(t)
 		put(t, l, "one", "two")
 		killed := t.TempDir()
 		write(t, filepath.Join(killed, filepath.Base(path(t, dir, ".log"))), file(t, dir, ".log"))
@@ -266,9 +251,7 @@ func BenchmarkAppend(b *testing.B) {
 	for b.Loop() {
 		last = l.Append(record)
 		if last%(1<<24) < 1032 {
-			if err := l.Wait(last); err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, l.Wait(last))
 		}
 	}
 	closeLog(b, l)
@@ -279,10 +262,7 @@ func BenchmarkWait(b *testing.B) {
 		b.Run(fmt.Sprintf("sync=%v", disk), func(b *testing.B) {
 			config := (&contents{}).config(b.TempDir())
 			config.Sync = disk
-			l, err := Open(config)
-			if err != nil {
-				b.Fatal(err)
-			}
+			l := must.Get(Open(config))(b)
 			defer closeLog(b, l)
 			record := make([]byte, 500)
 			b.SetParallelism(16)

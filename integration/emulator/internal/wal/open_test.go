@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // headSize is that of a file.
@@ -50,9 +52,7 @@ func TestOtherFiles(t *testing.T) {
 		if want := other + " is not a file of this log: move it away or delete it"; err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", name, err, want)
 		}
-		if err := os.Remove(other); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(other))
 		for _, name := range []string{"notes.txt", "log", "queues.log.bak"} {
 			write(t, filepath.Join(dir, name), nil)
 		}
@@ -91,10 +91,7 @@ func TestTornTailIsNoDamage(t *testing.T) {
 		place(t, dir, content)
 		config := (&contents{}).config(dir)
 		config.Damaged = func(e *CorruptError) { t.Errorf("%d bytes of %d: %v", len(content), len(whole), e) }
-		l, err := Open(config)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must.Get(Open(config))(t)
 		if l.Salvaged() {
 			t.Errorf("%d bytes of %d: something was passed over", len(content), len(whole))
 		}
@@ -113,10 +110,7 @@ func TestDamageBeforeMuch(t *testing.T) {
 	c := &contents{}
 	config := c.config(dir)
 	config.Damaged = func(*CorruptError) {}
-	l, err := Open(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(Open(config))(t)
 	if len(c.records) != 2 || c.records[1] != "last" { // a search would be exhausted before
 		t.Errorf("%d records", len(c.records))
 	}
@@ -133,10 +127,7 @@ func TestLongTornTail(t *testing.T) {
 	c := &contents{}
 	config := c.config(dir)
 	config.Damaged = func(e *CorruptError) { t.Error(e) }
-	l, err := Open(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(Open(config))(t)
 	closeLog(t, l)
 	same(t, []string{"whole"}, c.records)
 	if _, exhausted := find(whole[begins[1]:len(whole)-1], Position(begins[1]-headSize)); !exhausted {
@@ -199,9 +190,7 @@ func TestMissingLog(t *testing.T) {
 	put(t, l, "one")
 	snapshot(t, l)
 	closeLog(t, l)
-	if err := os.Remove(path(t, dir, ".snapshot")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(path(t, dir, ".snapshot")))
 	if _, err := Open((&contents{}).config(dir)); err == nil {
 		t.Error("no error")
 	}
@@ -308,9 +297,7 @@ func TestDamageIsPassedOver(t *testing.T) {
 		c = &contents{}
 		config = c.config(dir)
 		config.Damaged = func(e *CorruptError) { t.Errorf("byte %d: after the snapshot: %v", i, e) }
-		if l, err = Open(config); err != nil {
-			t.Fatal(err)
-		}
+		l = must.Get(Open(config))(t)
 		same(t, append(want, "next"), c.all())
 		closeLog(t, l)
 	}

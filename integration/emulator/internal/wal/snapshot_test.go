@@ -7,16 +7,14 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/google/go-cmp/cmp"
 )
 
 // names are the files of a folder.
 func names(t *testing.T, dir string) []string {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(os.ReadDir(dir))(t)
 	var names []string
 	for _, entry := range entries {
 		names = append(names, entry.Name())
@@ -27,11 +25,7 @@ func names(t *testing.T, dir string) []string {
 // begin begins a snapshot.
 func begin(t *testing.T, l *Log) *Snapshot {
 	t.Helper()
-	s, err := l.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must.Get(l.Snapshot())(t)
 }
 
 // snapshot makes one with some parts.
@@ -39,13 +33,9 @@ func snapshot(t *testing.T, l *Log, parts ...string) {
 	t.Helper()
 	s := begin(t, l)
 	for _, part := range parts {
-		if err := s.Add([]byte(part)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Add([]byte(part)))
 	}
-	if err := s.Done(nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Done(nil))
 }
 
 // TestSnapshot has records before, while and after one is made, written or not when it begins and ends.
@@ -59,18 +49,12 @@ func TestSnapshot(t *testing.T) {
 		t.Error("there are two snapshots at a time")
 	}
 	put(t, l, "meanwhile 1")
-	if err := errors.Join(s.Add([]byte("part 1")), s.Add([]byte("part 2"))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(s.Add([]byte("part 1")), s.Add([]byte("part 2"))))
 	put(t, l, "meanwhile 2")
 	pending := l.Append([]byte("meanwhile 3"))
-	if err := s.Done(nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Done(nil))
 	for _, position := range []Position{before, pending} {
-		if err := l.Wait(position); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, l.Wait(position))
 	}
 	put(t, l, "after")
 	closeLog(t, l)
@@ -134,9 +118,7 @@ func TestClosedMeanwhile(t *testing.T) {
 	l, _ := open(t, dir)
 	put(t, l, "old")
 	s := begin(t, l)
-	if err := s.Add([]byte("state")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Add([]byte("state")))
 	closeLog(t, l)
 	if err := s.Done(nil); !errors.Is(err, errClosed) {
 		t.Errorf("a closed log was replaced: %v", err)
@@ -190,10 +172,7 @@ func TestCrashedSnapshot(t *testing.T) {
 func TestDue(t *testing.T) {
 	config := (&contents{}).config(t.TempDir())
 	config.SnapshotAfter = 100
-	l, err := Open(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(Open(config))(t)
 	defer closeLog(t, l)
 	put(t, l, "short")
 	if l.Due(l.Next()) || !l.Due(100) {

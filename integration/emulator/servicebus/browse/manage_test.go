@@ -12,6 +12,8 @@ import (
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/browse"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // limit bounds the messages of a queue, which no form does.
@@ -47,8 +49,7 @@ func TestEntities(t *testing.T) {
 	wants := func(want ...browse.Entity) {
 		t.Helper()
 		for _, e := range want {
-			got, err := w.Entity(e.Path)
-			w.must(err)
+			got := must.Get(w.Entity(e.Path))(w.t)
 			if diff := cmp.Diff(e, got, held); diff != "" {
 				t.Errorf("%s: %s", e.Path, diff)
 			}
@@ -62,12 +63,12 @@ func TestEntities(t *testing.T) {
 	if got := fmt.Sprint(paths); got != "[a/q plain t t/Subscriptions/s]" {
 		t.Errorf("there are %s", got)
 	}
-	w.must(w.limit("a/q", 4096))
+	must.Do(w.t, w.limit("a/q", 4096))
 	q.MaxMessageSize, q.LockDuration, q.DefaultTTL, q.UserMetadata, q.ForwardDeadLettersTo, q.Status = 4096, time.Minute, 0, "", "", "Disabled"
 	topic.DuplicateWindow, topic.MaxSize, topic.Status = 5*time.Minute, 0, "Active"
 	s.ForwardTo, s.DropOnFilterError, s.MaxDeliveryCount = "", false, 9
 	for _, e := range []browse.Entity{q, topic, s} {
-		w.must(w.Update(e))
+		must.Do(w.t, w.Update(e))
 	}
 	wants(q, topic, s)
 	q.RequiresSession = false
@@ -75,7 +76,7 @@ func TestEntities(t *testing.T) {
 		t.Errorf("sessions: %v", err)
 	}
 	for _, path := range []string{s.Path, "t", "a/q"} {
-		w.must(w.Remove(path))
+		must.Do(w.t, w.Remove(path))
 		if err := w.Remove(path); !browse.IsMissing(err) {
 			t.Errorf("%s is removed twice: %v", path, err)
 		}
@@ -89,15 +90,13 @@ func TestEntities(t *testing.T) {
 func TestForwardAddress(t *testing.T) {
 	w := open(t, queue("to"))
 	const address = "sb://somewhere.example/to"
-	_, err := w.broker.CreateQueue("from", broker.Options{ForwardTo: address})
-	w.must(err)
-	e, err := w.Entity("from")
-	w.must(err)
+	must.Get(w.broker.CreateQueue("from", broker.Options{ForwardTo: address}))(w.t)
+	e := must.Get(w.Entity("from"))(w.t)
 	if e.ForwardTo != "to" {
 		t.Errorf("it forwards to %q", e.ForwardTo)
 	}
 	e.UserMetadata = "changed"
-	w.must(w.Update(e))
+	must.Do(w.t, w.Update(e))
 	if info, err := w.broker.Entity("from"); err != nil || info.Options.ForwardTo != address {
 		t.Errorf("it forwards to %q, %v", info.Options.ForwardTo, err)
 	}
@@ -111,13 +110,10 @@ func TestSessions(t *testing.T) {
 	for _, id := range []string{"b", "a", "A2", "b"} {
 		w.send("q", browse.Draft{Body: []byte("x"), SessionID: id})
 	}
-	source, err := w.broker.Source("q")
-	w.must(err)
-	session, err := source.Accept("b")
-	w.must(err)
+	source := must.Get(w.broker.Source("q"))(w.t)
+	session := must.Get(source.Accept("b"))(w.t)
 	defer session.Close()
-	_, err = source.SetSessionState("b", []byte(strings.Repeat("s", 5000)))
-	w.must(err)
+	must.Get(source.SetSessionState("b", []byte(strings.Repeat("s", 5000))))(w.t)
 	found, more, err := w.Sessions("q", "", 2)
 	if err != nil || more != 1 || len(found) != 2 || found[0].ID != "A2" || found[1].ID != "a" || found[1].StateSize != -1 || !found[1].LockedUntil.IsZero() {
 		t.Errorf("%+v and %d more, %v", found, more, err)
@@ -149,25 +145,24 @@ func TestRules(t *testing.T) {
 		},
 	}
 	for _, r := range rules {
-		w.must(w.PutRule(path, r, false))
+		must.Do(w.t, w.PutRule(path, r, false))
 		if err := w.PutRule(path, r, false); browse.Reason(err) == "" {
 			t.Errorf("%s is made twice: %v", r.Name, err)
 		}
 	}
-	w.must(w.PutRule(path, browse.Rule{Name: broker.DefaultRule, Kind: "false"}, true))
-	w.must(w.DeleteRule(path, broker.DefaultRule))
+	must.Do(w.t, w.PutRule(path, browse.Rule{Name: broker.DefaultRule, Kind: "false"}, true))
+	must.Do(w.t, w.DeleteRule(path, broker.DefaultRule))
 	if err := w.PutRule(path, browse.Rule{Name: broker.DefaultRule, Kind: "true"}, true); !browse.IsMissing(err) {
 		t.Errorf("a rule is changed that is not there: %v", err)
 	}
 	got, err := w.Rules(path)
-	w.must(err)
+	must.Do(w.t, err)
 	if diff := cmp.Diff(rules, got, cmpopts.IgnoreFields(browse.Rule{}, "Created")); diff != "" {
 		t.Error(diff)
 	}
-	trials, err := w.Try(path, browse.Draft{MessageID: "m", Subject: "x", Properties: []browse.Property{
+	trials := must.Get(w.Try(path, browse.Draft{MessageID: "m", Subject: "x", Properties: []browse.Property{
 		{Name: "n", Type: "string", Value: "7"}, {Name: "price", Type: "double", Value: "10.5"},
-	}})
-	w.must(err)
+	}}))(w.t)
 	passes := make([]bool, len(trials))
 	for i, trial := range trials {
 		passes[i] = trial.Passes

@@ -16,6 +16,8 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/browse"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // section is a section of a message: of sequence (0x76) or value (0x77).
@@ -144,7 +146,7 @@ func TestBury(t *testing.T) {
 	w := open(t, queue("q"))
 	w.send("q", bodies("deferred")...)
 	w.take("q", 1, &broker.Outcome{Kind: broker.Defer})
-	w.must(w.Bury("q", 1, "late", "by hand"))
+	must.Do(w.t, w.Bury("q", 1, "late", "by hand"))
 	if m := w.one("q", browse.Dead); m.Reason != "late" || m.Description != "by hand" || m.Sequence != 1 || m.Held {
 		t.Errorf("the dead letter is %+v", m)
 	}
@@ -185,7 +187,7 @@ func TestParts(t *testing.T) {
 	if err := w.Delete("q", browse.Active, 3); !browse.IsHeld(err) {
 		t.Errorf("the held one is deleted: %v", err)
 	}
-	w.must(w.Delete("q", browse.Active, 4))
+	must.Do(w.t, w.Delete("q", browse.Active, 4))
 	if _, err := w.Message("q", browse.Active, 4); !browse.IsMissing(err) {
 		t.Errorf("the deleted one is there: %v", err)
 	}

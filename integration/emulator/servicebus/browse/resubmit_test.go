@@ -14,6 +14,8 @@ import (
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/browse"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // TestResubmit puts a dead letter back as it was sent, without the reason of its death.
@@ -27,7 +29,7 @@ func TestResubmit(t *testing.T) {
 	w.raw(append(raw, section(0x77, amqp.Map{{Key: "a", Value: int32(1)}})...))
 	before := w.one("q", browse.Active)
 	w.bury(1)
-	w.must(w.Resubmit("q", browse.Dead, 1, nil, false))
+	must.Do(w.t, w.Resubmit("q", browse.Dead, 1, nil, false))
 	after := w.one("q", browse.Active)
 	if life := after.Expires.Sub(after.Enqueued); life != time.Hour || after.Expires.Before(before.Expires) {
 		t.Errorf("its time to live does not begin anew: it lives for %v", life)
@@ -51,7 +53,7 @@ func TestResubmitEdited(t *testing.T) {
 	m := w.one("q", browse.Dead)
 	edited := browse.Draft{MessageID: m.MessageID, Subject: "new", KeepBody: true, Properties: m.Properties[:2]}
 	edited.Properties[1].Value = "8"
-	w.must(w.Resubmit("q", browse.Dead, 1, &edited, false))
+	must.Do(w.t, w.Resubmit("q", browse.Dead, 1, &edited, false))
 	got := w.one("q", browse.Active)
 	if got.Subject != "new" || got.ContentEncoding != "gzip" || got.MessageID != "5" || !bytes.Equal(got.Body.Raw, m.Body.Raw) {
 		t.Errorf("it is %+v", got)
@@ -81,11 +83,10 @@ func TestResubmitAll(t *testing.T) {
 	w.bury(total + 1)
 	w.take("q/$DeadLetterQueue", 10, nil)
 	e, err := w.Entity("q")
-	w.must(err)
-	w.must(w.limit("q", 1000))
+	must.Do(w.t, err)
+	must.Do(w.t, w.limit("q", 1000))
 	var notes []browse.Tally
-	tally, err := w.ResubmitAll(t.Context(), browse.Batch{Path: "q", Part: browse.Dead, Note: func(t browse.Tally) { notes = append(notes, t) }})
-	w.must(err)
+	tally := must.Get(w.ResubmitAll(t.Context(), browse.Batch{Path: "q", Part: browse.Dead, Note: func(t browse.Tally) { notes = append(notes, t) }}))(w.t)
 	if tally.Done != total-10 || tally.Held != 10 || tally.Refused != 1 || !strings.Contains(fmt.Sprint(tally.Why), "exceeds the limit of 1000 bytes") {
 		t.Errorf("it is %+v", tally)
 	}

@@ -8,6 +8,8 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/browse"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // A world is a broker, and what people see of it.
@@ -22,9 +24,7 @@ type world struct {
 func open(t *testing.T, entities ...browse.Entity) *world {
 	t.Helper()
 	b := broker.New(broker.Config{MaxMessageSize: 8 << 20})
-	if err := b.Load(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Load())
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- b.Run(ctx) }()
@@ -36,16 +36,9 @@ func open(t *testing.T, entities ...browse.Entity) *world {
 	})
 	w := &world{browse.New(b), t, b}
 	for _, e := range entities {
-		w.must(w.Create(e))
+		must.Do(w.t, w.Create(e))
 	}
 	return w
-}
-
-func (w *world) must(err error) {
-	w.t.Helper()
-	if err != nil {
-		w.t.Fatal(err)
-	}
 }
 
 // queue is a plain queue.
@@ -55,28 +48,23 @@ func queue(name string) browse.Entity { return browse.Entity{Kind: browse.Queue,
 func (w *world) send(path string, drafts ...browse.Draft) {
 	w.t.Helper()
 	for _, d := range drafts {
-		w.must(w.Send(path, d))
+		must.Do(w.t, w.Send(path, d))
 	}
 }
 
 // raw sends a message to the queue q as a client has encoded it.
 func (w *world) raw(raw []byte) {
 	w.t.Helper()
-	m, err := amqp.ParseMessage(raw)
-	w.must(err)
-	target, err := w.broker.Target("q")
-	w.must(err)
-	_, err = target.Send([]amqp.Message{m}, nil)
-	w.must(err)
+	m := must.Get(amqp.ParseMessage(raw))(w.t)
+	target := must.Get(w.broker.Target("q"))(w.t)
+	must.Get(target.Send([]amqp.Message{m}, nil))(w.t)
 }
 
 // take has a receiver take n messages, and do something with each; it holds them as long as the test lasts otherwise.
 func (w *world) take(path string, n int, outcome *broker.Outcome) {
 	w.t.Helper()
-	source, err := w.broker.Source(path)
-	w.must(err)
-	receiver, err := source.Receive(broker.ReceiverConfig{Wake: func() {}})
-	w.must(err)
+	source := must.Get(w.broker.Source(path))(w.t)
+	receiver := must.Get(source.Receive(broker.ReceiverConfig{Wake: func() {}}))(w.t)
 	receiver.SetCredit(uint32(n))
 	for range n {
 		d, ok := receiver.Next(nil)
@@ -84,8 +72,7 @@ func (w *world) take(path string, n int, outcome *broker.Outcome) {
 			w.t.Fatalf("%s has no %d messages", path, n)
 		}
 		if outcome != nil {
-			_, err := source.Settle(d.Token, *outcome, nil)
-			w.must(err)
+			must.Get(source.Settle(d.Token, *outcome, nil))(w.t)
 		}
 	}
 	if outcome != nil {
@@ -104,8 +91,7 @@ func (w *world) bury(n int) {
 // texts are the bodies of the messages of a part of the queue q, which must be data.
 func (w *world) texts(part browse.Part) []string {
 	w.t.Helper()
-	page, err := w.Peek(browse.Query{Path: "q", Part: part, Most: 1000})
-	w.must(err)
+	page := must.Get(w.Peek(browse.Query{Path: "q", Part: part, Most: 1000}))(w.t)
 	var all []string
 	for _, m := range page.Messages {
 		all = append(all, string(bytes.Join(m.Body.Data, nil)))
@@ -116,8 +102,7 @@ func (w *world) texts(part browse.Part) []string {
 // one is the message of a part, where there is no other.
 func (w *world) one(path string, part browse.Part) browse.Message {
 	w.t.Helper()
-	page, err := w.Peek(browse.Query{Path: path, Part: part})
-	w.must(err)
+	page := must.Get(w.Peek(browse.Query{Path: path, Part: part}))(w.t)
 	if len(page.Messages) != 1 {
 		w.t.Fatalf("%s has %d messages that are %s", path, len(page.Messages), part)
 	}

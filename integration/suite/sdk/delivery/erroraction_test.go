@@ -10,6 +10,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/emulatortest"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // kinds are the action types, each with an action that fails for good and one that arrives at a place named by the test.
@@ -86,10 +87,7 @@ var kinds = []struct {
 		check: func(t *testing.T, s *system, place string, want map[string]any) {
 			t.Helper()
 			for {
-				m, err := s.alarms.NextMsg(patience)
-				if err != nil {
-					t.Fatal(err)
-				}
+				m := must.Get(s.alarms.NextMsg(patience))(t)
 				if m.Subject == "alarm."+place {
 					differ(t, place, fields(func(name string) any { return m.Header.Get(name) }), want)
 					return
@@ -132,10 +130,7 @@ func TestErrorActions(t *testing.T) {
 		}
 		return http.StatusOK
 	})
-	var err error
-	if s.alarms, err = s.nc.SubscribeSync("alarm.>"); err != nil {
-		t.Fatal(err)
-	}
+	s.alarms = must.Get(s.nc.SubscribeSync("alarm.>"))(t)
 	for _, main := range kinds {
 		for _, onError := range kinds {
 			place := "after-" + strings.ToLower(main.name) + "-" + strings.ToLower(onError.name)

@@ -13,6 +13,7 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
 	"github.com/carillon-sched/carillon/integration/emulator/emulatortest"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // quick retries three times without much of a pause.
@@ -81,9 +82,7 @@ func TestServiceBusStrict(t *testing.T) {
 // TestServiceBusDuplicates shows that what is sent twice under one id arrives once where duplicates are detected.
 func TestServiceBusDuplicates(t *testing.T) {
 	s := newSystem(t)
-	if _, err := s.bus.Broker().CreateQueue("once", servicebus.QueueOptions{DuplicateDetection: true}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.bus.Broker().CreateQueue("once", servicebus.QueueOptions{DuplicateDetection: true}))(t)
 	for _, name := range []string{"a", "b"} {
 		s.put(name, `{"action": {"type": "serviceBusQueue", "serviceBusQueueMessage": {"namespace": "shop", "queueName": "once", "message": "x",
 			"brokeredMessageProperties": {"messageId": "same"}}}}`)
@@ -111,10 +110,7 @@ func TestStorageQueueFaults(t *testing.T) {
 	s := newSystem(t, func(c *node.Config) {
 		c.Delivery.StorageQueues.ByName = map[string]string{"weak": front.URL + "/weak"}
 	})
-	var err error
-	if backend, err = url.Parse(s.queues.URL()); err != nil {
-		t.Fatal(err)
-	}
+	backend = must.Get(url.Parse(s.queues.URL()))(t)
 	refusal := func(status int, code string) func(http.ResponseWriter) {
 		return func(w http.ResponseWriter) {
 			w.Header().Set("x-ms-error-code", code)

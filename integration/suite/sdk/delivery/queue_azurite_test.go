@@ -18,6 +18,8 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // The delivery to storage queues also runs against Azurite, unchanged:
@@ -47,8 +49,7 @@ func newQueueWorld(t *testing.T, name string) *queueWorld {
 	w := &queueWorld{t: t, url: *queueAzurite, name: name, actions: queueaction.New(queueaction.Config{Region: "West Europe"})}
 	t.Cleanup(w.actions.Close)
 	if w.url == "" {
-		server, err := storagequeue.Start(context.WithoutCancel(t.Context()), storagequeue.Config{Addr: "127.0.0.1:0"})
-		w.must(err)
+		server := must.Get(storagequeue.Start(context.WithoutCancel(t.Context()), storagequeue.Config{Addr: "127.0.0.1:0"}))(w.t)
 		t.Cleanup(func() {
 			if err := server.Close(); err != nil {
 				t.Error(err)
@@ -63,26 +64,19 @@ func newQueueWorld(t *testing.T, name string) *queueWorld {
 	t.Cleanup(transport.CloseIdleConnections)
 	var err error
 	w.key, err = azqueue.NewSharedKeyCredential(storagequeue.DefaultAccount, storagequeue.DefaultKey)
-	w.must(err)
+	must.Do(w.t, err)
 	w.queue, err = azqueue.NewQueueClientWithSharedKeyCredential(w.url+"/"+name, w.key, &azqueue.ClientOptions{
 		ClientOptions: policy.ClientOptions{Transport: &http.Client{Transport: transport}, Retry: policy.RetryOptions{MaxRetries: -1}},
 	})
-	w.must(err)
+	must.Do(w.t, err)
 	_, err = w.queue.Create(ctx, nil)
-	w.must(err)
+	must.Do(w.t, err)
 	t.Cleanup(func() {
 		if _, err := w.queue.Delete(context.WithoutCancel(ctx), nil); err != nil {
 			t.Error(err)
 		}
 	})
 	return w
-}
-
-func (w *queueWorld) must(err error) {
-	w.t.Helper()
-	if err != nil {
-		w.t.Fatal(err)
-	}
 }
 
 // sign makes a token that may add messages, over http too.
@@ -94,8 +88,7 @@ func (w *queueWorld) sign(change func(*sas.QueueSignatureValues)) string {
 	if change != nil {
 		change(&values)
 	}
-	signed, err := values.SignWithSharedKey(w.key)
-	w.must(err)
+	signed := must.Get(values.SignWithSharedKey(w.key))(w.t)
 	return signed.Encode()
 }
 
@@ -107,13 +100,11 @@ func (w *queueWorld) deliver(changes map[string]any) scheduler.Result {
 	if m["sasToken"] == nil {
 		m["sasToken"] = w.sign(nil)
 	}
-	text, err := json.Marshal(map[string]any{"queueMessage": m})
-	w.must(err)
-	v, err := document.Parse(text)
-	w.must(err)
+	text := must.Get(json.Marshal(map[string]any{"queueMessage": m}))(w.t)
+	v := must.Get(document.Parse(text))(w.t)
 	r := document.NewReader()
 	action := w.actions.ReadAction("StorageQueue", r.Object(v, "action"))
-	w.must(r.Err())
+	must.Do(w.t, r.Err())
 	return action.Invoke(w.ctx, scheduler.Attempt{
 		Job:        scheduler.Key{Collection: "default", Job: "nightly"},
 		Occurrence: "default/nightly@2026-03-01T09:30:00Z",
@@ -128,8 +119,7 @@ func (w *queueWorld) deliver(changes map[string]any) scheduler.Result {
 // take takes the messages that are visible.
 func (w *queueWorld) take() []*azqueue.DequeuedMessage {
 	w.t.Helper()
-	answer, err := w.queue.DequeueMessages(w.ctx, &azqueue.DequeueMessagesOptions{NumberOfMessages: new(int32(32))})
-	w.must(err)
+	answer := must.Get(w.queue.DequeueMessages(w.ctx, &azqueue.DequeueMessagesOptions{NumberOfMessages: new(int32(32))}))(w.t)
 	return answer.Messages
 }
 

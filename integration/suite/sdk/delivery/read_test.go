@@ -6,6 +6,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // fromBus receives one message of a queue, or of a topic's subscription, with the SDK.
@@ -48,14 +49,8 @@ func (s *system) fromQueue(account, queue string) *azqueue.DequeuedMessage {
 // dequeue takes one message out of a storage queue. It returns nil when there is none.
 func dequeue(t *testing.T, connection, queue string) *azqueue.DequeuedMessage {
 	t.Helper()
-	client, err := azqueue.NewQueueClientFromConnectionString(connection, queue, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := client.DequeueMessage(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Get(azqueue.NewQueueClientFromConnectionString(connection, queue, nil))(t)
+	got := must.Get(client.DequeueMessage(t.Context(), nil))(t)
 	if len(got.Messages) == 0 {
 		return nil
 	}

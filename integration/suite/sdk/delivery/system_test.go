@@ -24,6 +24,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/emulatortest"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
 	"github.com/carillon-sched/carillon/store/embedded"
@@ -63,10 +64,7 @@ type system struct {
 func newSystem(t *testing.T, change ...func(*node.Config)) *system {
 	t.Helper()
 	s := &system{t: t, bus: lenientBus(t), queues: lenientQueues(t), target: newTarget(t), records: map[string][]*scheduler.Record{}, news: make(chan struct{})}
-	var err error
-	if s.server, err = embedded.Start(t.Context(), embedded.Config{Dir: t.TempDir()}); err != nil {
-		t.Fatal(err)
-	}
+	s.server = must.Get(embedded.Start(t.Context(), embedded.Config{Dir: t.TempDir()}))(t)
 	t.Cleanup(s.server.Close)
 	s.nc = s.connect()
 	key, err := seal.NewKey("test")
@@ -86,9 +84,7 @@ func newSystem(t *testing.T, change ...func(*node.Config)) *system {
 	for _, f := range change {
 		f(&s.config)
 	}
-	if _, err := s.nc.Subscribe("carillon.history.>", s.note); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.nc.Subscribe("carillon.history.>", s.note))(t)
 	s.start()
 	return s
 }
@@ -108,10 +104,7 @@ func lenientQueues(t *testing.T) *storagequeue.Server {
 func queuesOf(t *testing.T, config storagequeue.Config) *storagequeue.Server {
 	t.Helper()
 	config.Addr = "127.0.0.1:0"
-	server, err := storagequeue.Start(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := must.Get(storagequeue.Start(t.Context(), config))(t)
 	t.Cleanup(func() {
 		if err := server.Close(); err != nil {
 			t.Error(err)
@@ -122,10 +115,7 @@ func queuesOf(t *testing.T, config storagequeue.Config) *storagequeue.Server {
 
 func (s *system) connect() *nats.Conn {
 	s.t.Helper()
-	nc, err := s.server.Connect()
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	nc := must.Get(s.server.Connect())(s.t)
 	s.t.Cleanup(nc.Close)
 	return nc
 }
@@ -135,10 +125,7 @@ func (s *system) start() {
 	s.t.Helper()
 	config := s.config
 	config.Conn = s.connect()
-	n, err := node.Open(s.t.Context(), config)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	n := must.Get(node.Open(s.t.Context(), config))(s.t)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(s.t.Context()))
 	ended := make(chan error, 1)
 	begun := make(chan struct{})
@@ -176,14 +163,9 @@ func (s *system) note(m *nats.Msg) {
 // put publishes a job spec, and waits until it is accepted.
 func (s *system) put(name, spec string) {
 	s.t.Helper()
-	results, err := s.nc.SubscribeSync("carillon.spec-result.*.default." + name)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	results := must.Get(s.nc.SubscribeSync("carillon.spec-result.*.default." + name))(s.t)
 	defer results.Unsubscribe() //nolint:errcheck // the connection is closed anyway
-	if err := s.nc.Publish("carillon.spec.put.default."+name, []byte(spec)); err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, s.nc.Publish("carillon.spec.put.default."+name, []byte(spec)))
 	m, err := results.NextMsg(patience)
 	if err != nil || !strings.Contains(m.Subject, ".accepted.") {
 		s.t.Fatalf("job %s: %v, %s", name, err, data(m))

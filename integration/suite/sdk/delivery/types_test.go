@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -139,32 +140,17 @@ func natsJob(mode, subject string) string {
 
 func TestNATSMessage(t *testing.T) {
 	s := newSystem(t)
-	js, err := jetstream.New(s.nc)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "BELLS", Subjects: []string{"bells.>"}}); err != nil {
-		t.Fatal(err)
-	}
+	js := must.Get(jetstream.New(s.nc))(t)
+	must.Get(js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "BELLS", Subjects: []string{"bells.>"}}))(t)
 	for mode, subject := range map[string]string{"publish": "plain.a", "jetstream": "bells.a", "request": "asked.a"} {
-		sub, err := s.nc.SubscribeSync(subject)
-		if err != nil {
-			t.Fatal(err)
-		}
+		sub := must.Get(s.nc.SubscribeSync(subject))(t)
 		if mode == "request" {
-			if _, err := s.nc.Subscribe(subject, func(m *nats.Msg) { _ = m.Respond([]byte("dong")) }); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(s.nc.Subscribe(subject, func(m *nats.Msg) { _ = m.Respond([]byte("dong")) }))(t)
 		}
-		if err := s.nc.Flush(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.nc.Flush())
 		s.put(mode, natsJob(mode, subject))
 		record := once(t, s, mode)
-		m, err := sub.NextMsg(patience)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(sub.NextMsg(patience))(t)
 		differ(t, mode, map[string]any{
 			"data": string(m.Data), "id": m.Header.Get("Nats-Msg-Id"), "custom": m.Header.Get("X-Custom"), "job": m.Header.Get("Carillon-Job"),
 		}, map[string]any{"data": "ring", "id": record.Occurrence, "custom": "yes", "job": "default/" + mode})
@@ -172,10 +158,7 @@ func TestNATSMessage(t *testing.T) {
 			t.Errorf("%s: response %q, message %q", mode, record.Response, record.Message)
 		}
 	}
-	stream, err := js.Stream(t.Context(), "BELLS")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stream := must.Get(js.Stream(t.Context(), "BELLS"))(t)
 	if n := stream.CachedInfo().State.Msgs; n != 1 {
 		t.Errorf("%d messages in the stream", n)
 	}

@@ -18,6 +18,7 @@ import (
 // scheduler is a process of the scheduler, with all that it needs, for one suite.
 type scheduler struct {
 	*dev.Process
+
 	dir string
 }
 

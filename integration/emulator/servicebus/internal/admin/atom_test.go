@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 const queueEntry = `<entry xmlns="http://www.w3.org/2005/Atom"><content type="application/xml">
@@ -43,10 +44,7 @@ func TestBadEntries(t *testing.T) {
 		"duration": strings.Replace(queueEntry, "PT30S", "soon", 1),
 		"status":   strings.Replace(queueEntry, "<ForwardTo>", "<Status>Odd</Status><ForwardTo>", 1),
 	} {
-		c, err := decodeEntry(strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(decodeEntry(strings.NewReader(body)))(t)
 		if err := c.Queue.apply(newQuery().members(&broker.Info{})); !errors.Is(err, errBadRequest) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -99,10 +97,7 @@ func FuzzDecodeEntry(f *testing.F) {
 		if err != nil {
 			return
 		}
-		raw, err := xml.Marshal(newRuleFilter(rule.Filter))
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(xml.Marshal(newRuleFilter(rule.Filter)))(t)
 		var again ruleFilter
 		if err := xml.Unmarshal(raw, &again); err != nil {
 			t.Fatalf("%s: %v", raw, err)

@@ -16,6 +16,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/filter"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // none are the connections of a handler without any.
@@ -145,10 +146,7 @@ func TestRuleValues(t *testing.T) {
 				s := newSite(t)
 				element := fmt.Sprintf(`<Value i:type="%[1]s:%[2]s" xmlns:%[1]s="%[3]s">%[4]s</Value>`, prefix, test.kind, test.space, test.text)
 				answer := s.do(t, http.MethodPut, "/t/Subscriptions/s/Rules/r", ruleOf("a = @p", element), http.StatusCreated)
-				rule, err := s.broker.Rule("t", "s", "r")
-				if err != nil {
-					t.Fatal(err)
-				}
+				rule := must.Get(s.broker.Rule("t", "s", "r"))(t)
 				if got := rule.Filter.Parameters().Get("@p"); !reflect.DeepEqual(got, test.want) {
 					t.Errorf("%#v, want %#v", got, test.want)
 				}
@@ -273,9 +271,7 @@ func TestFeed(t *testing.T) {
 		"/": "/?api-version=2021-05",
 	} {
 		var got feed
-		if err := xml.Unmarshal([]byte(s.do(t, http.MethodGet, path, "", http.StatusOK)), &got); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, xml.Unmarshal([]byte(s.do(t, http.MethodGet, path, "", http.StatusOK)), &got))
 		if got.ID != "https://example.com"+want || got.Links[0].Href != got.ID {
 			t.Errorf("%s: id %s", path, got.ID)
 		}

@@ -11,13 +11,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // full is a message with every section, encoded by another implementation.
 func full(tb testing.TB) []byte {
 	tb.Helper()
 	now := time.UnixMilli(1_700_000_000_000).UTC()
-	raw, err := (&peer.Message{
+	raw := must.Get((&peer.Message{
 		Header:              &peer.MessageHeader{Durable: true, Priority: 7, TTL: 90 * time.Second, DeliveryCount: 3},
 		DeliveryAnnotations: peer.Annotations{"x-opt-lock-token": peer.UUID{1}},
 		Annotations:         peer.Annotations{"x-opt-partition-key": "part", "x-opt-scheduled-enqueue-time": now},
@@ -29,20 +30,13 @@ func full(tb testing.TB) []byte {
 		ApplicationProperties: map[string]any{"number": int64(1)},
 		Data:                  [][]byte{[]byte("one"), []byte("two")},
 		Footer:                peer.Annotations{"foot": "er"},
-	}).MarshalBinary()
-	if err != nil {
-		tb.Fatal(err)
-	}
+	}).MarshalBinary())(tb)
 	return raw
 }
 
 func parse(tb testing.TB, raw []byte) amqp.Message {
 	tb.Helper()
-	m, err := amqp.ParseMessage(raw)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return m
+	return must.Get(amqp.ParseMessage(raw))(tb)
 }
 
 func TestParseMessage(t *testing.T) {
@@ -97,9 +91,7 @@ func TestRewrite(t *testing.T) {
 		MessageAnnotations: &amqp.Map{{amqp.Symbol("x-opt-sequence-number"), int64(42)}},
 	})[5:]
 	var got peer.Message
-	if err := got.UnmarshalBinary(raw); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, got.UnmarshalBinary(raw))
 	if got.Header.DeliveryCount != 1 || got.Header.Durable || got.DeliveryAnnotations != nil {
 		t.Errorf("%+v", got.Header)
 	}

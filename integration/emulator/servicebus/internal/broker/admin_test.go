@@ -9,12 +9,13 @@ import (
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 func TestOptions(t *testing.T) {
 	b := broker.New(broker.Config{})
 	want := broker.Options{LockDuration: time.Minute, MaxDeliveryCount: 10, DuplicateWindow: 10 * time.Minute, Status: broker.Active}
-	if diff := cmp.Diff(want, must(b.CreateQueue("Zeta", broker.Options{})).Options); diff != "" {
+	if diff := cmp.Diff(want, must.Get(b.CreateQueue("Zeta", broker.Options{}))(t).Options); diff != "" {
 		t.Error(diff)
 	}
 	want = broker.Options{
@@ -22,8 +23,8 @@ func TestOptions(t *testing.T) {
 		DuplicateDetection: true, DuplicateWindow: time.Second, ForwardDeadLettersTo: "zeta", AutoDeleteOnIdle: time.Hour, MaxSize: 1,
 		MaxMessageSize: 2, Status: broker.SendDisabled, UserMetadata: "meta", Partitioning: true, Express: true, NoBatching: true,
 	}
-	must(b.CreateQueue("alpha", want))
-	info := must(b.Entity("ALPHA"))
+	must.Get(b.CreateQueue("alpha", want))(t)
+	info := must.Get(b.Entity("ALPHA"))(t)
 	if diff := cmp.Diff(want, info.Options); diff != "" || info.Name != "alpha" {
 		t.Error(diff)
 	}
@@ -31,7 +32,7 @@ func TestOptions(t *testing.T) {
 		DefaultTTL: time.Hour, DuplicateDetection: true, DuplicateWindow: time.Second, AutoDeleteOnIdle: time.Hour, MaxSize: 1, MaxMessageSize: 2,
 		Status: broker.SendDisabled, UserMetadata: "meta", SupportOrdering: true, Partitioning: true, Express: true, NoBatching: true,
 	}
-	if diff := cmp.Diff(topic, must(b.CreateTopic("topic", topic)).Options); diff != "" {
+	if diff := cmp.Diff(topic, must.Get(b.CreateTopic("topic", topic))(t).Options); diff != "" {
 		t.Error(diff)
 	}
 	sub := broker.Options{
@@ -39,34 +40,34 @@ func TestOptions(t *testing.T) {
 		DropOnFilterError: true, ForwardDeadLettersTo: "zeta", AutoDeleteOnIdle: time.Hour, Status: broker.ReceiveDisabled, UserMetadata: "meta",
 		NoBatching: true,
 	}
-	if diff := cmp.Diff(sub, must(b.CreateSubscription("topic", "sub", sub, nil)).Options); diff != "" {
+	if diff := cmp.Diff(sub, must.Get(b.CreateSubscription("topic", "sub", sub, nil))(t).Options); diff != "" {
 		t.Error(diff)
 	}
 	if got := paths(b); got != "[alpha Zeta topic topic/Subscriptions/sub]" {
 		t.Errorf("the entities are %s", got)
 	}
-	if info := must(b.Entity("topic")); info.Subscriptions != 1 {
+	if info := must.Get(b.Entity("topic"))(t); info.Subscriptions != 1 {
 		t.Errorf("%+v", info)
 	}
-	if subs := must(b.Subscriptions("topic")); len(subs) != 1 || subs[0].Topic != "topic" || subs[0].Name != "sub" {
+	if subs := must.Get(b.Subscriptions("topic"))(t); len(subs) != 1 || subs[0].Topic != "topic" || subs[0].Name != "sub" {
 		t.Errorf("%+v", subs)
 	}
 }
 
 func TestUpdates(t *testing.T) {
 	b := broker.New(broker.Config{})
-	must(b.CreateTopic("t", broker.Options{}))
-	must(b.CreateSubscription("t", "s", broker.Options{}, nil))
-	if info := must(b.Update(broker.TopicKind, "t", broker.Options{UserMetadata: "new"})); info.Options.UserMetadata != "new" {
+	must.Get(b.CreateTopic("t", broker.Options{}))(t)
+	must.Get(b.CreateSubscription("t", "s", broker.Options{}, nil))(t)
+	if info := must.Get(b.Update(broker.TopicKind, "t", broker.Options{UserMetadata: "new"}))(t); info.Options.UserMetadata != "new" {
 		t.Errorf("%+v", info)
 	}
 	r := receive(t, b, "t/Subscriptions/s", broker.ReceiverConfig{})
-	info := must(b.Update(broker.SubscriptionKind, "t/Subscriptions/s", broker.Options{ForwardTo: "q", MaxDeliveryCount: 2}))
+	info := must.Get(b.Update(broker.SubscriptionKind, "t/Subscriptions/s", broker.Options{ForwardTo: "q", MaxDeliveryCount: 2}))(t)
 	if info.Options.MaxDeliveryCount != 2 || info.Options.ForwardTo != "q" {
 		t.Errorf("%+v", info)
 	}
 	wantCondition(t, r.Err(), broker.NotAllowed)
-	if len(must(b.Rules("t", "s"))) != 1 {
+	if len(must.Get(b.Rules("t", "s"))(t)) != 1 {
 		t.Error("the rules have changed")
 	}
 	if err := b.Delete("T/Subscriptions/S"); err != nil {
@@ -78,9 +79,9 @@ func TestUpdates(t *testing.T) {
 
 func TestConflicts(t *testing.T) {
 	b := broker.New(broker.Config{})
-	must(b.CreateQueue("q", broker.Options{}))
-	must(b.CreateTopic("t", broker.Options{}))
-	must(b.CreateSubscription("t", "s", broker.Options{}, nil))
+	must.Get(b.CreateQueue("q", broker.Options{}))(t)
+	must.Get(b.CreateTopic("t", broker.Options{}))(t)
+	must.Get(b.CreateSubscription("t", "s", broker.Options{}, nil))(t)
 	try := func(want amqp.Symbol, err error) {
 		t.Helper()
 		wantCondition(t, err, want)
@@ -133,9 +134,9 @@ func TestConflicts(t *testing.T) {
 
 func TestPaths(t *testing.T) {
 	b := broker.New(broker.Config{})
-	must(b.CreateQueue("Path/To/Queue", broker.Options{}))
-	must(b.CreateTopic("Topic", broker.Options{}))
-	must(b.CreateSubscription("topic", "Sub", broker.Options{}, nil))
+	must.Get(b.CreateQueue("Path/To/Queue", broker.Options{}))(t)
+	must.Get(b.CreateTopic("Topic", broker.Options{}))(t)
+	must.Get(b.CreateSubscription("topic", "Sub", broker.Options{}, nil))(t)
 	for path, want := range map[string]string{
 		"path/to/queue":                                      "Path/To/Queue",
 		"/path/to/queue/":                                    "Path/To/Queue",
@@ -169,10 +170,7 @@ func TestAutoCreate(t *testing.T) {
 	if got := paths(b); got != "[queue sent new new/Subscriptions/sub other other/Subscriptions/sub]" {
 		t.Errorf("the entities are %s", got)
 	}
-	receiver, err := source(t, b, "queue").Receive(broker.ReceiverConfig{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	receiver := must.Get(source(t, b, "queue").Receive(broker.ReceiverConfig{}))(t)
 	defer receiver.Close()
 	for _, path := range []string{"", "bad name", "queue/Subscriptions/x"} {
 		_, err := b.Source(path)
@@ -188,13 +186,11 @@ func TestQueueBecomesTopic(t *testing.T) {
 	send(t, b, "t", spec{id: "1", ttl: time.Hour}, spec{id: "2"})
 	to := target(t, b, "t")
 	wantIDs(t, peek(t, b, "t/Subscriptions/s"), "1", "2")
-	if _, err := to.Send([]amqp.Message{build(t, spec{id: "3"})}, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(to.Send([]amqp.Message{build(t, spec{id: "3"})}, nil))(t)
 	wantIDs(t, peek(t, b, "t/Subscriptions/s"), "1", "2", "3")
-	must(b.Entity("t"))
+	must.Get(b.Entity("t"))(t)
 	same(t, b, dir)
-	must(b.CreateQueue("asked-for", broker.Options{}))
+	must.Get(b.CreateQueue("asked-for", broker.Options{}))(t)
 	_, err := b.Source("asked-for/Subscriptions/s")
 	wantCondition(t, err, broker.NotFound)
 }

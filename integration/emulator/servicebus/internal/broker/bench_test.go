@@ -7,6 +7,7 @@ import (
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // kilobyte is a message with a body of that size, as the Go SDK sends it.
@@ -27,16 +28,9 @@ func storages(b *testing.B, f func(b *testing.B, config broker.Config)) {
 // sendOne sends as the protocol does: a copy of what came, parsed.
 func sendOne(b *testing.B, to *broker.Target, raw []byte, batch []amqp.Message) broker.Receipt {
 	b.Helper()
-	m, err := amqp.ParseMessage(append([]byte(nil), raw...))
-	if err != nil {
-		b.Fatal(err)
-	}
+	m := must.Get(amqp.ParseMessage(append([]byte(nil), raw...)))(b)
 	batch[0] = m
-	receipt, err := to.Send(batch, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	return receipt
+	return must.Get(to.Send(batch, nil))(b)
 }
 
 func BenchmarkSend(b *testing.B) {
@@ -44,7 +38,7 @@ func BenchmarkSend(b *testing.B) {
 		b.Helper()
 		bus, stop := start(b, config)
 		defer stop()
-		must(bus.CreateQueue("q", broker.Options{DefaultTTL: time.Hour}))
+		must.Get(bus.CreateQueue("q", broker.Options{DefaultTTL: time.Hour}))(b)
 		to, raw, batch := target(b, bus, "q"), kilobyte(b), make([]amqp.Message, 1)
 		b.ReportAllocs()
 		n := 0
@@ -52,9 +46,7 @@ func BenchmarkSend(b *testing.B) {
 			receipt := sendOne(b, to, raw, batch)
 			n++
 			if n%1000 == 0 {
-				if err := receipt.Wait(); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, receipt.Wait())
 			}
 			if n%100_000 == 0 { // keep the memory of the machine
 				b.StopTimer()
@@ -71,7 +63,7 @@ func BenchmarkSend(b *testing.B) {
 func BenchmarkConfirmedSend(b *testing.B) {
 	bus, stop := start(b, broker.Config{Dir: b.TempDir()})
 	defer stop()
-	must(bus.CreateQueue("q", broker.Options{}))
+	must.Get(bus.CreateQueue("q", broker.Options{}))(b)
 	to, raw := target(b, bus, "q"), kilobyte(b)
 	b.SetParallelism(32)
 	b.RunParallel(func(pb *testing.PB) {
@@ -88,7 +80,7 @@ func BenchmarkConfirmedSend(b *testing.B) {
 func BenchmarkReceiveComplete(b *testing.B) {
 	bus, stop := start(b, broker.Config{})
 	defer stop()
-	must(bus.CreateQueue("q", broker.Options{DefaultTTL: time.Hour}))
+	must.Get(bus.CreateQueue("q", broker.Options{DefaultTTL: time.Hour}))(b)
 	to, raw, batch := target(b, bus, "q"), kilobyte(b), make([]amqp.Message, 1)
 	r := receive(b, bus, "q", broker.ReceiverConfig{})
 	var buf []byte
@@ -112,9 +104,7 @@ func BenchmarkReceiveComplete(b *testing.B) {
 		buf = d.Payload
 		if tokens = append(tokens, d.Token); len(tokens) == 100 {
 			for _, token := range tokens {
-				if _, err := r.source.Settle(token, broker.Outcome{}, nil); err != nil {
-					b.Fatal(err)
-				}
+				must.Get(r.source.Settle(token, broker.Outcome{}, nil))(b)
 			}
 			tokens = tokens[:0]
 		}
@@ -124,10 +114,10 @@ func BenchmarkReceiveComplete(b *testing.B) {
 func BenchmarkTopic(b *testing.B) {
 	bus, stop := start(b, broker.Config{})
 	defer stop()
-	must(bus.CreateTopic("t", broker.Options{}))
+	must.Get(bus.CreateTopic("t", broker.Options{}))(b)
 	var receivers []*client
 	for _, name := range []string{"a", "b", "c", "d"} {
-		subscribe(bus, name, broker.Options{}, broker.Rule{Name: "r", Filter: sql("sys.Label = 'label' AND n > 3")})
+		subscribe(b, bus, name, broker.Options{}, broker.Rule{Name: "r", Filter: sql(b, "sys.Label = 'label' AND n > 3")})
 		receivers = append(receivers, receive(b, bus, "t/Subscriptions/"+name, broker.ReceiverConfig{Mode: broker.ReceiveAndDelete}))
 	}
 	to, raw, batch := target(b, bus, "t"), kilobyte(b), make([]amqp.Message, 1)
@@ -151,7 +141,7 @@ func BenchmarkMemory(b *testing.B) {
 	raw := kilobyte(b)
 	for b.Loop() {
 		bus := broker.New(broker.Config{})
-		must(bus.CreateQueue("q", broker.Options{DefaultTTL: time.Hour}))
+		must.Get(bus.CreateQueue("q", broker.Options{DefaultTTL: time.Hour}))(b)
 		to, batch := target(b, bus, "q"), make([]amqp.Message, 1)
 		var before, after runtime.MemStats
 		runtime.GC() //nolint:revive // what is garbage does not count

@@ -17,18 +17,15 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/filter"
 	"github.com/carillon-sched/carillon/integration/testkit/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // crash returns a copy of a journal as it would be if the process ended at this moment.
 func crash(tb testing.TB, dir string) string {
 	tb.Helper()
 	copied := tb.TempDir()
-	if err := os.CopyFS(copied, os.DirFS(dir)); err != nil {
-		tb.Fatal(err)
-	}
-	if err := os.Remove(filepath.Join(copied, "lock")); err != nil {
-		tb.Fatal(err)
-	}
+	must.Do(tb, os.CopyFS(copied, os.DirFS(dir)))
+	must.Do(tb, os.Remove(filepath.Join(copied, "lock")))
 	return copied
 }
 
@@ -51,14 +48,14 @@ func look(tb testing.TB, b *broker.Broker) state {
 		if info.Kind != broker.SubscriptionKind {
 			continue
 		}
-		for _, rule := range must(b.Rules(info.Topic, info.Name)) {
+		for _, rule := range must.Get(b.Rules(info.Topic, info.Name))(tb) {
 			s.Rules = append(s.Rules, fmt.Sprint(rule.Name, rule.Created, rule.Filter.Kind(), rule.Filter.Expression(), rule.Filter.Parameters(),
 				rule.Filter.Correlation(), rule.Action.Expression()))
 		}
 	}
 	for _, path := range paths {
 		for _, suffix := range []string{"", "/$DeadLetterQueue", "/$Transfer/$DeadLetterQueue"} {
-			for _, d := range must(source(tb, b, path+suffix).Peek(0, 10000, nil)) {
+			for _, d := range must.Get(source(tb, b, path+suffix).Peek(0, 10000, nil))(tb) {
 				s.Messages[path+suffix] = append(s.Messages[path+suffix], d.Payload)
 			}
 		}
@@ -69,9 +66,7 @@ func look(tb testing.TB, b *broker.Broker) state {
 // same looks at a broker, and at what comes up from its journal.
 func same(t *testing.T, b *broker.Broker, dir string) {
 	t.Helper()
-	if err := b.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Flush())
 	want := look(t, b)
 	again, stop := start(t, broker.Config{Dir: crash(t, dir)})
 	defer stop()
@@ -92,22 +87,20 @@ func durable(t *testing.T, f func(t *testing.T, b *broker.Broker, dir string)) {
 
 func TestRestart(t *testing.T) {
 	durable(t, func(t *testing.T, b *broker.Broker, dir string) {
-		must(b.CreateQueue("q", broker.Options{DuplicateDetection: true, DeadLetterOnExpiration: true}))
-		must(b.CreateQueue("sessions", broker.Options{RequiresSession: true, UserMetadata: "x"}))
-		must(b.CreateQueue("forwards", broker.Options{ForwardTo: "q"}))
-		must(b.CreateTopic("t", broker.Options{}))
-		must(b.CreateSubscription("t", "s", broker.Options{}, &broker.Rule{
-			Name: "r", Filter: must(filter.ParseSQL("n > @n", amqp.Map{{Key: "@n", Value: int64(1)}})),
-			Action: must(filter.ParseAction("SET n = n + 1", nil)),
-		}))
-		must(b.CreateRule("t", "s", broker.Rule{Name: "c", Filter: must(filter.NewCorrelation(filter.CorrelationFilter{
+		must.Get(b.CreateQueue("q", broker.Options{DuplicateDetection: true, DeadLetterOnExpiration: true}))(t)
+		must.Get(b.CreateQueue("sessions", broker.Options{RequiresSession: true, UserMetadata: "x"}))(t)
+		must.Get(b.CreateQueue("forwards", broker.Options{ForwardTo: "q"}))(t)
+		must.Get(b.CreateTopic("t", broker.Options{}))(t)
+		must.Get(b.CreateSubscription("t", "s", broker.Options{}, &broker.Rule{
+			Name: "r", Filter: must.Get(filter.ParseSQL("n > @n", amqp.Map{{Key: "@n", Value: int64(1)}}))(t),
+			Action: must.Get(filter.ParseAction("SET n = n + 1", nil))(t),
+		}))(t)
+		must.Get(b.CreateRule("t", "s", broker.Rule{Name: "c", Filter: must.Get(filter.NewCorrelation(filter.CorrelationFilter{
 			Label: "x", Properties: amqp.Map{{Key: "p", Value: int32(1)}},
-		}))}))
-		must(b.CreateQueue("gone", broker.Options{}))
+		}))(t)}))(t)
+		must.Get(b.CreateQueue("gone", broker.Options{}))(t)
 		send(t, b, "gone", ids(3)...)
-		if err := b.Delete("gone"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Delete("gone"))
 		same(t, b, dir)
 
 		send(t, b, "q", ids(10)...)
@@ -126,17 +119,15 @@ func TestRestart(t *testing.T) {
 		r.settle(r.next(), broker.Outcome{Kind: broker.Abandon})
 		r.settle(r.next(), broker.Outcome{Kind: broker.MoveDeadLetter, Reason: "no"})
 		txn := b.Begin()
-		must(r.source.Settle(r.next().Token, broker.Outcome{}, txn))
-		must(target(t, b, "t").Send([]amqp.Message{build(t, spec{id: "txn", label: "x", properties: amqp.Map{{Key: "p", Value: int8(1)}}})}, txn))
+		must.Get(r.source.Settle(r.next().Token, broker.Outcome{}, txn))(t)
+		must.Get(target(t, b, "t").Send([]amqp.Message{build(t, spec{id: "txn", label: "x", properties: amqp.Map{{Key: "p", Value: int8(1)}}})}, txn))(t)
 		same(t, b, dir)
-		receipt := must(txn.Commit())
-		if err := receipt.Wait(); err != nil {
-			t.Fatal(err)
-		}
+		receipt := must.Get(txn.Commit())(t)
+		must.Do(t, receipt.Wait())
 		same(t, b, dir)
 		pass(2 * time.Second)
-		session := must(source(t, b, "sessions").Accept("s"))
-		must(source(t, b, "sessions").SetSessionState("s", []byte("kept")))
+		session := must.Get(source(t, b, "sessions").Accept("s"))(t)
+		must.Get(source(t, b, "sessions").SetSessionState("s", []byte("kept")))(t)
 		session.Close()
 		same(t, b, dir)
 		send(t, b, "q", spec{id: "4"}) // a duplicate
@@ -146,12 +137,12 @@ func TestRestart(t *testing.T) {
 		again, stop := start(t, broker.Config{Dir: crash(t, dir)})
 		defer stop()
 		send(t, again, "q", spec{id: "new"})
-		last := must(source(t, again, "q").Peek(14, 10, nil))
+		last := must.Get(source(t, again, "q").Peek(14, 10, nil))(t)
 		if m := parse(t, last[len(last)-1]); m.id() != "new" || m.Sequence < 14 {
 			t.Errorf("sequence number %d", m.Sequence)
 		}
-		must(source(t, again, "sessions").Accept("s"))
-		if kept := must(source(t, again, "sessions").SessionState("s")); string(kept) != "kept" {
+		must.Get(source(t, again, "sessions").Accept("s"))(t)
+		if kept := must.Get(source(t, again, "sessions").SessionState("s"))(t); string(kept) != "kept" {
 			t.Errorf("%q", kept)
 		}
 	})
@@ -169,14 +160,14 @@ func TestRuleValuesAfterRestart(t *testing.T) {
 			{Key: "char", Value: amqp.Char('x')},
 			{Key: "short", Value: int16(5)},
 		}
-		must(b.CreateTopic("t", broker.Options{}))
-		must(b.CreateSubscription("t", "s", broker.Options{}, &broker.Rule{
-			Name: "r", Filter: must(filter.NewCorrelation(filter.CorrelationFilter{Properties: want})),
-			Action: must(filter.ParseAction("SET a = @plain", want)),
-		}))
+		must.Get(b.CreateTopic("t", broker.Options{}))(t)
+		must.Get(b.CreateSubscription("t", "s", broker.Options{}, &broker.Rule{
+			Name: "r", Filter: must.Get(filter.NewCorrelation(filter.CorrelationFilter{Properties: want}))(t),
+			Action: must.Get(filter.ParseAction("SET a = @plain", want))(t),
+		}))(t)
 		again, stop := start(t, broker.Config{Dir: crash(t, dir)})
 		defer stop()
-		rule := must(again.Rule("t", "s", "r"))
+		rule := must.Get(again.Rule("t", "s", "r"))(t)
 		for _, got := range []amqp.Map{rule.Filter.Correlation().Properties, rule.Action.Parameters()} {
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("%#v, want %#v", got, want)
@@ -189,7 +180,7 @@ func TestRuleValuesAfterRestart(t *testing.T) {
 func TestJournalStaysShort(t *testing.T) {
 	dir := t.TempDir()
 	b, stop := start(t, broker.Config{Dir: dir, SnapshotAfter: 20_000})
-	must(b.CreateQueue("q", broker.Options{}))
+	must.Get(b.CreateQueue("q", broker.Options{}))(t)
 	send(t, b, "q", spec{id: "stays"})
 	r := receive(t, b, "q", broker.ReceiverConfig{})
 	r.SetCredit(1)
@@ -201,7 +192,7 @@ func TestJournalStaysShort(t *testing.T) {
 	}
 	tick, deadline := time.NewTicker(5*time.Millisecond), time.After(20*time.Second)
 	defer tick.Stop()
-	for size := sizeOf(dir); size > 100_000; size = sizeOf(dir) { // without snapshots it would be 300,000
+	for size := sizeOf(t, dir); size > 100_000; size = sizeOf(t, dir) { // without snapshots it would be 300,000
 		select {
 		case <-tick.C: // they are written in the background
 		case <-deadline:
@@ -215,9 +206,10 @@ func TestJournalStaysShort(t *testing.T) {
 }
 
 // sizeOf is how many bytes the files of a directory have.
-func sizeOf(dir string) int64 {
+func sizeOf(t *testing.T, dir string) int64 {
+	t.Helper()
 	size := int64(0)
-	for _, entry := range must(os.ReadDir(dir)) {
+	for _, entry := range must.Get(os.ReadDir(dir))(t) {
 		if info, err := entry.Info(); err == nil { // it may just have been removed
 			size += info.Size()
 		}
@@ -228,13 +220,11 @@ func sizeOf(dir string) int64 {
 // TestLargeSnapshot has more in one entity than fits one part.
 func TestLargeSnapshot(t *testing.T) {
 	durable(t, func(t *testing.T, b *broker.Broker, dir string) {
-		must(b.CreateQueue("q", broker.Options{}))
+		must.Get(b.CreateQueue("q", broker.Options{}))(t)
 		for i := range 20 {
 			send(t, b, "q", spec{id: strconv.Itoa(i), label: strings.Repeat("x", 500_000)})
 		}
-		if err := b.Snapshot(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Snapshot())
 		send(t, b, "q", spec{id: "after"})
 		same(t, b, dir)
 	})
@@ -242,7 +232,7 @@ func TestLargeSnapshot(t *testing.T) {
 
 func TestClosedJournal(t *testing.T) {
 	b, stop := start(t, broker.Config{Dir: t.TempDir()})
-	must(b.CreateQueue("q", broker.Options{}))
+	must.Get(b.CreateQueue("q", broker.Options{}))(t)
 	stop()
 	receipt, err := target(t, b, "q").Send([]amqp.Message{build(t, spec{})}, nil)
 	if err == nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/filter"
 	"github.com/carillon-sched/carillon/integration/testkit/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // golden has the bytes that a journal has after fill. Data of users has this format: it does not change.
@@ -24,18 +25,18 @@ const golden = "testdata/format1"
 // fill has one of everything that is kept, part of it in a snapshot and part of it in the log after.
 func fill(t *testing.T, b *broker.Broker) {
 	t.Helper()
-	must(b.CreateQueue("q", broker.Options{
+	must.Get(b.CreateQueue("q", broker.Options{
 		DuplicateDetection: true, DeadLetterOnExpiration: true, LockDuration: 30 * time.Second, MaxDeliveryCount: 2,
 		UserMetadata: "mine",
-	}))
-	must(b.CreateQueue("sessions", broker.Options{RequiresSession: true}))
-	must(b.CreateQueue("forwards", broker.Options{ForwardTo: "q"}))
-	must(b.CreateTopic("t", broker.Options{DefaultTTL: 24 * time.Hour}))
-	must(b.CreateSubscription("t", "s", broker.Options{}, &broker.Rule{
-		Name: "sql", Filter: must(filter.ParseSQL("n > @n", amqp.Map{{Key: "@n", Value: int64(1)}})),
-		Action: must(filter.ParseAction("SET n = n + 1", nil)),
-	}))
-	must(b.CreateQueue("gone", broker.Options{}))
+	}))(t)
+	must.Get(b.CreateQueue("sessions", broker.Options{RequiresSession: true}))(t)
+	must.Get(b.CreateQueue("forwards", broker.Options{ForwardTo: "q"}))(t)
+	must.Get(b.CreateTopic("t", broker.Options{DefaultTTL: 24 * time.Hour}))(t)
+	must.Get(b.CreateSubscription("t", "s", broker.Options{}, &broker.Rule{
+		Name: "sql", Filter: must.Get(filter.ParseSQL("n > @n", amqp.Map{{Key: "@n", Value: int64(1)}}))(t),
+		Action: must.Get(filter.ParseAction("SET n = n + 1", nil))(t),
+	}))(t)
+	must.Get(b.CreateQueue("gone", broker.Options{}))(t)
 	send(t, b, "gone", ids(2)...)
 	send(t, b, "q", ids(6)...)
 	send(t, b, "q", spec{id: "annotated", delivery: amqp.Map{{Key: amqp.Symbol("x-opt-mine"), Value: "kept"}}})
@@ -48,16 +49,12 @@ func fill(t *testing.T, b *broker.Broker) {
 	r.settle(r.next(), broker.Outcome{Kind: broker.MoveDeadLetter, Reason: "no", Description: "not at all"})
 	setState(t, b, "one", "state")
 	pass(2 * time.Second)
-	if err := b.Snapshot(); err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Delete("gone"); err != nil {
-		t.Fatal(err)
-	}
-	correlation := must(filter.NewCorrelation(filter.CorrelationFilter{
+	must.Do(t, b.Snapshot())
+	must.Do(t, b.Delete("gone"))
+	correlation := must.Get(filter.NewCorrelation(filter.CorrelationFilter{
 		Label: "x", Properties: amqp.Map{{Key: "p", Value: int32(1)}},
-	}))
-	must(b.CreateRule("t", "s", broker.Rule{Name: "correlation", Filter: correlation}))
+	}))(t)
+	must.Get(b.CreateRule("t", "s", broker.Rule{Name: "correlation", Filter: correlation}))(t)
 	send(t, b, "t", spec{id: "matches", properties: amqp.Map{{Key: "n", Value: int64(5)}}}, spec{id: "does not"})
 	send(t, b, "forwards", spec{id: "forwarded"})
 	send(t, b, "q", spec{id: "scheduled late", at: time.Now().Add(2 * time.Hour)}, spec{id: "1"}) // a duplicate
@@ -67,17 +64,15 @@ func fill(t *testing.T, b *broker.Broker) {
 	r.settle(r.next(), broker.Outcome{Kind: broker.MoveDeadLetter, Reason: "late"})
 	r.Close()
 	setState(t, b, "two", "other")
-	if err := b.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Flush())
 }
 
 // setState sets the state of a session.
 func setState(t *testing.T, b *broker.Broker, id, state string) {
 	t.Helper()
-	session := must(source(t, b, "sessions").Accept(id))
+	session := must.Get(source(t, b, "sessions").Accept(id))(t)
 	defer session.Close()
-	must(source(t, b, "sessions").SetSessionState(id, []byte(state)))
+	must.Get(source(t, b, "sessions").SetSessionState(id, []byte(state)))(t)
 }
 
 // TestFormat holds the journal to its format: fill writes the golden bytes, and data with these is read as it was.
@@ -85,15 +80,13 @@ func TestFormat(t *testing.T) {
 	durable(t, func(t *testing.T, b *broker.Broker, dir string) {
 		fill(t, b)
 		for _, name := range dataFiles(t, golden) {
-			want, got := must(os.ReadFile(filepath.Join(golden, name))), must(os.ReadFile(filepath.Join(dir, name)))
+			want, got := must.Get(os.ReadFile(filepath.Join(golden, name)))(t), must.Get(os.ReadFile(filepath.Join(dir, name)))(t)
 			if !bytes.Equal(want, got) {
 				t.Errorf("%s is written in other bytes", name)
 			}
 		}
 		kept := t.TempDir()
-		if err := os.CopyFS(kept, os.DirFS(golden)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.CopyFS(kept, os.DirFS(golden)))
 		old, stop := start(t, broker.Config{Dir: kept})
 		defer stop()
 		if diff := cmp.Diff(look(t, b), look(t, old), cmp.Comparer(bytes.Equal)); diff != "" {
@@ -111,8 +104,8 @@ func use(t *testing.T, b *broker.Broker) {
 	wantIDs(t, peek(t, b, "t/Subscriptions/s"), "matches")
 	wantReason(t, first(t, b, "q/$DeadLetterQueue"), "no")
 	for id, want := range map[string]string{"one": "state", "two": "other"} {
-		session := must(source(t, b, "sessions").Accept(id))
-		if got := must(source(t, b, "sessions").SessionState(id)); string(got) != want {
+		session := must.Get(source(t, b, "sessions").Accept(id))(t)
+		if got := must.Get(source(t, b, "sessions").SessionState(id))(t); string(got) != want {
 			t.Errorf("session %s has state %q", id, got)
 		}
 		session.Close()
@@ -134,7 +127,7 @@ func use(t *testing.T, b *broker.Broker) {
 func dataFiles(t *testing.T, dir string) []string {
 	t.Helper()
 	var names []string
-	for _, entry := range must(os.ReadDir(dir)) {
+	for _, entry := range must.Get(os.ReadDir(dir))(t) {
 		names = append(names, entry.Name())
 	}
 	if len(names) != 2 {
@@ -151,7 +144,7 @@ func TestDamagedJournal(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		b, stop := start(t, broker.Config{Dir: dir})
 		for _, name := range []string{"one", "two"} {
-			must(b.CreateQueue(name, broker.Options{}))
+			must.Get(b.CreateQueue(name, broker.Options{}))(t)
 		}
 		for range 10 {
 			send(t, b, "one", ids(1)...)
@@ -163,18 +156,13 @@ func TestDamagedJournal(t *testing.T) {
 	if err != nil || len(files) != 1 {
 		t.Fatal(files, err)
 	}
-	whole, err := os.ReadFile(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := must.Get(os.ReadFile(files[0]))(t)
 	head := len("carillon journal 1\n")
 	for i := head; i < len(whole); i += len(whole) / 40 {
 		damaged := append([]byte(nil), whole...)
 		damaged[i] ^= 4
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, filepath.Base(files[0])), damaged, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, filepath.Base(files[0])), damaged, 0o600))
 		var log strings.Builder
 		bubble.Test(t, func(t *testing.T) {
 			_, stop := start(t, broker.Config{Dir: dir, Logger: slog.New(slog.NewTextHandler(&log, nil))})

@@ -9,21 +9,22 @@ import (
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // FuzzReplay has a broker restored from anything.
 func FuzzReplay(f *testing.F) {
 	b := broker.New(broker.Config{})
-	must(b.CreateQueue("q", broker.Options{DefaultTTL: time.Hour}))
+	must.Get(b.CreateQueue("q", broker.Options{DefaultTTL: time.Hour}))(f)
 	send(f, b, "q", spec{id: "1"}, spec{id: "2", at: time.Now().Add(time.Hour)})
 	f.Add(b.Record("q"))
-	must(b.CreateTopic("t", broker.Options{}))
+	must.Get(b.CreateTopic("t", broker.Options{}))(f)
 	f.Add(b.Record("t"))
-	must(b.CreateSubscription("t", "s", broker.Options{}, &broker.Rule{Filter: sql("a = 1")}))
+	must.Get(b.CreateSubscription("t", "s", broker.Options{}, &broker.Rule{Filter: sql(f, "a = 1")}))(f)
 	f.Add(b.Record("t/Subscriptions/s"))
 	f.Fuzz(func(t *testing.T, record []byte) {
 		b := broker.New(broker.Config{})
-		must(b.CreateQueue("q", broker.Options{}))
+		must.Get(b.CreateQueue("q", broker.Options{}))(t)
 		if err := b.Replay(record); err != nil {
 			return
 		}
@@ -46,7 +47,7 @@ func FuzzSend(f *testing.F) {
 			return
 		}
 		b := broker.New(broker.Config{})
-		must(b.CreateQueue("q", broker.Options{}))
+		must.Get(b.CreateQueue("q", broker.Options{}))(t)
 		if _, err := target(t, b, "q").Send([]amqp.Message{sent}, nil); err != nil {
 			return
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 	"github.com/carillon-sched/carillon/integration/testkit/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // onFakeTime runs a test with a running broker in a time of its own.
@@ -27,9 +28,7 @@ func onFakeTime(t *testing.T, f func(t *testing.T, b *broker.Broker)) {
 func start(tb testing.TB, config broker.Config) (_ *broker.Broker, stop func()) {
 	tb.Helper()
 	b := broker.New(config)
-	if err := b.Load(); err != nil {
-		tb.Fatal(err)
-	}
+	must.Do(tb, b.Load())
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- b.Run(ctx) }()
@@ -90,36 +89,17 @@ func build(tb testing.TB, s spec) amqp.Message {
 	raw = amqp.AppendProperties(raw, p)
 	raw = amqp.AppendApplicationProperties(raw, s.properties)
 	raw = amqp.AppendData(raw, []byte("body of "+s.id))
-	m, err := amqp.ParseMessage(raw)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return m
-}
-
-func must[T any](value T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return value
+	return must.Get(amqp.ParseMessage(raw))(tb)
 }
 
 func target(tb testing.TB, b *broker.Broker, path string) *broker.Target {
 	tb.Helper()
-	found, err := b.Target(path)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return found
+	return must.Get(b.Target(path))(tb)
 }
 
 func source(tb testing.TB, b *broker.Broker, path string) *broker.Source {
 	tb.Helper()
-	found, err := b.Source(path)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return found
+	return must.Get(b.Source(path))(tb)
 }
 
 // send sends messages one by one.
@@ -157,10 +137,7 @@ func receive(tb testing.TB, b *broker.Broker, path string, config broker.Receive
 	tb.Helper()
 	c := &client{t: tb, source: source(tb, b, path)}
 	config.Wake = func() { c.woken++ }
-	r, err := c.source.Receive(config)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	r := must.Get(c.source.Receive(config))(tb)
 	c.Receiver = r
 	return c
 }
@@ -175,10 +152,7 @@ func (g got) id() string { return amqp.IDString(g.Properties().MessageID) }
 
 func parse(tb testing.TB, d broker.Delivery) got {
 	tb.Helper()
-	m, err := amqp.ParseMessage(d.Payload)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	m := must.Get(amqp.ParseMessage(d.Payload))(tb)
 	return got{d, m}
 }
 
@@ -219,10 +193,7 @@ func (c *client) settle(g got, outcome broker.Outcome) {
 // peek returns the ids of all messages.
 func peek(tb testing.TB, b *broker.Broker, path string) []string {
 	tb.Helper()
-	deliveries, err := source(tb, b, path).Peek(0, 1000, nil)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	deliveries := must.Get(source(tb, b, path).Peek(0, 1000, nil))(tb)
 	var all []string
 	for _, d := range deliveries {
 		all = append(all, parse(tb, d).id())

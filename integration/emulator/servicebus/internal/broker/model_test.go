@@ -14,6 +14,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 	"github.com/carillon-sched/carillon/integration/testkit/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 const (
@@ -96,13 +97,13 @@ func (m *model) check(t *rapid.T) {
 	if got, want := fmt.Sprint(peek(m.t, m.broker, deadLetters)), fmt.Sprint(m.ids("dead")); got != want {
 		t.Fatalf("the dead-letter queue has %s, want %s", got, want)
 	}
-	for _, d := range must(m.source.Peek(0, 1000, nil)) {
+	for _, d := range must.Get(m.source.Peek(0, 1000, nil))(t) {
 		g := parse(m.t, d)
 		if x := m.messages[g.id()]; x.count != g.Header().DeliveryCount || x.seq != g.Sequence {
 			t.Fatalf("message %s has count %d and number %d, want %d and %d", g.id(), g.Header().DeliveryCount, g.Sequence, x.count, x.seq)
 		}
 	}
-	counts := must(m.broker.Entity("q")).Usage.Counts
+	counts := must.Get(m.broker.Entity("q"))(t).Usage.Counts
 	if counts.Active != int64(len(m.ids("ready", "locked", "deferred"))) || counts.DeadLetter != int64(len(m.ids("dead"))) {
 		t.Fatalf("counts %+v", counts)
 	}
@@ -122,10 +123,8 @@ func (m *model) send(t *rapid.T) {
 		m.messages[s.id] = x
 		batch = append(batch, build(m.t, s))
 	}
-	receipt := must(target(m.t, m.broker, "q").Send(batch, nil))
-	if err := receipt.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	receipt := must.Get(target(m.t, m.broker, "q").Send(batch, nil))(t)
+	must.Do(t, receipt.Wait())
 }
 
 func (m *model) receive(t *rapid.T) {
@@ -215,10 +214,7 @@ func (m *model) receiveDeferred(t *rapid.T) {
 
 func (m *model) renew(t *rapid.T) {
 	x := m.pick(t)
-	var err error
-	if x.locked, err = m.source.Renew(x.token); err != nil {
-		t.Fatal(err)
-	}
+	x.locked = must.Get(m.source.Renew(x.token))(t)
 }
 
 func (m *model) wait(t *rapid.T) {
@@ -226,9 +222,7 @@ func (m *model) wait(t *rapid.T) {
 }
 
 func (m *model) snapshot(t *rapid.T) {
-	if err := m.broker.Snapshot(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.broker.Snapshot())
 }
 
 // restart ends the broker in good order or as a crash would, and starts another. Locks do not outlive it.
@@ -237,9 +231,7 @@ func (m *model) restart(t *rapid.T) {
 	synctest.Wait()
 	dir := m.dir
 	if rapid.Bool().Draw(t, "crash") {
-		if err := m.broker.Flush(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.broker.Flush())
 		m.dir = crash(m.t, dir)
 		m.stop()
 	} else {
@@ -256,7 +248,7 @@ func (m *model) restart(t *rapid.T) {
 func (m *model) open() {
 	m.broker, m.stop = start(m.t, broker.Config{Dir: m.dir})
 	if _, err := m.broker.Entity("q"); err != nil {
-		must(m.broker.CreateQueue("q", broker.Options{LockDuration: modelLock, MaxDeliveryCount: modelAttempts}))
+		must.Get(m.broker.CreateQueue("q", broker.Options{LockDuration: modelLock, MaxDeliveryCount: modelAttempts}))(m.t)
 	}
 	m.receiver = receive(m.t, m.broker, "q", broker.ReceiverConfig{})
 	m.source = m.receiver.source

@@ -9,14 +9,13 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 	"github.com/carillon-sched/carillon/integration/testkit/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 func queue(t *testing.T, options broker.Options, f func(t *testing.T, b *broker.Broker)) {
 	t.Helper()
 	onFakeTime(t, func(t *testing.T, b *broker.Broker) {
-		if _, err := b.CreateQueue("q", options); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(b.CreateQueue("q", options))(t)
 		f(t, b)
 	})
 }
@@ -60,7 +59,7 @@ func TestSendAndReceive(t *testing.T) {
 		r.settle(m, broker.Outcome{})
 		_, err := r.source.Settle(m.Token, broker.Outcome{}, nil)
 		wantCondition(t, err, broker.MessageLockLost)
-		if info := must(b.Entity("q")); info.Usage.Total() != 0 || info.Usage.Size != 0 {
+		if info := must.Get(b.Entity("q"))(t); info.Usage.Total() != 0 || info.Usage.Size != 0 {
 			t.Errorf("%+v", info.Usage)
 		}
 	})
@@ -131,7 +130,7 @@ func TestUnfetchedDeliveryDoesNotCount(t *testing.T) {
 func TestDeadLetter(t *testing.T) {
 	queue(t, broker.Options{RequiresSession: true}, func(t *testing.T, b *broker.Broker) {
 		send(t, b, "q", spec{id: "1", session: "s"})
-		session := must(source(t, b, "q").Accept("s"))
+		session := must.Get(source(t, b, "q").Accept("s"))(t)
 		r := receive(t, b, "q", broker.ReceiverConfig{Session: session})
 		r.SetCredit(1)
 		r.settle(r.next(), broker.Outcome{
@@ -158,7 +157,7 @@ func TestDeadLetter(t *testing.T) {
 			t.Errorf("count %d", m.Header().DeliveryCount)
 		}
 		d.settle(m, broker.Outcome{})
-		if counts := must(b.Entity("q")).Usage.Counts; counts.Total() != 0 {
+		if counts := must.Get(b.Entity("q"))(t).Usage.Counts; counts.Total() != 0 {
 			t.Errorf("%+v", counts)
 		}
 	})
@@ -195,7 +194,7 @@ func TestTTL(t *testing.T) {
 func TestExpiredMessageIsNotDelivered(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		b := broker.New(broker.Config{}) // does not run
-		must(b.CreateQueue("q", broker.Options{DeadLetterOnExpiration: true, LockDuration: time.Second}))
+		must.Get(b.CreateQueue("q", broker.Options{DeadLetterOnExpiration: true, LockDuration: time.Second}))(t)
 		send(t, b, "q", spec{id: "1", ttl: time.Second}, spec{id: "2"})
 		time.Sleep(time.Second)
 		r := receive(t, b, "q", broker.ReceiverConfig{})
@@ -214,7 +213,7 @@ func TestSchedule(t *testing.T) {
 			t.Fatal(numbers, err)
 		}
 		send(t, b, "q", spec{id: "3"}, spec{id: "past", at: time.Now().Add(-time.Hour)})
-		if counts := must(b.Entity("q")).Usage.Counts; counts.Scheduled != 2 || counts.Active != 2 {
+		if counts := must.Get(b.Entity("q"))(t).Usage.Counts; counts.Scheduled != 2 || counts.Active != 2 {
 			t.Errorf("%+v", counts)
 		}
 		if got := first(t, b, "q"); got.MessageAnnotations().Get("x-opt-message-state") != int32(2) {
@@ -301,7 +300,7 @@ func TestDelete(t *testing.T) {
 func TestStatus(t *testing.T) {
 	queue(t, broker.Options{}, func(t *testing.T, b *broker.Broker) {
 		r := receive(t, b, "q", broker.ReceiverConfig{})
-		must(b.Update(broker.QueueKind, "q", broker.Options{Status: broker.ReceiveDisabled}))
+		must.Get(b.Update(broker.QueueKind, "q", broker.Options{Status: broker.ReceiveDisabled}))(t)
 		wantCondition(t, r.Err(), broker.EntityDisabled)
 		if r.woken != 1 {
 			t.Error("not woken")
@@ -309,7 +308,7 @@ func TestStatus(t *testing.T) {
 		send(t, b, "q", spec{id: "1"})
 		_, err := source(t, b, "q").Receive(broker.ReceiverConfig{})
 		wantCondition(t, err, broker.EntityDisabled)
-		must(b.Update(broker.QueueKind, "q", broker.Options{Status: broker.SendDisabled}))
+		must.Get(b.Update(broker.QueueKind, "q", broker.Options{Status: broker.SendDisabled}))(t)
 		_, err = target(t, b, "q").Send([]amqp.Message{build(t, spec{})}, nil)
 		wantCondition(t, err, broker.EntityDisabled)
 		r.Close()

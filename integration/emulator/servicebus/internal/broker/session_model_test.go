@@ -13,6 +13,7 @@ import (
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 	"github.com/carillon-sched/carillon/integration/testkit/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // A modelSession is what the model knows of a session: its messages in their order, and who has it.
@@ -79,7 +80,7 @@ func (m *sessionModel) check(t *rapid.T) {
 	var withMessages []string
 	for _, s := range m.sessions {
 		var have, want []string
-		for _, d := range must(m.source.Peek(0, 1000, &s.id)) {
+		for _, d := range must.Get(m.source.Peek(0, 1000, &s.id))(t) {
 			g := parse(m.t, d)
 			have = append(have, fmt.Sprint(g.id(), "/", g.Header().DeliveryCount))
 		}
@@ -96,7 +97,7 @@ func (m *sessionModel) check(t *rapid.T) {
 			t.Fatalf("session %s: %v", s.id, s.client.Err())
 		}
 	}
-	if got := must(m.source.Sessions(time.Time{}, 0, 10)); !slices.Equal(got, withMessages) {
+	if got := must.Get(m.source.Sessions(time.Time{}, 0, 10))(t); !slices.Equal(got, withMessages) {
 		t.Fatalf("sessions %v, want %v", got, withMessages)
 	}
 }
@@ -192,10 +193,7 @@ func (m *sessionModel) settle(t *rapid.T) {
 
 func (m *sessionModel) renew(t *rapid.T) {
 	s := m.pick(t, isOwned)
-	var err error
-	if s.until, err = m.source.RenewSession(s.id); err != nil {
-		t.Fatal(err)
-	}
+	s.until = must.Get(m.source.RenewSession(s.id))(t)
 }
 
 func (m *sessionModel) close(t *rapid.T) {
@@ -214,7 +212,7 @@ func TestSessionModel(t *testing.T) {
 		rapid.Check(undated{t}, func(rt *rapid.T) {
 			b, stop := start(t, broker.Config{})
 			defer stop()
-			must(b.CreateQueue("q", broker.Options{RequiresSession: true, LockDuration: modelLock, MaxDeliveryCount: modelAttempts}))
+			must.Get(b.CreateQueue("q", broker.Options{RequiresSession: true, LockDuration: modelLock, MaxDeliveryCount: modelAttempts}))(rt)
 			m := &sessionModel{t: t, broker: b, source: source(t, b, "q"), sessions: []*modelSession{{id: "a"}, {id: "b"}, {id: "c"}}}
 			rt.Repeat(map[string]func(*rapid.T){
 				"": m.check, "send": m.send, "accept": m.accept, "acceptNext": m.acceptNext, "receive": m.receive, "settle": m.settle,

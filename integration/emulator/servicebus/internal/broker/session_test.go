@@ -10,6 +10,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 	"github.com/carillon-sched/carillon/integration/testkit/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 func sessionQueue(t *testing.T, f func(t *testing.T, b *broker.Broker)) {
@@ -39,7 +40,7 @@ func TestSessionLockExpiry(t *testing.T) {
 	sessionQueue(t, func(t *testing.T, b *broker.Broker) {
 		send(t, b, "q", spec{id: "1", session: "s"}, spec{id: "2", session: "s"})
 		from := source(t, b, "q")
-		r := receive(t, b, "q", broker.ReceiverConfig{Session: must(from.Accept("s"))})
+		r := receive(t, b, "q", broker.ReceiverConfig{Session: must.Get(from.Accept("s"))(t)})
 		r.SetCredit(2)
 		m := r.next()
 		pass(9 * time.Second)
@@ -60,7 +61,7 @@ func TestSessionLockExpiry(t *testing.T) {
 		_, err = from.SessionState("s")
 		wantCondition(t, err, broker.SessionLockLost)
 		r.Close()
-		r = receive(t, b, "q", broker.ReceiverConfig{Session: must(from.Accept("s"))})
+		r = receive(t, b, "q", broker.ReceiverConfig{Session: must.Get(from.Accept("s"))(t)})
 		r.SetCredit(2)
 		if m = r.next(); m.id() != "1" || m.Header().DeliveryCount != 1 {
 			t.Error("the delivery did not count")
@@ -86,7 +87,7 @@ func TestAcceptNextWaits(t *testing.T) {
 		}
 		got := make(chan string, 2)
 		for range 2 {
-			go func() { got <- must(from.AcceptNext(context.Background())).ID() }()
+			go func() { got <- must.Get(from.AcceptNext(context.Background()))(t).ID() }()
 		}
 		synctest.Wait()
 		send(t, b, "q", spec{session: "a"}, spec{session: "a"})
@@ -119,11 +120,11 @@ func TestSessionState(t *testing.T) {
 		from := source(t, b, "q")
 		_, err := from.SetSessionState("s", []byte("x"))
 		wantCondition(t, err, broker.SessionLockLost)
-		s := must(from.Accept("s"))
+		s := must.Get(from.Accept("s"))(t)
 		if state, err := from.SessionState("s"); state != nil || err != nil {
 			t.Error(state, err)
 		}
-		must(from.SetSessionState("s", []byte("state")))
+		must.Get(from.SetSessionState("s", []byte("state")))(t)
 		s.Close()
 		set := time.Now()
 		pass(time.Second)
@@ -140,28 +141,28 @@ func TestSessionState(t *testing.T) {
 			{set.Add(-time.Second), 0, 100, []string{"s"}},
 			{set, 0, 100, nil},
 		} {
-			wantIDs(t, must(from.Sessions(want.after, want.skip, want.top)), want.ids...)
+			wantIDs(t, must.Get(from.Sessions(want.after, want.skip, want.top))(t), want.ids...)
 		}
-		s = must(from.Accept("s"))
-		if state := must(from.SessionState("s")); string(state) != "state" {
+		s = must.Get(from.Accept("s"))(t)
+		if state := must.Get(from.SessionState("s"))(t); string(state) != "state" {
 			t.Errorf("%q", state)
 		}
-		must(from.SetSessionState("s", []byte{})) // clients have no other way to send nothing
+		must.Get(from.SetSessionState("s", []byte{}))(t) // clients have no other way to send nothing
 		if state, err := from.SessionState("s"); state != nil || err != nil {
 			t.Error(state, err)
 		}
 		s.Close()
-		wantIDs(t, must(from.Sessions(time.Time{}, 0, 100)), "m")
+		wantIDs(t, must.Get(from.Sessions(time.Time{}, 0, 100))(t), "m")
 	})
 }
 
 func TestTTLInSession(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		b := broker.New(broker.Config{}) // does not run, so that only receivers look
-		must(b.CreateQueue("q", broker.Options{RequiresSession: true, DeadLetterOnExpiration: true, LockDuration: 10 * time.Second}))
+		must.Get(b.CreateQueue("q", broker.Options{RequiresSession: true, DeadLetterOnExpiration: true, LockDuration: 10 * time.Second}))(t)
 		send(t, b, "q", spec{id: "1", session: "s", ttl: time.Second}, spec{id: "2", session: "s"})
 		from := source(t, b, "q")
-		r := receive(t, b, "q", broker.ReceiverConfig{Session: must(from.Accept("s"))})
+		r := receive(t, b, "q", broker.ReceiverConfig{Session: must.Get(from.Accept("s"))(t)})
 		time.Sleep(time.Second)
 		r.SetCredit(5)
 		wantIDs(t, r.all(), "2")
@@ -185,15 +186,13 @@ func TestSessionsEndWithTheirEntity(t *testing.T) {
 	sessionQueue(t, func(t *testing.T, b *broker.Broker) {
 		send(t, b, "q", spec{id: "a", session: "a"}, spec{id: "b", session: "b"})
 		from := source(t, b, "q")
-		r := receive(t, b, "q", broker.ReceiverConfig{Session: must(from.Accept("a"))})
+		r := receive(t, b, "q", broker.ReceiverConfig{Session: must.Get(from.Accept("a"))(t)})
 		r.SetCredit(1)
 		r.next()
-		idle := receive(t, b, "q", broker.ReceiverConfig{Session: must(from.Accept("b"))})
+		idle := receive(t, b, "q", broker.ReceiverConfig{Session: must.Get(from.Accept("b"))(t)})
 		idle.SetCredit(1)
-		alone := must(from.Accept("c"))
-		if err := b.Delete("q"); err != nil {
-			t.Fatal(err)
-		}
+		alone := must.Get(from.Accept("c"))(t)
+		must.Do(t, b.Delete("q"))
 		wantCondition(t, r.Err(), broker.NotFound)
 		r.Close()
 		idle.Close()

@@ -14,6 +14,7 @@ import (
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // A tally counts how often each message was completed.
@@ -104,12 +105,12 @@ func TestManyAtOnce(t *testing.T) {
 	const senders, each = 4, 500
 	b, stop := start(t, broker.Config{Dir: t.TempDir()})
 	defer stop()
-	must(b.CreateQueue("q", broker.Options{}))
-	must(b.CreateQueue("in", broker.Options{ForwardTo: "t"}))
-	must(b.CreateTopic("t", broker.Options{}))
-	must(b.CreateSubscription("t", "all", broker.Options{}, nil))
-	must(b.CreateSubscription("t", "on", broker.Options{ForwardTo: "end"}, nil))
-	must(b.CreateQueue("end", broker.Options{}))
+	must.Get(b.CreateQueue("q", broker.Options{}))(t)
+	must.Get(b.CreateQueue("in", broker.Options{ForwardTo: "t"}))(t)
+	must.Get(b.CreateTopic("t", broker.Options{}))(t)
+	must.Get(b.CreateSubscription("t", "all", broker.Options{}, nil))(t)
+	must.Get(b.CreateSubscription("t", "on", broker.Options{ForwardTo: "end"}, nil))(t)
+	must.Get(b.CreateQueue("end", broker.Options{}))(t)
 	tallies := map[string]*tally{}
 	var group sync.WaitGroup
 	for _, path := range []string{"q", "t/Subscriptions/all", "end"} {
@@ -164,7 +165,7 @@ func TestSessionsAtOnce(t *testing.T) {
 	const sessions, each = 50, 20
 	b, stop := start(t, broker.Config{})
 	defer stop()
-	must(b.CreateQueue("q", broker.Options{RequiresSession: true}))
+	must.Get(b.CreateQueue("q", broker.Options{RequiresSession: true}))(t)
 	for i := range each {
 		for s := range sessions {
 			send(t, b, "q", spec{id: strconv.Itoa(i), session: strconv.Itoa(s)})
@@ -227,7 +228,7 @@ func TestKill(t *testing.T) {
 	b, stop := start(t, broker.Config{Dir: dir})
 	defer stop()
 	have := map[string]int{}
-	deliveries := must(source(t, b, "q").Peek(0, 1<<20, nil))
+	deliveries := must.Get(source(t, b, "q").Peek(0, 1<<20, nil))(t)
 	for _, d := range deliveries {
 		have[parse(t, d).id()]++
 	}
@@ -254,13 +255,8 @@ func kill(t *testing.T, dir string, said map[string][]string) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestKill$")
 	command.Env = append(os.Environ(), victimDir+"="+dir)
-	out, err := command.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(command.StdoutPipe())(t)
+	must.Do(t, command.Start())
 	lines := bufio.NewScanner(out)
 	for n := 0; lines.Scan(); n++ {
 		if n == 400 {
@@ -279,7 +275,7 @@ func victim(t *testing.T, dir string) {
 	t.Helper()
 	b, _ := start(t, broker.Config{Dir: dir})
 	if _, err := b.Entity("q"); err != nil {
-		must(b.CreateQueue("q", broker.Options{}))
+		must.Get(b.CreateQueue("q", broker.Options{}))(t)
 	}
 	r := receive(t, b, "q", broker.ReceiverConfig{})
 	for i := 0; ; i++ {

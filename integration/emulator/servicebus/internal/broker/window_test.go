@@ -14,15 +14,12 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/filter"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 func window(tb testing.TB, b *broker.Broker, path string) *broker.Inspector {
 	tb.Helper()
-	w, err := b.Window(path)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return w
+	return must.Get(b.Window(path))(tb)
 }
 
 const every = broker.Waiting | broker.Held | broker.Deferred | broker.Scheduled
@@ -57,7 +54,7 @@ func purge(w *broker.Inspector, stages broker.Stage) (n int, err error) {
 // TestWindow has each stage of a message, and what can be done in it.
 func TestWindow(t *testing.T) {
 	onFakeTime(t, func(t *testing.T, b *broker.Broker) {
-		must(b.CreateQueue("q", broker.Options{AutoDeleteOnIdle: time.Hour}))
+		must.Get(b.CreateQueue("q", broker.Options{AutoDeleteOnIdle: time.Hour}))(t)
 		send(t, b, "q", ids(3)...)
 		send(t, b, "q", spec{id: "later", at: time.Now().Add(10 * time.Minute)}, spec{id: "short", ttl: time.Second})
 		c := receive(t, b, "q", broker.ReceiverConfig{})
@@ -72,7 +69,7 @@ func TestWindow(t *testing.T) {
 		wantIDs(t, browse(t, b, "q", broker.Deferred), "2")
 		wantIDs(t, browse(t, b, "q", broker.Waiting), "3")
 		wantIDs(t, browse(t, b, "q", broker.Scheduled), "later")
-		if u := must(b.Entity("q")).Usage; u.Deferred != 1 || u.Active != 3 {
+		if u := must.Get(b.Entity("q"))(t).Usage; u.Deferred != 1 || u.Active != 3 {
 			t.Errorf("counts are %+v", u)
 		}
 		w := window(t, b, "q")
@@ -113,7 +110,7 @@ func TestResubmitWhileReceived(t *testing.T) {
 	const total = 2000
 	b, stop := start(t, broker.Config{})
 	defer stop()
-	must(b.CreateQueue("q", broker.Options{}))
+	must.Get(b.CreateQueue("q", broker.Options{}))(t)
 	send(t, b, "q", ids(total)...)
 	c := receive(t, b, "q", broker.ReceiverConfig{})
 	c.SetCredit(total)
@@ -163,7 +160,7 @@ func TestPurgeWhileReceived(t *testing.T) {
 	const rounds, each = 50, 100
 	b, stop := start(t, broker.Config{})
 	defer stop()
-	must(b.CreateQueue("q", broker.Options{}))
+	must.Get(b.CreateQueue("q", broker.Options{}))(t)
 	w := window(t, b, "q")
 	received, purged := 0, 0
 	for round := range rounds {
@@ -193,16 +190,13 @@ func TestPurgeWhileReceived(t *testing.T) {
 		})
 		group.Wait()
 		received += <-counts + <-counts
-		rest, err := purge(w, every)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rest := must.Get(purge(w, every))(t)
 		purged += rest
 	}
 	if received+purged != rounds*each {
 		t.Errorf("%d were received and %d purged, of %d", received, purged, rounds*each)
 	}
-	if u := must(b.Entity("q")).Usage; u.Total() != 0 || u.Size != 0 {
+	if u := must.Get(b.Entity("q"))(t).Usage; u.Total() != 0 || u.Size != 0 {
 		t.Errorf("the queue is empty, and has %+v", u)
 	}
 }
@@ -236,8 +230,8 @@ func resubmit(tb testing.TB, w *broker.Inspector, sequence int64, toTopic bool) 
 func TestResubmitToNobody(t *testing.T) {
 	b, stop := start(t, broker.Config{})
 	defer stop()
-	must(b.CreateTopic("t", broker.Options{DuplicateDetection: true}))
-	must(b.CreateSubscription("t", "s", broker.Options{}, nil))
+	must.Get(b.CreateTopic("t", broker.Options{DuplicateDetection: true}))(t)
+	must.Get(b.CreateSubscription("t", "s", broker.Options{}, nil))(t)
 	send(t, b, "t", spec{id: "1", properties: amqp.Map{{Key: "n", Value: "text"}}})
 	const path = "t/Subscriptions/s"
 	bury(t, b, path, 1)
@@ -249,16 +243,14 @@ func TestResubmitToNobody(t *testing.T) {
 	}
 	for _, rule := range []broker.Rule{
 		{Name: broker.DefaultRule, Filter: filter.FalseFilter()},
-		{Name: broker.DefaultRule, Filter: must(filter.ParseSQL("n > 1", nil))},
+		{Name: broker.DefaultRule, Filter: must.Get(filter.ParseSQL("n > 1", nil))(t)},
 	} {
-		must(b.UpdateRule("t", "s", rule))
+		must.Get(b.UpdateRule("t", "s", rule))(t)
 		wantCondition(t, resubmit(t, w, g[0].Sequence, true), broker.NotAllowed)
 		wantIDs(t, browse(t, b, path+"/$DeadLetterQueue", every), dead...)
 	}
-	must(b.UpdateRule("t", "s", broker.Rule{Name: broker.DefaultRule, Filter: must(filter.ParseSQL("n = 'text'", nil))}))
-	if err := resubmit(t, w, g[0].Sequence, true); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(b.UpdateRule("t", "s", broker.Rule{Name: broker.DefaultRule, Filter: must.Get(filter.ParseSQL("n = 'text'", nil))(t)}))(t)
+	must.Do(t, resubmit(t, w, g[0].Sequence, true))
 	wantIDs(t, browse(t, b, path, every), "1")
 	wantIDs(t, browse(t, b, path+"/$DeadLetterQueue", every))
 }
@@ -268,26 +260,24 @@ func TestResubmitForwarded(t *testing.T) {
 	for _, restarts := range []bool{false, true} {
 		dir := t.TempDir()
 		b, stop := start(t, broker.Config{Dir: dir})
-		must(b.CreateQueue("to", broker.Options{DuplicateDetection: true}))
-		must(b.CreateQueue("from", broker.Options{}))
+		must.Get(b.CreateQueue("to", broker.Options{DuplicateDetection: true}))(t)
+		must.Get(b.CreateQueue("from", broker.Options{}))(t)
 		send(t, b, "to", spec{id: "1"})
 		send(t, b, "from", spec{id: "1"})
 		bury(t, b, "from", 1)
 		w := window(t, b, "from/$DeadLetterQueue")
 		if !restarts {
-			must(b.Update(broker.QueueKind, "from", broker.Options{ForwardTo: "to"}))
+			must.Get(b.Update(broker.QueueKind, "from", broker.Options{ForwardTo: "to"}))(t)
 		}
-		if err := resubmit(t, w, 1, false); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, resubmit(t, w, 1, false))
 		if restarts {
 			stop()
 			b, stop = start(t, broker.Config{Dir: dir})
-			must(b.Update(broker.QueueKind, "from", broker.Options{ForwardTo: "to"}))
+			must.Get(b.Update(broker.QueueKind, "from", broker.Options{ForwardTo: "to"}))(t)
 			send(t, b, "from", spec{id: "2"}) // which has the others go on, too
 		}
 		deadline := time.Now().Add(20 * time.Second)
-		for must(b.Entity("from")).Usage.Total() > 0 && time.Now().Before(deadline) {
+		for must.Get(b.Entity("from"))(t).Usage.Total() > 0 && time.Now().Before(deadline) {
 			runtime.Gosched()
 		}
 		got := browse(t, b, "to", every)
@@ -302,15 +292,15 @@ func TestResubmitForwarded(t *testing.T) {
 func TestResubmitIntoFull(t *testing.T) {
 	b, stop := start(t, broker.Config{})
 	defer stop()
-	must(b.CreateQueue("q", broker.Options{}))
+	must.Get(b.CreateQueue("q", broker.Options{}))(t)
 	send(t, b, "q", ids(2)...)
 	bury(t, b, "q", 2)
 	w := window(t, b, "q/$DeadLetterQueue")
-	must(b.Update(broker.QueueKind, "q", broker.Options{MaxSize: must(b.Entity("q")).Usage.Size}))
+	must.Get(b.Update(broker.QueueKind, "q", broker.Options{MaxSize: must.Get(b.Entity("q"))(t).Usage.Size}))(t)
 	if err := resubmit(t, w, 1, false); err != nil {
 		t.Error(err)
 	}
-	must(b.Update(broker.QueueKind, "q", broker.Options{MaxSize: 10}))
+	must.Get(b.Update(broker.QueueKind, "q", broker.Options{MaxSize: 10}))(t)
 	wantCondition(t, resubmit(t, w, 2, false), broker.ResourceLimitExceeded)
 	wantIDs(t, browse(t, b, "q", every), "1")
 	wantIDs(t, browse(t, b, "q/$DeadLetterQueue", every), "2")
@@ -320,24 +310,20 @@ func TestResubmitIntoFull(t *testing.T) {
 func TestResubmitTorn(t *testing.T) {
 	dir := t.TempDir()
 	b, stop := start(t, broker.Config{Dir: dir})
-	must(b.CreateQueue("q", broker.Options{DuplicateDetection: true}))
+	must.Get(b.CreateQueue("q", broker.Options{DuplicateDetection: true}))(t)
 	send(t, b, "q", ids(1)...)
 	bury(t, b, "q", 1)
-	logs := must(filepath.Glob(filepath.Join(dir, "*.log")))
-	before := must(os.Stat(logs[0])).Size()
-	if err := resubmit(t, window(t, b, "q/$DeadLetterQueue"), 1, false); err != nil {
-		t.Fatal(err)
-	}
+	logs := must.Get(filepath.Glob(filepath.Join(dir, "*.log")))(t)
+	before := must.Get(os.Stat(logs[0]))(t).Size()
+	must.Do(t, resubmit(t, window(t, b, "q/$DeadLetterQueue"), 1, false))
 	stop()
-	after := must(os.ReadFile(logs[0]))
+	after := must.Get(os.ReadFile(logs[0]))(t)
 	if len(logs) != 1 || int64(len(after)) <= before {
 		t.Fatalf("%d logs, of %d and then %d bytes", len(logs), before, len(after))
 	}
 	for size := int(before); size <= len(after); size++ {
 		torn := t.TempDir()
-		if err := os.WriteFile(filepath.Join(torn, filepath.Base(logs[0])), after[:size], 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(torn, filepath.Base(logs[0])), after[:size], 0o600))
 		b, stop := start(t, broker.Config{Dir: torn})
 		alive, dead := browse(t, b, "q", every), browse(t, b, "q/$DeadLetterQueue", every)
 		if whole := size == len(after); len(alive)+len(dead) != 1 || whole != (len(alive) == 1) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // TestExplain has each question of a filter with its answer and what it found.
@@ -16,10 +17,7 @@ func TestExplain(t *testing.T) {
 		{Key: "price", Value: int32(7)}, {Key: "colour", Value: "red"}, {Key: "sold", Value: false}, {Key: "big name", Value: "x"},
 	})
 	raw = amqp.AppendData(raw, []byte("body"))
-	m, err := amqp.ParseMessage(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(amqp.ParseMessage(raw))(t)
 	view := NewMessage(m, time.Unix(0, 0), 1)
 	for expression, want := range map[string]string{
 		"price > 10": "price > 10 false price=7",
@@ -42,10 +40,7 @@ func TestExplain(t *testing.T) {
 			t.Errorf("%s:\n got %s\nwant %s", expression, got, want)
 		}
 	}
-	f, err := NewCorrelation(CorrelationFilter{Label: "order", SessionID: "s", Properties: amqp.Map{{Key: "price", Value: int64(7)}, {Key: "colour", Value: "it's"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(NewCorrelation(CorrelationFilter{Label: "order", SessionID: "s", Properties: amqp.Map{{Key: "price", Value: int64(7)}, {Key: "colour", Value: "it's"}}}))(t)
 	want := "sys.Label = 'order' true sys.Label=order; sys.SessionId = 's' false sys.SessionId=<nil>; " +
 		"price = 7 true price=7; colour = 'it''s' false colour=red"
 	if got := told(f.Explain(view)); got != want {

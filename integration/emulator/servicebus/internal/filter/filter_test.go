@@ -11,6 +11,7 @@ import (
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/filter"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 var now = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
@@ -40,11 +41,7 @@ func sample(tb testing.TB) amqp.Message {
 		{Key: "Łódź", Value: "city"},
 	})
 	raw = amqp.AppendData(raw, []byte("body"))
-	m, err := amqp.ParseMessage(raw)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return m
+	return must.Get(amqp.ParseMessage(raw))(tb)
 }
 
 func TestSQL(t *testing.T) {
@@ -213,10 +210,7 @@ func TestTypes(t *testing.T) {
 		"URI": {amqp.Described{Descriptor: filter.URI, Value: "urn:x"}, "p = 'urn:x'"}, "unknown": {amqp.Described{Descriptor: amqp.Symbol("x"), Value: int32(1)}, "p IS NULL"},
 	} {
 		raw := amqp.AppendApplicationProperties(nil, amqp.Map{{Key: "p", Value: test.value}})
-		m, err := amqp.ParseMessage(raw)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(amqp.ParseMessage(raw))(t)
 		f, err := filter.ParseSQL(test.expression, amqp.Map{{Key: "@p", Value: test.value}})
 		if err != nil {
 			t.Fatal(name, err)
@@ -230,16 +224,10 @@ func TestTypes(t *testing.T) {
 // TestSpans shows that durations have an order, and that the largest that .NET has does not become another in Go.
 func TestSpans(t *testing.T) {
 	m := amqp.AppendApplicationProperties(nil, amqp.Map{{Key: "p", Value: filter.Span(time.Minute)}})
-	parsed, err := amqp.ParseMessage(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := filter.ParseSQL("p > @less AND p < @more AND p < 600000001", amqp.Map{
+	parsed := must.Get(amqp.ParseMessage(m))(t)
+	f := must.Get(filter.ParseSQL("p > @less AND p < @more AND p < 600000001", amqp.Map{
 		{Key: "@less", Value: filter.Span(-time.Hour)}, {Key: "@more", Value: filter.Span(time.Hour)},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	if ok, err := f.Match(filter.NewMessage(parsed, now, 1)); ok || err != nil {
 		t.Errorf("got %v, %v: a duration and a number have no order", ok, err)
 	}
@@ -281,10 +269,7 @@ func TestCorrelation(t *testing.T) {
 			t.Errorf("%s: got %v, %v", name, got, err)
 		}
 	}
-	f, err := filter.NewCorrelation(all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(filter.NewCorrelation(all))(t)
 	if diff := cmp.Diff(all, f.Correlation()); diff != "" || f.Kind() != filter.Correlation {
 		t.Error(diff)
 	}
@@ -334,10 +319,7 @@ func TestAction(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 			continue
 		}
-		after, err := amqp.ParseMessage(before.Edit(nil, edit))
-		if err != nil {
-			t.Fatal(err)
-		}
+		after := must.Get(amqp.ParseMessage(before.Edit(nil, edit)))(t)
 		a, p := after.ApplicationProperties(), after.Properties()
 		if a.Get("color") != want.color || a.Get("quantity") != want.quantity || p.Subject != want.label || p.GroupID != want.session {
 			t.Errorf("%s: got %v, %+v", text, a, p)
@@ -363,20 +345,14 @@ func TestActionErrors(t *testing.T) {
 			t.Errorf("%.40s: got %v", text, err)
 		}
 	}
-	action, err := filter.ParseAction("SET a = 1/0", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	action := must.Get(filter.ParseAction("SET a = 1/0", nil))(t)
 	if _, err := action.Apply(filter.NewMessage(sample(t), now, 7)); err == nil {
 		t.Error("no error")
 	}
 }
 
 func TestMatchDoesNotAllocate(t *testing.T) {
-	f, err := filter.ParseSQL("sys.Label = 'red' AND quantity > 3 AND color LIKE 'b%' AND price IN (1, 2.5) AND missing IS NULL", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(filter.ParseSQL("sys.Label = 'red' AND quantity > 3 AND color LIKE 'b%' AND price IN (1, 2.5) AND missing IS NULL", nil))(t)
 	m := filter.NewMessage(sample(t), now, 7)
 	if n := testing.AllocsPerRun(100, func() {
 		if ok, err := f.Match(m); !ok || err != nil {
@@ -422,17 +398,12 @@ func FuzzAction(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if _, err := amqp.ParseMessage(message.Edit(nil, edit)); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(amqp.ParseMessage(message.Edit(nil, edit)))(t)
 	})
 }
 
 func BenchmarkMatch(b *testing.B) {
-	f, err := filter.ParseSQL("sys.Label = 'red' AND quantity > 3 AND color LIKE 'b%'", nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	f := must.Get(filter.ParseSQL("sys.Label = 'red' AND quantity > 3 AND color LIKE 'b%'", nil))(b)
 	message := sample(b)
 	b.ReportAllocs()
 	for b.Loop() {

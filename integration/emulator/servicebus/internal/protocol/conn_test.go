@@ -14,6 +14,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/fault"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/protocol"
 	"github.com/carillon-sched/carillon/integration/testkit/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // login runs the SASL exchange and returns its outcome.
@@ -21,22 +22,14 @@ func login(p *peer, mechanism amqp.Symbol, response string) uint8 {
 	p.tb.Helper()
 	p.write(amqp.HeaderSASL[:])
 	p.header(amqp.HeaderSASL)
-	frame, err := p.reader.Frame()
-	if err != nil {
-		p.tb.Fatal(err)
-	}
+	frame := must.Get(p.reader.Frame())(p.tb)
 	offer, err := amqp.DecodeSASL(frame.Body)
 	if err != nil || len(offer.(*amqp.SASLMechanisms).Mechanisms) < 3 {
 		p.tb.Fatal(offer, err)
 	}
 	p.write(amqp.AppendFrame(nil, amqp.FrameSASL, 0, &amqp.SASLInit{Mechanism: mechanism, Response: []byte(response)}, nil))
-	if frame, err = p.reader.Frame(); err != nil {
-		p.tb.Fatal(err)
-	}
-	outcome, err := amqp.DecodeSASL(frame.Body)
-	if err != nil {
-		p.tb.Fatal(err)
-	}
+	frame = must.Get(p.reader.Frame())(p.tb)
+	outcome := must.Get(amqp.DecodeSASL(frame.Body))(p.tb)
 	return outcome.(*amqp.SASLOutcome).Code
 }
 
@@ -197,10 +190,7 @@ func TestFullLists(t *testing.T) {
 	p.send(&amqp.Open{ContainerID: "c"}, nil)
 	p.send(&amqp.Begin{}, nil)
 	for _, want := range []int{10, 8} {
-		frame, err := p.reader.Frame()
-		if err != nil {
-			t.Fatal(err)
-		}
+		frame := must.Get(p.reader.Frame())(t)
 		value, _, err := amqp.Unmarshal(bytes.Clone(frame.Body))
 		if err != nil {
 			t.Fatal(err)
@@ -270,13 +260,9 @@ func TestRefusalInTwoPieces(t *testing.T) {
 func inBubble(t *testing.T, change ...func(*protocol.Config)) *peer {
 	t.Helper()
 	b := broker.New(broker.Config{})
-	if err := b.Load(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Load())
 	for name, options := range map[string]broker.Options{"orders": {}, "sessions": {RequiresSession: true}} {
-		if _, err := b.CreateQueue(name, options); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(b.CreateQueue(name, options))(t)
 	}
 	config := protocol.Config{Broker: b}
 	for _, f := range change {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/fault"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // TestSettleModes shows that the modes are echoed, without which some clients refuse the link.
@@ -264,10 +265,7 @@ func TestReplyBeforeCredit(t *testing.T) {
 	}
 	p.credit(1, 1)
 	_, payload := expectPayload[*amqp.Transfer](p)
-	m, err := amqp.ParseMessage(payload)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(amqp.ParseMessage(payload))(t)
 	if m.Properties().CorrelationID != uint64(7) || m.ApplicationProperties().Get("status-code") != int32(202) {
 		t.Errorf("%+v, %+v", m.Properties(), m.ApplicationProperties())
 	}

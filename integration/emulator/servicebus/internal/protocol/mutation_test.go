@@ -11,6 +11,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/protocol"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // spoken is what a client says that uses most of what there is: SASL, tokens, links of all kinds, requests, messages in parts, batches,
@@ -122,9 +123,7 @@ func TestMutatedFrames(t *testing.T) {
 		clients = 2000
 	}
 	w := newWorld(t, func(c *protocol.Config) { c.WriteTimeout, c.HandshakeTimeout = 5*time.Second, 5*time.Second })
-	if _, err := w.broker.CreateQueue("sessions", broker.Options{RequiresSession: true}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(w.broker.CreateQueue("sessions", broker.Options{RequiresSession: true}))(t)
 	beside := w.connect(t)
 	beside.attachSender(0, &amqp.Terminus{Address: "sessions"})
 	random := rand.New(rand.NewPCG(7, uint64(clients)))
@@ -170,12 +169,8 @@ func (undated) SetWriteDeadline(time.Time) error { return nil }
 // heap returns what memory is in use when the messages are gone.
 func heap(t *testing.T, w *world) uint64 {
 	t.Helper()
-	if err := w.broker.Delete("orders"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.broker.CreateQueue("orders", broker.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.broker.Delete("orders"))
+	must.Get(w.broker.CreateQueue("orders", broker.Options{}))(t)
 	runtime.GC() //nolint:revive // what is garbage is not counted
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)

@@ -9,6 +9,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/protocol"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // patience bounds every wait on the server.
@@ -24,12 +25,8 @@ type world struct {
 func newWorld(tb testing.TB, change ...func(*protocol.Config)) *world {
 	tb.Helper()
 	b := broker.New(broker.Config{})
-	if err := b.Load(); err != nil {
-		tb.Fatal(err)
-	}
-	if _, err := b.CreateQueue("orders", broker.Options{}); err != nil {
-		tb.Fatal(err)
-	}
+	must.Do(tb, b.Load())
+	must.Get(b.CreateQueue("orders", broker.Options{}))(tb)
 	ctx, cancel := context.WithCancel(context.Background())
 	ran := make(chan error, 1)
 	go func() { ran <- b.Run(ctx) }()
@@ -38,10 +35,7 @@ func newWorld(tb testing.TB, change ...func(*protocol.Config)) *world {
 		f(&config)
 	}
 	server := protocol.New(config)
-	listener, err := new(net.ListenConfig).Listen(tb.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		tb.Fatal(err)
-	}
+	listener := must.Get(new(net.ListenConfig).Listen(tb.Context(), "tcp", "127.0.0.1:0"))(tb)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	tb.Cleanup(func() {
@@ -68,14 +62,9 @@ type peer struct {
 
 func (w *world) dial(tb testing.TB) *peer {
 	tb.Helper()
-	socket, err := new(net.Dialer).DialContext(tb.Context(), "tcp", w.addr)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	socket := must.Get(new(net.Dialer).DialContext(tb.Context(), "tcp", w.addr))(tb)
 	tb.Cleanup(func() { socket.Close() })
-	if err := socket.SetDeadline(time.Now().Add(patience)); err != nil {
-		tb.Fatal(err)
-	}
+	must.Do(tb, socket.SetDeadline(time.Now().Add(patience)))
 	return &peer{tb: tb, socket: socket, reader: amqp.NewReader(socket, 1<<20)}
 }
 
@@ -109,9 +98,7 @@ func (w *world) connect(tb testing.TB) *peer {
 
 func (p *peer) write(b []byte) {
 	p.tb.Helper()
-	if _, err := p.socket.Write(b); err != nil {
-		p.tb.Fatal(err)
-	}
+	must.Get(p.socket.Write(b))(p.tb)
 }
 
 func (p *peer) header(want amqp.ProtocolHeader) {

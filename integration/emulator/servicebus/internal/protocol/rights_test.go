@@ -12,6 +12,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/protocol"
 	"github.com/carillon-sched/carillon/integration/testkit/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // strict is a keyring of a key for everything, one of each right for the namespace, and one of the queue.
@@ -116,9 +117,7 @@ func TestRightsOfKeys(t *testing.T) {
 // TestPlainRights shows that a client which gives a key instead of tokens may do what the key is for, with the key's entity alone.
 func TestPlainRights(t *testing.T) {
 	w := newWorld(t, strict)
-	if _, err := w.broker.CreateQueue("others", broker.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(w.broker.CreateQueue("others", broker.Options{}))(t)
 	p := w.dial(t)
 	p.write(amqp.HeaderSASL[:])
 	p.header(amqp.HeaderSASL)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // ruleValues are properties of each type that clients put into a rule or a message. The described ones are .NET's for what AMQP has no
@@ -38,19 +39,13 @@ var ruleValues = amqp.Map{
 // and matches messages that have the same.
 func TestRuleValues(t *testing.T) {
 	w := newWorld(t)
-	if _, err := w.broker.CreateTopic("events", broker.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(w.broker.CreateTopic("events", broker.Options{}))(t)
 	for _, pair := range ruleValues {
 		name := pair.Key.(string)
 		t.Run(name, func(t *testing.T) {
 			none := broker.Rule{Name: broker.DefaultRule}
-			if _, err := w.broker.CreateSubscription("events", name, broker.Options{}, &none); err != nil {
-				t.Fatal(err)
-			}
-			if err := w.broker.DeleteRule("events", name, broker.DefaultRule); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(w.broker.CreateSubscription("events", name, broker.Options{}, &none))(t)
+			must.Do(t, w.broker.DeleteRule("events", name, broker.DefaultRule))
 			p := w.connect(t)
 			p.attachSender(2, &amqp.Terminus{Address: "events/Subscriptions/" + name + "/$management"})
 			p.attachReceiver(1, "events/Subscriptions/"+name+"/$management")
@@ -84,12 +79,8 @@ func TestRuleValues(t *testing.T) {
 // TestManagedRules adds, lists and removes rules over the management of a subscription, and is refused what cannot be.
 func TestManagedRules(t *testing.T) {
 	w := newWorld(t)
-	if _, err := w.broker.CreateTopic("events", broker.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.broker.CreateSubscription("events", "s", broker.Options{}, &broker.Rule{Name: broker.DefaultRule}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(w.broker.CreateTopic("events", broker.Options{}))(t)
+	must.Get(w.broker.CreateSubscription("events", "s", broker.Options{}, &broker.Rule{Name: broker.DefaultRule}))(t)
 	p := w.connect(t)
 	p.attachSender(2, &amqp.Terminus{Address: "events/Subscriptions/s/$management"})
 	p.attachReceiver(1, "events/Subscriptions/s/$management")

@@ -8,15 +8,13 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 	"github.com/carillon-sched/carillon/integration/testkit/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // active counts the messages of a queue.
 func (w *world) active(tb testing.TB, queue string) int64 {
 	tb.Helper()
-	info, err := w.broker.Entity(queue)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	info := must.Get(w.broker.Entity(queue))(tb)
 	return info.Usage.Active
 }
 
@@ -24,9 +22,7 @@ func (w *world) active(tb testing.TB, queue string) int64 {
 // the commit of its transaction. A destination that does not exist refuses the link.
 func TestSendVia(t *testing.T) {
 	w := newWorld(t)
-	if _, err := w.broker.CreateQueue("invoices", broker.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(w.broker.CreateQueue("invoices", broker.Options{}))(t)
 	p := w.connect(t)
 	via := func(handle uint32, destination string) {
 		p.send(&amqp.Attach{
@@ -62,9 +58,7 @@ func TestSendVia(t *testing.T) {
 // TestFiltersInForce shows that the answer to an attach has no filter but that for a session, as no other is applied.
 func TestFiltersInForce(t *testing.T) {
 	w := newWorld(t)
-	if _, err := w.broker.CreateQueue("sessions", broker.Options{RequiresSession: true}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(w.broker.CreateQueue("sessions", broker.Options{RequiresSession: true}))(t)
 	p := w.connect(t)
 	selector := amqp.Pair{
 		Key:   amqp.Symbol("apache.org:selector-filter:string"),

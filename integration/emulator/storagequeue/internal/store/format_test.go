@@ -16,6 +16,7 @@ import (
 
 	"github.com/carillon-sched/carillon/integration/emulator/internal/wal"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/wire"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // golden has the bytes that a file has after fill. Data of users has this format: it does not change.
@@ -66,18 +67,10 @@ func fill(t *testing.T, s *Store) {
 // TestFormat opens golden data: it holds what fill writes, and can be used.
 func TestFormat(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(golden)); err != nil {
-		t.Fatal(err)
-	}
-	old, err := Open(Config{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(dir, os.DirFS(golden)))
+	old := must.Get(Open(Config{Dir: dir}))(t)
 	defer func() { _ = old.Close() }()
-	fresh, err := Open(Config{Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fresh := must.Get(Open(Config{Dir: t.TempDir()}))(t)
 	defer func() { _ = fresh.Close() }()
 	fill(t, fresh)
 	unlike := gocmp.FilterPath(func(p gocmp.Path) bool {
@@ -118,14 +111,9 @@ func TestNewerFormat(t *testing.T) {
 	} {
 		log.Append([]byte(record))
 	}
-	if err := log.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, log.Close())
 	file := filepath.Join(dir, "0000000000000000.log")
-	before, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := must.Get(os.ReadFile(file))(t)
 	_, err = Open(Config{Dir: dir})
 	if text := fmt.Sprint(err); !strings.Contains(text, file) || !strings.Contains(text, `"fly" is not a kind of record`) {
 		t.Errorf("it is refused with %s", text)
@@ -142,42 +130,28 @@ func TestNewerFormat(t *testing.T) {
 // the next start finds nothing wrong. Messages whose queue's record is lost have their queue again.
 func TestDamagedFile(t *testing.T) {
 	dir, now := t.TempDir(), time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
-	s, err := Open(Config{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Open(Config{Dir: dir}))(t)
 	one, two := Name{Account: "a", Queue: "one"}, Name{Account: "a", Queue: "two"}
 	for _, name := range []Name{one, two} {
-		if _, err := s.CreateQueue(name, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.CreateQueue(name, nil))(t)
 	}
 	const each = 6
 	for i := range each {
 		for _, name := range []Name{one, two} {
-			if _, err := s.Put(name, fmt.Sprintf("message %d", i), now, now.Add(time.Hour), now); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(s.Put(name, fmt.Sprintf("message %d", i), now, now.Add(time.Hour), now))(t)
 		}
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Close())
 	files, err := filepath.Glob(filepath.Join(dir, "*.log"))
 	if err != nil || len(files) != 1 {
 		t.Fatal(files, err)
 	}
-	whole, err := os.ReadFile(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := must.Get(os.ReadFile(files[0]))(t)
 	for i := len("carillon storage queues 1\n"); i < len(whole); i += 17 {
 		damaged := append([]byte(nil), whole...)
 		damaged[i] ^= 4
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, filepath.Base(files[0])), damaged, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, filepath.Base(files[0])), damaged, 0o600))
 		var log strings.Builder
 		cfg := Config{Dir: dir, Logger: slog.New(slog.NewTextHandler(&log, nil))}
 		s, err := Open(cfg)
@@ -188,19 +162,13 @@ func TestDamagedFile(t *testing.T) {
 		if left != 2*each-1 && left != 2*each || !strings.Contains(log.String(), "the log is damaged") {
 			t.Errorf("byte %d: %d messages of %d; %s", i, left, 2*each, &log)
 		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Close())
 		log.Reset()
-		if s, err = Open(cfg); err != nil {
-			t.Fatal(err)
-		}
+		s = must.Get(Open(cfg))(t)
 		if again := count(t, s, one, now) + count(t, s, two, now); again != left || log.Len() > 0 {
 			t.Errorf("byte %d: %d messages at the next start; %s", i, again, &log)
 		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Close())
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/wire"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // TestRestart does anything in any order and opens the store again in between: nothing must be different then.
@@ -88,17 +89,12 @@ type known struct {
 }
 
 func (w *world) open(t *rapid.T) {
-	var err error
-	if w.store, err = Open(w.cfg); err != nil {
-		t.Fatal(err)
-	}
+	w.store = must.Get(Open(w.cfg))(t)
 }
 
 func (w *world) reopen(t *rapid.T) {
 	properties, queues := w.state()
-	if err := w.store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.store.Close())
 	w.open(t)
 	propertiesAfter, queuesAfter := w.state()
 	if diff := gocmp.Diff(queues, queuesAfter, cmpopts.EquateEmpty()) + gocmp.Diff(properties, propertiesAfter); diff != "" {
@@ -185,10 +181,7 @@ func (w *world) check(t *rapid.T, err error) {
 // TestRewriteWhileInUse has many users of a store that is rewritten all the time.
 func TestRewriteWhileInUse(t *testing.T) {
 	cfg := Config{Dir: t.TempDir(), SnapshotAfter: 1, AutoCreate: true}
-	s, err := Open(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Open(cfg))(t)
 	const users, each = 4, 200
 	var group sync.WaitGroup
 	for user := range users {
@@ -206,12 +199,8 @@ func TestRewriteWhileInUse(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if s, err = Open(cfg); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Close())
+	s = must.Get(Open(cfg))(t)
 	defer func() { _ = s.Close() }()
 	for user := range users {
 		q, err := s.Queue(Name{Account: "account", Queue: fmt.Sprint("queue", user)}, start)
@@ -240,9 +229,7 @@ func TestForeignRecords(t *testing.T) {
 		}
 	}
 	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, nil, 0o600))
 	if _, err := Open(Config{Dir: path}); err == nil {
 		t.Error("a file was taken for a folder")
 	}
@@ -251,16 +238,11 @@ func TestForeignRecords(t *testing.T) {
 func BenchmarkPut(b *testing.B) {
 	for _, dir := range []string{"", b.TempDir()} {
 		b.Run(map[bool]string{true: "memory", false: "file"}[dir == ""], func(b *testing.B) {
-			s, err := Open(Config{Dir: dir, AutoCreate: true})
-			if err != nil {
-				b.Fatal(err)
-			}
+			s := must.Get(Open(Config{Dir: dir, AutoCreate: true}))(b)
 			defer func() { _ = s.Close() }()
 			text := string(make([]byte, 200))
 			for b.Loop() {
-				if _, err := s.Put(orders, text, start, start.Add(time.Hour), start); err != nil {
-					b.Fatal(err)
-				}
+				must.Get(s.Put(orders, text, start, start.Add(time.Hour), start))(b)
 			}
 		})
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/wire"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 var (
@@ -20,32 +21,19 @@ var (
 // newStore returns a store in memory with an empty queue.
 func newStore(t *testing.T) *Store {
 	t.Helper()
-	s, err := Open(Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.CreateQueue(orders, nil); err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Open(Config{}))(t)
+	must.Get(s.CreateQueue(orders, nil))(t)
 	return s
 }
 
 func put(t *testing.T, s *Store, text string, hidden time.Duration, now time.Time) wire.Message {
 	t.Helper()
-	m, err := s.Put(orders, text, now.Add(hidden), now.Add(time.Hour), now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return must.Get(s.Put(orders, text, now.Add(hidden), now.Add(time.Hour), now))(t)
 }
 
 func take(t *testing.T, s *Store, limit int, hidden time.Duration, now time.Time) []wire.Message {
 	t.Helper()
-	messages, err := s.Take(orders, limit, now.Add(hidden), now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return messages
+	return must.Get(s.Take(orders, limit, now.Add(hidden), now))(t)
 }
 
 func texts(messages []wire.Message) []string {
@@ -93,10 +81,7 @@ func TestOrder(t *testing.T) {
 		{time.Hour, nil}, // all have expired
 	} {
 		now := start.Add(step.after)
-		seen, err := s.Peek(orders, 32, now)
-		if err != nil {
-			t.Fatal(err)
-		}
+		seen := must.Get(s.Peek(orders, 32, now))(t)
 		got := texts(take(t, s, 32, 10*time.Second, now))
 		if diff := cmp.Diff(step.want, got); diff != "" || !slices.Equal(texts(seen), got) {
 			t.Errorf("after %s (-want +got), peek %q:\n%s", step.after, texts(seen), diff)
@@ -121,10 +106,7 @@ func TestOvertaken(t *testing.T) {
 }
 
 func TestAutoCreate(t *testing.T) {
-	s, err := Open(Config{AutoCreate: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Open(Config{AutoCreate: true}))(t)
 	if _, err := s.Queue(orders, start); !errors.Is(err, ErrNoQueue) {
 		t.Errorf("looking at a queue made it: %v", err)
 	}
@@ -222,35 +204,21 @@ func TestBrowse(t *testing.T) {
 // TestMove has a message in one of two queues, also after a restart.
 func TestMove(t *testing.T) {
 	dir := t.TempDir()
-	s, err := Open(Config{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Open(Config{Dir: dir}))(t)
 	poison := Name{Account: "account", Queue: "orders-poison"}
 	for _, name := range []Name{orders, poison} {
-		if _, err := s.CreateQueue(name, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.CreateQueue(name, nil))(t)
 	}
-	m, err := s.Put(poison, "failed", start, start.Add(time.Hour), start)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(s.Put(poison, "failed", start, start.Add(time.Hour), start))(t)
 	if err := s.Move(poison, m.ID, "nowhere", start.Add(time.Hour), start); !errors.Is(err, ErrNoQueue) {
 		t.Error(err)
 	}
-	if err := s.Move(poison, m.ID, "orders", start.Add(time.Hour), start); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Move(poison, m.ID, "orders", start.Add(time.Hour), start))
 	if err := s.Move(poison, m.ID, "orders", start.Add(time.Hour), start); !errors.Is(err, ErrNoMessage) {
 		t.Errorf("moved twice: %v", err)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if s, err = Open(Config{Dir: dir}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Close())
+	s = must.Get(Open(Config{Dir: dir}))(t)
 	defer func() { _ = s.Close() }()
 	if got, left := seen(t, s, orders), seen(t, s, poison); !slices.Equal(got, []string{"failed"}) || left != nil {
 		t.Errorf("the queues have %v and %v", got, left)

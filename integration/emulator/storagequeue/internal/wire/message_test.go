@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 func TestParseMessage(t *testing.T) {
@@ -99,9 +101,7 @@ func FuzzMessage(f *testing.F) {
 		var list struct {
 			Texts []string `xml:"QueueMessage>MessageText"`
 		}
-		if err := xml.Unmarshal(body, &list); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, xml.Unmarshal(body, &list))
 		// What no XML has is replaced; it cannot come in either.
 		if utf8.ValidString(text) && !strings.ContainsFunc(text, unspeakable) && list.Texts[0] != text {
 			t.Errorf("got %q, want %q", list.Texts[0], text)

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -24,10 +25,7 @@ func sample() Properties {
 
 func TestPropertiesRoundTrip(t *testing.T) {
 	for _, want := range []Properties{DefaultProperties(), sample()} {
-		got, err := ParseProperties(want.Body(), Properties{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(ParseProperties(want.Body(), Properties{}))(t)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}

@@ -1,0 +1,27 @@
+// Package must ends tests at an error of what they only prepare.
+package must
+
+import "errors"
+
+// A Test is a [testing.TB], or one of package rapid.
+type Test interface {
+	Helper()
+	Fatal(args ...any)
+}
+
+// Do ends the test with the errors that are not nil.
+func Do(t Test, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Get is what a call returns besides its error, which ends the test: must.Get(os.ReadFile(name))(t).
+func Get[T any](value T, err error) func(Test) T {
+	return func(t Test) T {
+		t.Helper()
+		Do(t, err)
+		return value
+	}
+}
