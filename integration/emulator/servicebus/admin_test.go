@@ -143,11 +143,7 @@ func startBuried(t *testing.T, queues map[string]servicebus.QueueOptions) *servi
 		sources[name] = name
 	}
 	server := must.Get(servicebus.Start(t.Context(), config))(t)
-	t.Cleanup(func() {
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { must.Do(t, server.Close()) })
 	for target, source := range sources {
 		wantStatus(t, server, ask("POST /"+target+"/messages", `BrokerProperties: {"MessageId":"id"}`+"\r\n", "body"), http.StatusCreated)
 		response, _ := wantStatus(t, server, ask("POST /"+source+"/messages/head", "", ""), http.StatusCreated)

@@ -16,11 +16,7 @@ func TestPages(t *testing.T) {
 		Addr: "127.0.0.1:0", HTTPAddr: "127.0.0.1:0", AutoCreate: true,
 		AllowHost: func(host string) bool { return !strings.Contains(host, "evil") },
 	}))(t)
-	t.Cleanup(func() {
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { must.Do(t, server.Close()) })
 	const socket = "GET /$servicebus/websocket"
 	upgrade := []string{
 		"Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",

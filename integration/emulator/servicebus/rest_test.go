@@ -35,11 +35,7 @@ func startREST(t *testing.T, config servicebus.Config) *servicebus.Server {
 		Topics: []servicebus.Topic{{Name: "t", Subscriptions: []servicebus.Subscription{{Name: "s"}}}},
 	}
 	server := must.Get(servicebus.Start(t.Context(), config))(t)
-	t.Cleanup(func() {
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { must.Do(t, server.Close()) })
 	return server
 }
 

@@ -85,9 +85,7 @@ func TestDataInUse(t *testing.T) {
 		t.Error("it has ended")
 	default:
 	}
-	if err := first.Close(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, first.Close())
 	<-first.Done()
 }
 
@@ -108,9 +106,7 @@ func TestConnectionString(t *testing.T) {
 		!strings.HasSuffix(got, ";SharedAccessKeyName=RootManageSharedAccessKey;SharedAccessKey=SAS_KEY_VALUE;UseDevelopmentEmulator=true;") {
 		t.Error(got)
 	}
-	if err := server.Close(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, server.Close())
 }
 
 // TestConnectionStringRights shows that the string has the key that is good for the most, which admin clients need, whatever its name.
@@ -137,9 +133,7 @@ func TestConnectionStringRights(t *testing.T) {
 				t.Errorf("%s has not the key %s", text, test.want)
 			}
 		}
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, server.Close())
 	}
 }
 

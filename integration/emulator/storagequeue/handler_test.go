@@ -22,11 +22,7 @@ func open(t *testing.T, cfg storagequeue.Config) *storagequeue.Handler {
 	t.Helper()
 	cfg.Keys = storagequeue.Lenient
 	h := must.Get(storagequeue.Open(cfg))(t)
-	t.Cleanup(func() {
-		if err := h.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { must.Do(t, h.Close()) })
 	return h
 }
 

@@ -53,11 +53,7 @@ func TestHostileRequests(t *testing.T) {
 	server := must.Get(storagequeue.Start(t.Context(), storagequeue.Config{
 		Addr: "127.0.0.1:0", Keys: storagequeue.Lenient, Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}))(t)
-	t.Cleanup(func() {
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { must.Do(t, server.Close()) })
 	n := 10_000
 	if testing.Short() {
 		n = 2000

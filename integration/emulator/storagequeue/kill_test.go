@@ -103,9 +103,7 @@ func killed(t *testing.T, dir string, round int) map[string]bool {
 	timer := time.NewTimer(300 * time.Millisecond)
 	defer timer.Stop()
 	<-timer.C
-	if err := cmd.Process.Kill(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, cmd.Process.Kill())
 	_ = cmd.Wait() // it says that it was killed
 	group.Wait()
 	return put

@@ -26,11 +26,7 @@ func start(t *testing.T, cfg storagequeue.Config) *storagequeue.Server {
 	t.Helper()
 	cfg.Addr = "127.0.0.1:0"
 	s := must.Get(storagequeue.Start(t.Context(), cfg))(t)
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { must.Do(t, s.Close()) })
 	return s
 }
 
@@ -64,9 +60,7 @@ func TestConnectionStrings(t *testing.T) {
 func TestAnyAccount(t *testing.T) {
 	s := start(t, storagequeue.Config{AnyAccount: true})
 	c := client(t, s.ConnectionStringFor("whatever"), nil)
-	if _, err := c.CreateQueue(t.Context(), "orders", nil); err != nil {
-		t.Error(err)
-	}
+	must.Get(c.CreateQueue(t.Context(), "orders", nil))(t)
 	wrong := strings.Replace(s.ConnectionStringFor("whatever"), "AccountKey=E", "AccountKey=F", 1)
 	if _, err := client(t, wrong, nil).CreateQueue(t.Context(), "orders", nil); !queueerror.HasCode(err, queueerror.AuthenticationFailed) {
 		t.Errorf("a wrong key: got %v", err)
@@ -76,9 +70,7 @@ func TestAnyAccount(t *testing.T) {
 func TestLenient(t *testing.T) {
 	s := start(t, storagequeue.Config{Keys: storagequeue.Lenient, AutoCreate: true})
 	c := client(t, "AccountName=any;AccountKey=AAAA;QueueEndpoint="+s.URL()+"/any;", nil)
-	if _, err := c.NewQueueClient("orders").EnqueueMessage(t.Context(), "x", nil); err != nil {
-		t.Error(err)
-	}
+	must.Get(c.NewQueueClient("orders").EnqueueMessage(t.Context(), "x", nil))(t)
 	url := must.Get(c.NewQueueClient("orders").GetSASURL(sas.QueuePermissions{Read: true}, time.Now(), nil))(t)
 	q := must.Get(azqueue.NewQueueClientWithNoCredential(url, nil))(t)
 	if got, err := q.DequeueMessage(t.Context(), nil); err != nil || len(got.Messages) != 1 {
@@ -109,9 +101,7 @@ func TestHTTPS(t *testing.T) {
 	q := must.Get(azqueue.NewQueueClientWithNoCredential(url, &azqueue.ClientOptions{ClientOptions: policy.ClientOptions{
 		Transport: &http.Client{Transport: transport},
 	}}))(t)
-	if _, err := q.EnqueueMessage(t.Context(), "x", nil); err != nil {
-		t.Error(err)
-	}
+	must.Get(q.EnqueueMessage(t.Context(), "x", nil))(t)
 }
 
 // TestClose leaves nothing running and the address free, whatever clients do.
@@ -128,9 +118,7 @@ func TestClose(t *testing.T) {
 	c := client(t, s.ConnectionString(), nil)
 	must.Get(c.CreateQueue(t.Context(), "orders", nil))(t)
 	for range 2 {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, s.Close())
 	}
 	tick, deadline := time.NewTicker(time.Millisecond), time.After(20*time.Second)
 	defer tick.Stop()
@@ -142,9 +130,7 @@ func TestClose(t *testing.T) {
 		}
 	}
 	again := must.Get(storagequeue.Start(t.Context(), storagequeue.Config{Addr: addr}))(t)
-	if err := again.Close(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, again.Close())
 }
 
 // leftRunning returns the stack of a goroutine of the emulator, nil if there is none.

@@ -190,11 +190,7 @@ func smallDisk(t *testing.T) []string {
 	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", diskSize, "tmpfs", dir).CombinedOutput(); err != nil {
 		t.Fatalf("mount: %v: %s", err, out)
 	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { must.Do(t, syscall.Unmount(dir, syscall.MNT_DETACH)) })
 	return []string{dir}
 }
 

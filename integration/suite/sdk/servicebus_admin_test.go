@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
-
 	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 

@@ -10,7 +10,6 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
-
 	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 

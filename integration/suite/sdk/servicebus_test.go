@@ -11,7 +11,6 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
-
 	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
@@ -46,11 +45,7 @@ func startBus(tb testing.TB, namespace string, options ...func(*servicebus.Confi
 		option(&config)
 	}
 	server := must.Get(servicebus.Start(tb.Context(), config))(tb)
-	tb.Cleanup(func() {
-		if err := server.Close(); err != nil {
-			tb.Error(err)
-		}
-	})
+	tb.Cleanup(func() { must.Do(tb, server.Close()) })
 	return server
 }
 

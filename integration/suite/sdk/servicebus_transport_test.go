@@ -14,7 +14,6 @@ import (
 
 	"github.com/carillon-sched/carillon/integration/emulator/emulatortest"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
-
 	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 

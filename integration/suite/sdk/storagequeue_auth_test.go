@@ -15,7 +15,6 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2/sas"
 
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
-
 	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
@@ -65,9 +64,7 @@ func TestStorageQueueConnectionString(t *testing.T) {
 	w := newStorage(t)
 	service := must.Get(azqueue.NewServiceClientFromConnectionString("DefaultEndpointsProtocol=http;AccountName="+storagequeue.DefaultAccount+
 		";AccountKey="+storagequeue.DefaultKey+";QueueEndpoint="+w.url+";", storageOptions()))(w.t)
-	if _, err := service.CreateQueue(w.ctx, "orders", nil); err != nil {
-		t.Error(err)
-	}
+	must.Get(service.CreateQueue(w.ctx, "orders", nil))(t)
 }
 
 // TestStorageQueuePermissions has a signature of a queue for each permission, and what it may do.
@@ -193,9 +190,7 @@ func TestStorageQueueStoredPolicies(t *testing.T) {
 	}})
 	must.Do(w.t, err)
 	adder := w.signed(sas.QueueSignatureValues{Identifier: "adders"})
-	if _, err := adder.EnqueueMessage(w.ctx, "x", nil); err != nil {
-		t.Error(err)
-	}
+	must.Get(adder.EnqueueMessage(w.ctx, "x", nil))(t)
 	_, err = adder.PeekMessage(w.ctx, nil)
 	w.refused(err, http.StatusForbidden, queueerror.AuthorizationPermissionMismatch)
 	for _, values := range []sas.QueueSignatureValues{

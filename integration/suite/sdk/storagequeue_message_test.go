@@ -157,9 +157,7 @@ func TestStorageQueueLateDelete(t *testing.T) {
 	w.put(q, "slow", nil)
 	got := w.takeOne(q, 1)
 	w.until("it is visible again", func() bool { return len(w.peek(q, 1)) == 1 })
-	if _, err := q.DeleteMessage(w.ctx, *got.MessageID, *got.PopReceipt, nil); err != nil {
-		t.Error(err)
-	}
+	must.Get(q.DeleteMessage(w.ctx, *got.MessageID, *got.PopReceipt, nil))(t)
 }
 
 func TestStorageQueueUpdate(t *testing.T) {

@@ -185,9 +185,7 @@ func TestStorageQueueHeaders(t *testing.T) {
 			t.Errorf("%s: got %q", name, got)
 		}
 	}
-	if _, err := http.ParseTime(reply.header.Get("Date")); err != nil {
-		t.Error(err)
-	}
+	must.Get(http.ParseTime(reply.header.Get("Date")))(t)
 	wrong := deviation(t, "it answers wrong requests without a code, or does not notice", false, true)
 	for _, test := range []struct {
 		method, path string

@@ -20,7 +20,6 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2/queueerror"
 
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
-
 	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
@@ -49,11 +48,7 @@ func newStorage(t *testing.T) *storageWorld {
 	url := *azurite
 	if url == "" {
 		server := must.Get(storagequeue.Start(t.Context(), storagequeue.Config{Addr: "127.0.0.1:0"}))(t)
-		t.Cleanup(func() {
-			if err := server.Close(); err != nil {
-				t.Error(err)
-			}
-		})
+		t.Cleanup(func() { must.Do(t, server.Close()) })
 		url = server.URL() + "/" + storagequeue.DefaultAccount
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), storageWait)

@@ -12,7 +12,6 @@ import (
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/browse"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
-
 	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 

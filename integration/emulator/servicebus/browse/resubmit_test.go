@@ -14,7 +14,6 @@ import (
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/browse"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
-
 	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 

@@ -8,7 +8,6 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/browse"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
-
 	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 

@@ -16,10 +16,9 @@ import (
 
 	queueaction "github.com/carillon-sched/carillon/actions/storagequeue"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
-
-	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // The delivery to storage queues also runs against Azurite, unchanged:
@@ -50,11 +49,7 @@ func newQueueWorld(t *testing.T, name string) *queueWorld {
 	t.Cleanup(w.actions.Close)
 	if w.url == "" {
 		server := must.Get(storagequeue.Start(context.WithoutCancel(t.Context()), storagequeue.Config{Addr: "127.0.0.1:0"}))(w.t)
-		t.Cleanup(func() {
-			if err := server.Close(); err != nil {
-				t.Error(err)
-			}
-		})
+		t.Cleanup(func() { must.Do(t, server.Close()) })
 		w.url = server.URL() + "/" + storagequeue.DefaultAccount
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), queueWait)
@@ -72,9 +67,7 @@ func newQueueWorld(t *testing.T, name string) *queueWorld {
 	_, err = w.queue.Create(ctx, nil)
 	must.Do(w.t, err)
 	t.Cleanup(func() {
-		if _, err := w.queue.Delete(context.WithoutCancel(ctx), nil); err != nil {
-			t.Error(err)
-		}
+		must.Get(w.queue.Delete(context.WithoutCancel(ctx), nil))(t)
 	})
 	return w
 }

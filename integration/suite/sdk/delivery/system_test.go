@@ -67,10 +67,7 @@ func newSystem(t *testing.T, change ...func(*node.Config)) *system {
 	s.server = must.Get(embedded.Start(t.Context(), embedded.Config{Dir: t.TempDir()}))(t)
 	t.Cleanup(s.server.Close)
 	s.nc = s.connect()
-	key, err := seal.NewKey("test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(seal.NewKey("test"))(t)
 	s.config = node.Config{
 		Keys:   seal.NewKeyring(key),
 		Limits: scheduler.Limits{MinRetryInterval: time.Millisecond},
@@ -105,11 +102,7 @@ func queuesOf(t *testing.T, config storagequeue.Config) *storagequeue.Server {
 	t.Helper()
 	config.Addr = "127.0.0.1:0"
 	server := must.Get(storagequeue.Start(t.Context(), config))(t)
-	t.Cleanup(func() {
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { must.Do(t, server.Close()) })
 	return server
 }
 

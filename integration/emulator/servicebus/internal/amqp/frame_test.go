@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 var performatives = []amqp.Performative{
@@ -76,10 +77,7 @@ func TestSASL(t *testing.T) {
 		&amqp.SASLInit{Mechanism: "PLAIN", Response: []byte("\x00user\x00key"), Hostname: "h"},
 		&amqp.SASLOutcome{Code: 1},
 	} {
-		got, err := amqp.DecodeSASL(want.Append(nil))
-		if err != nil {
-			t.Error(err)
-		}
+		got := must.Get(amqp.DecodeSASL(want.Append(nil)))(t)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
 		}
@@ -134,10 +132,7 @@ func TestTransaction(t *testing.T) {
 		amqp.Declare{}: amqp.Declare{}.Append(nil),
 		"discharge":    amqp.Discharge{TxnID: []byte("txn"), Fail: true}.Append(nil),
 	} {
-		got, err := amqp.ParseRequest(parse(t, raw))
-		if err != nil {
-			t.Error(err)
-		}
+		got := must.Get(amqp.ParseRequest(parse(t, raw)))(t)
 		if want == "discharge" {
 			want = amqp.Discharge{TxnID: []byte("txn"), Fail: true}
 		}

@@ -70,9 +70,7 @@ func TestUpdates(t *testing.T) {
 	if len(must.Get(b.Rules("t", "s"))(t)) != 1 {
 		t.Error("the rules have changed")
 	}
-	if err := b.Delete("T/Subscriptions/S"); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, b.Delete("T/Subscriptions/S"))
 	_, err := b.Update(broker.SubscriptionKind, "t/Subscriptions/s", broker.Options{})
 	wantCondition(t, err, broker.NotFound)
 }
@@ -123,9 +121,7 @@ func TestConflicts(t *testing.T) {
 		try(broker.ArgumentError, err)
 	}
 	try(broker.NotFound, b.Delete("t/Subscriptions/missing"))
-	if err := b.Delete("T"); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, b.Delete("T"))
 	_, err = b.Entity("t/Subscriptions/s")
 	try(broker.NotFound, err)
 	_, err = b.Source("t/Subscriptions/s")

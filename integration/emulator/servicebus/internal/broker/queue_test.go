@@ -223,9 +223,7 @@ func TestSchedule(t *testing.T) {
 			_, err = to.Cancel(wrong)
 			wantCondition(t, err, broker.MessageNotFound)
 		}
-		if _, err := to.Cancel([]int64{1}); err != nil {
-			t.Error(err)
-		}
+		must.Get(to.Cancel([]int64{1}))(t)
 		r := receive(t, b, "q", broker.ReceiverConfig{Mode: broker.ReceiveAndDelete})
 		r.SetCredit(5)
 		wantIDs(t, r.all(), "3", "past")
@@ -270,9 +268,7 @@ func TestBatchIsAllOrNothing(t *testing.T) {
 		_, err = to.Send(many, nil)
 		wantCondition(t, err, broker.ResourceLimitExceeded)
 		wantIDs(t, peek(t, b, "q"))
-		if _, err = to.Send(many[:3], nil); err != nil {
-			t.Error(err)
-		}
+		must.Get(to.Send(many[:3], nil))(t)
 		wantIDs(t, peek(t, b, "q"), "1", "2", "3")
 	})
 }

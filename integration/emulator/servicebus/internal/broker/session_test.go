@@ -30,9 +30,7 @@ func TestSessionIsRequired(t *testing.T) {
 			t.Error(err)
 		}
 		send(t, b, "q", spec{hasSession: true}) // an empty id is one
-		if _, err = source(t, b, "q").Accept(""); err != nil {
-			t.Error(err)
-		}
+		must.Get(source(t, b, "q").Accept(""))(t)
 	})
 }
 
@@ -108,9 +106,7 @@ func TestAcceptNextWaits(t *testing.T) {
 			ended <- err
 		}()
 		synctest.Wait()
-		if err := b.Delete("q"); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, b.Delete("q"))
 		wantCondition(t, <-ended, broker.NotFound)
 	})
 }

@@ -306,9 +306,7 @@ func TestTxnOfManyMessages(t *testing.T) {
 		if sent != most {
 			t.Errorf("tier %q: %d messages, want %d: %v", tier, sent, most, err)
 		}
-		if _, err := txn.Commit(); err != nil {
-			t.Error(err)
-		}
+		must.Get(txn.Commit())(t)
 		if n := must.Get(b.Entity("q"))(t).Usage.Active; n != int64(most) {
 			t.Errorf("tier %q: %d messages in the queue", tier, n)
 		}

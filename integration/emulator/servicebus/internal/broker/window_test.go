@@ -77,9 +77,7 @@ func TestWindow(t *testing.T) {
 		wantCondition(t, err, broker.MessageLockLost)
 		_, err = w.Remove(99)
 		wantCondition(t, err, broker.MessageNotFound)
-		if _, err := w.Remove(second.Sequence); err != nil {
-			t.Error(err)
-		}
+		must.Get(w.Remove(second.Sequence))(t)
 		if n, err := purge(w, broker.Scheduled); n != 1 || err != nil {
 			t.Errorf("purged %d, %v", n, err)
 		}
@@ -297,9 +295,7 @@ func TestResubmitIntoFull(t *testing.T) {
 	bury(t, b, "q", 2)
 	w := window(t, b, "q/$DeadLetterQueue")
 	must.Get(b.Update(broker.QueueKind, "q", broker.Options{MaxSize: must.Get(b.Entity("q"))(t).Usage.Size}))(t)
-	if err := resubmit(t, w, 1, false); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, resubmit(t, w, 1, false))
 	must.Get(b.Update(broker.QueueKind, "q", broker.Options{MaxSize: 10}))(t)
 	wantCondition(t, resubmit(t, w, 2, false), broker.ResourceLimitExceeded)
 	wantIDs(t, browse(t, b, "q", every), "1")

@@ -108,9 +108,7 @@ func TestWrongProtocol(t *testing.T) {
 	p := w.dial(t)
 	p.write([]byte("GET / HTTP/1.1\r\n\r\n"))
 	p.header(amqp.HeaderSASL)
-	if _, err := io.ReadAll(p.socket); err != nil {
-		t.Error(err)
-	}
+	must.Get(io.ReadAll(p.socket))(t)
 }
 
 // TestSilentClient shows that a client which says nothing is cut off, and one that sends heartbeats is not.

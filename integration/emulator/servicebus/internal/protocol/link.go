@@ -22,8 +22,6 @@ type end interface {
 	base() *link
 	// release releases the resources of the link.
 	release()
-	// stop ends the link of a server that stops.
-	stop(reason error)
 }
 
 func (s *session) newLink(p *amqp.Attach) *link {

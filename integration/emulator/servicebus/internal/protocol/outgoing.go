@@ -251,10 +251,8 @@ func (d *outDelivery) answer(state amqp.State) {
 	}
 }
 
-// detach ends the link for the server, as does stop.
+// detach ends the link for the server.
 func (l *outgoing) detach(err error) { l.session.detach(l, err) }
-
-func (l *outgoing) stop(reason error) { l.detach(reason) }
 
 // release releases the resources of the link.
 func (l *outgoing) release() {

@@ -79,10 +79,15 @@ func (s *session) release() {
 	clear(s.unsettled)
 }
 
-// stop ends all links of a server that stops, so that clients see it on every link.
+// stop ends all links of a server that stops, so that clients see it on every link: first what they send is rejected.
 func (s *session) stop(reason error) {
 	for _, l := range s.links {
-		l.stop(reason)
+		if l, ok := l.(*incoming); ok {
+			l.stop(reason)
+		}
+	}
+	for _, l := range s.links {
+		s.detach(l, reason)
 	}
 }
 

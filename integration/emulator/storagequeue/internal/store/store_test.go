@@ -110,12 +110,8 @@ func TestAutoCreate(t *testing.T) {
 	if _, err := s.Queue(orders, start); !errors.Is(err, ErrNoQueue) {
 		t.Errorf("looking at a queue made it: %v", err)
 	}
-	if _, err := s.Peek(orders, 1, start); err != nil {
-		t.Error(err)
-	}
-	if _, err := s.Queue(orders, start); err != nil {
-		t.Error(err)
-	}
+	must.Get(s.Peek(orders, 1, start))(t)
+	must.Get(s.Queue(orders, start))(t)
 	if created, err := s.CreateQueue(orders, nil); created || err != nil {
 		t.Errorf("got %v, %v", created, err)
 	}
@@ -180,9 +176,7 @@ func TestBrowse(t *testing.T) {
 	if err != nil || m.Receipt != taken.Receipt || m.DequeueCount != 1 {
 		t.Errorf("looking has changed it: %+v, %v", m, err)
 	}
-	if err := s.Remove(orders, taken.ID, start); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, s.Remove(orders, taken.ID, start))
 	if err := s.Delete(orders, taken.ID, taken.Receipt, start); !errors.Is(err, ErrNoMessage) {
 		t.Errorf("it is deleted twice: %v", err)
 	}
