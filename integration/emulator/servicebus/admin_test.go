@@ -132,7 +132,7 @@ func TestMessagesOfWhat(t *testing.T) {
 // startBuried starts an emulator with a dead letter in each of the queues given, and in the subscription t/Subscriptions/s.
 func startBuried(t *testing.T, queues map[string]servicebus.QueueOptions) *servicebus.Server {
 	t.Helper()
-	config := servicebus.Config{Addr: "127.0.0.1:0", HTTPAddr: "127.0.0.1:0"}
+	var config servicebus.Config
 	config.Entities.Topics = []servicebus.Topic{{Name: "t", Subscriptions: []servicebus.Subscription{{
 		Name: "s", Options: servicebus.SubscriptionOptions{MaxDeliveryCount: 1},
 	}}}}
@@ -142,8 +142,7 @@ func startBuried(t *testing.T, queues map[string]servicebus.QueueOptions) *servi
 		config.Entities.Queues = append(config.Entities.Queues, servicebus.Queue{Name: name, Options: options})
 		sources[name] = name
 	}
-	server := must.Get(servicebus.Start(t.Context(), config))(t)
-	t.Cleanup(func() { must.Do(t, server.Close()) })
+	server := start(t, config)
 	for target, source := range sources {
 		wantStatus(t, server, ask("POST /"+target+"/messages", `BrokerProperties: {"MessageId":"id"}`+"\r\n", "body"), http.StatusCreated)
 		response, _ := wantStatus(t, server, ask("POST /"+source+"/messages/head", "", ""), http.StatusCreated)

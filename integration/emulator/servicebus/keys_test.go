@@ -18,15 +18,13 @@ const keyed = `{"UserConfig": {"Namespaces": [{"Queues": [{"Name": "orders", "Pr
 // TestEntityKeys shows that Azure's SDK sends with the keys of a queue, and does neither receive from it nor send to another one.
 func TestEntityKeys(t *testing.T) {
 	entities := must.Get(servicebus.ReadConfig(strings.NewReader(keyed)))(t)
-	server := must.Get(servicebus.Start(t.Context(), servicebus.Config{
-		Addr: "127.0.0.1:0", HTTPAddr: "127.0.0.1:0", Auth: servicebus.Strict, Entities: entities,
+	server := start(t, servicebus.Config{
+		Auth: servicebus.Strict, Entities: entities,
 		Keys: map[string]string{"root": "cm9vdA=="}, Rights: map[string][]string{"root": {"manage"}},
-	}))(t)
-	defer func() { _ = server.Close() }()
+	})
 	check := func(key string) {
 		text := "Endpoint=sb://" + server.Addr() + ";SharedAccessKeyName=shop;SharedAccessKey=" + key + ";UseDevelopmentEmulator=true"
-		client := must.Get(azservicebus.NewClientFromConnectionString(text, nil))(t)
-		defer func() { _ = client.Close(t.Context()) }()
+		client := connect(t, text)
 		send := func(queue string) error {
 			sender, err := client.NewSender(queue, nil)
 			if err != nil {
@@ -34,9 +32,7 @@ func TestEntityKeys(t *testing.T) {
 			}
 			return sender.SendMessage(t.Context(), &azservicebus.Message{Body: []byte("x")}, nil)
 		}
-		if err := send("orders"); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, send("orders"))
 		if err := send("bills"); err == nil {
 			t.Error("the key opens another queue")
 		}

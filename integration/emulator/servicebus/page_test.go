@@ -12,11 +12,7 @@ import (
 // TestPages lets pages of the web send what browsers ask no leave for: changes, a connection over WebSocket, and anything
 // under a name that leads here.
 func TestPages(t *testing.T) {
-	server := must.Get(servicebus.Start(t.Context(), servicebus.Config{
-		Addr: "127.0.0.1:0", HTTPAddr: "127.0.0.1:0", AutoCreate: true,
-		AllowHost: func(host string) bool { return !strings.Contains(host, "evil") },
-	}))(t)
-	t.Cleanup(func() { must.Do(t, server.Close()) })
+	server := start(t, servicebus.Config{AutoCreate: true, AllowHost: func(host string) bool { return !strings.Contains(host, "evil") }})
 	const socket = "GET /$servicebus/websocket"
 	upgrade := []string{
 		"Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",

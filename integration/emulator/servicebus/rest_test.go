@@ -29,14 +29,28 @@ const patience = 30 * time.Second
 // startREST starts an emulator with queue q, session queue sessions and topic t with subscription s.
 func startREST(t *testing.T, config servicebus.Config) *servicebus.Server {
 	t.Helper()
-	config.Addr, config.HTTPAddr = "127.0.0.1:0", "127.0.0.1:0"
 	config.Entities = servicebus.Entities{
 		Queues: []servicebus.Queue{{Name: "q"}, {Name: "a/b"}, {Name: "sessions", Options: servicebus.QueueOptions{RequiresSession: true}}},
 		Topics: []servicebus.Topic{{Name: "t", Subscriptions: []servicebus.Subscription{{Name: "s"}}}},
 	}
+	return start(t, config)
+}
+
+// start starts an emulator that ends with the test.
+func start(t *testing.T, config servicebus.Config) *servicebus.Server {
+	t.Helper()
+	config.Addr, config.HTTPAddr = "127.0.0.1:0", "127.0.0.1:0"
 	server := must.Get(servicebus.Start(t.Context(), config))(t)
 	t.Cleanup(func() { must.Do(t, server.Close()) })
 	return server
+}
+
+// connect is a client of Azure's SDK that ends with the test.
+func connect(t *testing.T, connection string) *azservicebus.Client {
+	t.Helper()
+	client := must.Get(azservicebus.NewClientFromConnectionString(connection, nil))(t)
+	t.Cleanup(func() { _ = client.Close(context.Background()) })
+	return client
 }
 
 // An answer is one without its body.
@@ -157,9 +171,7 @@ func TestRESTHeaderNames(t *testing.T) {
 	server := startREST(t, servicebus.Config{})
 	wantStatus(t, server, ask("POST /q/messages", "orderId: 5\r\nLARGE: 5000000000\r\nname: \"J\xc3\xb6rg\"\r\nlatin: \"J\xf6rg\"\r\nbare: some text\r\n"+
 		"empty: \"\"\r\nUser-Agent: none\r\nx-ms-retrypolicy: NoRetry\r\n", "body\norderID: 6"), http.StatusCreated)
-	client := must.Get(azservicebus.NewClientFromConnectionString(server.ConnectionString(), nil))(t)
-	defer func() { _ = client.Close(context.Background()) }()
-	m := receiveOne(t, client, "q")
+	m := receiveOne(t, connect(t, server.ConnectionString()), "q")
 	want := map[string]any{
 		"orderId": int32(5), "LARGE": int64(5000000000), "name": "Jörg", "latin": "Jörg", "bare": "some text", "empty": "",
 	}
@@ -189,9 +201,7 @@ func TestRESTToAMQP(t *testing.T) {
 		`{"MessageId":"m","CorrelationId":"c","Label":"l","To":"to","ReplyTo":"r","ReplyToSessionId":"rs","SessionId":"s","PartitionKey":"s",`+
 		`"TimeToLive":60.5,"ForcePersistence":true,"Unknown":{"x":1},"ScheduledEnqueueTimeUtc":" Sun, 06 Nov 1994 08:49:37 GMT"}`+"\r\n",
 		`{"a":1}`), http.StatusCreated)
-	client := must.Get(azservicebus.NewClientFromConnectionString(server.ConnectionString(), nil))(t)
-	defer func() { _ = client.Close(context.Background()) }()
-	m := receiveOne(t, client, "a/b")
+	m := receiveOne(t, connect(t, server.ConnectionString()), "a/b")
 	got := fmt.Sprintf("%s %s %s %s %s %s %s %s %s %s %v %s", m.MessageID, *m.CorrelationID, *m.Subject, *m.To, *m.ReplyTo, *m.ReplyToSessionID,
 		*m.SessionID, *m.PartitionKey, *m.ContentType, m.Body, *m.TimeToLive, m.ScheduledEnqueueTime.UTC().Format(time.RFC3339))
 	if want := `m c l to r rs s s application/json {"a":1} 1m0.5s 1994-11-06T08:49:37Z`; got != want {
@@ -202,9 +212,7 @@ func TestRESTToAMQP(t *testing.T) {
 // TestAMQPToREST shows what a client of AMQP has sent, over REST: from a subscription, with values of each type.
 func TestAMQPToREST(t *testing.T) {
 	server := startREST(t, servicebus.Config{})
-	client := must.Get(azservicebus.NewClientFromConnectionString(server.ConnectionString(), nil))(t)
-	defer func() { _ = client.Close(context.Background()) }()
-	sender := must.Get(client.NewSender("t", nil))(t)
+	sender := must.Get(connect(t, server.ConnectionString()).NewSender("t", nil))(t)
 	must.Do(t, sender.SendMessage(t.Context(), &azservicebus.Message{
 		Body: []byte{0, 1, 255}, MessageID: new("m"), Subject: new("l"), CorrelationID: new("c"), To: new("to"), ReplyTo: new("r"),
 		ReplyToSessionID: new("rs"), SessionID: new("s"), PartitionKey: new("s"), TimeToLive: new(time.Minute), ContentType: new("a/b"),

@@ -125,15 +125,12 @@ func TestConnectionStringRights(t *testing.T) {
 		for name := range test.rights {
 			keys[name] = "secret"
 		}
-		server := must.Get(servicebus.Start(t.Context(), servicebus.Config{
-			Addr: "127.0.0.1:0", HTTPAddr: "127.0.0.1:0", Keys: keys, Rights: test.rights,
-		}))(t)
+		server := start(t, servicebus.Config{Keys: keys, Rights: test.rights})
 		for _, text := range []string{server.ConnectionString(), server.AdminConnectionString()} {
 			if !strings.Contains(text, ";SharedAccessKeyName="+test.want+";") {
 				t.Errorf("%s has not the key %s", text, test.want)
 			}
 		}
-		must.Do(t, server.Close())
 	}
 }
 
@@ -154,12 +151,7 @@ func TestIdleReceiverStays(t *testing.T) {
 	server := startREST(t, servicebus.Config{MaxConnections: 2})
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	connect := func() *azservicebus.Client {
-		client := must.Get(azservicebus.NewClientFromConnectionString(server.ConnectionString(), nil))(t)
-		t.Cleanup(func() { _ = client.Close(context.Background()) })
-		return client
-	}
-	receiver := must.Get(connect().NewReceiverForQueue("q", nil))(t)
+	receiver := must.Get(connect(t, server.ConnectionString()).NewReceiverForQueue("q", nil))(t)
 	got := make(chan error, 1)
 	go func() {
 		_, err := receiver.ReceiveMessages(ctx, 1, nil)
@@ -168,11 +160,9 @@ func TestIdleReceiverStays(t *testing.T) {
 	wantReceivers(t, server, 1)
 	silent := must.Get(new(net.Dialer).DialContext(ctx, "tcp", server.Addr()))(t)
 	defer silent.Close()
-	sender := must.Get(connect().NewSender("q", nil))(t)
+	sender := must.Get(connect(t, server.ConnectionString()).NewSender("q", nil))(t)
 	must.Do(t, sender.SendMessage(ctx, &azservicebus.Message{Body: []byte("x")}, nil))
-	if err := <-got; err != nil {
-		t.Error(err)
-	}
+	must.Do(t, <-got)
 	must.Do(t, silent.SetReadDeadline(time.Now().Add(patience)))
 	if _, err := silent.Read(make([]byte, 1)); err == nil || isTimeout(err) {
 		t.Errorf("the silent one has its place: %v", err)
@@ -190,8 +180,7 @@ func TestSendBehindFlow(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux can be told to acknowledge at once")
 	}
-	server := must.Get(servicebus.Start(t.Context(), servicebus.Config{Addr: "127.0.0.1:0", HTTPAddr: "127.0.0.1:0", AutoCreate: true}))(t)
-	defer func() { _ = server.Close() }()
+	server := start(t, servicebus.Config{AutoCreate: true})
 	socket := must.Get(new(net.Dialer).DialContext(t.Context(), "tcp", server.Addr()))(t)
 	defer socket.Close()
 	must.Do(t, socket.(*net.TCPConn).SetNoDelay(false))
@@ -230,8 +219,7 @@ func TestSendBehindFlow(t *testing.T) {
 // TestWebSocketPaths shows that AMQP is served at both paths that clients ask for: with a slash at the end, as .NET's and Python's do,
 // and without.
 func TestWebSocketPaths(t *testing.T) {
-	server := must.Get(servicebus.Start(t.Context(), servicebus.Config{Addr: "127.0.0.1:0", HTTPAddr: "127.0.0.1:0"}))(t)
-	defer func() { _ = server.Close() }()
+	server := start(t, servicebus.Config{})
 	for _, path := range []string{"/$servicebus/websocket", "/$servicebus/websocket/"} {
 		conn, _, err := websocket.Dial(t.Context(), "ws://"+server.HTTPAddr()+path, //nolint:bodyclose // Dial closes it
 			&websocket.DialOptions{Subprotocols: []string{"AMQPWSB10"}})

@@ -59,8 +59,7 @@ func TestTiers(t *testing.T) {
 			"": "", servicebus.Basic: test.basic, servicebus.Standard: test.standard, servicebus.Premium: test.premium,
 		} {
 			t.Run(fmt.Sprintf("%s %s %s", tier, test.kind, test.members), func(t *testing.T) {
-				server := must.Get(servicebus.Start(t.Context(), servicebus.Config{Addr: "127.0.0.1:0", HTTPAddr: "127.0.0.1:0", Tier: tier}))(t)
-				defer func() { _ = server.Close() }()
+				server := start(t, servicebus.Config{Tier: tier})
 				response, body := speak(t, server, ask("PUT /e?api-version=2021-05", "", description(test.kind, test.members)))
 				if want == "" && response.StatusCode != http.StatusCreated ||
 					want != "" && (response.StatusCode != http.StatusBadRequest || !strings.Contains(body, want)) {
@@ -78,9 +77,7 @@ func TestTiers(t *testing.T) {
 // TestTierMessageSize sends messages of the largest size and one byte more, by AMQP and by REST.
 func TestTierMessageSize(t *testing.T) {
 	server := startREST(t, servicebus.Config{Tier: servicebus.Standard})
-	client := must.Get(azservicebus.NewClientFromConnectionString(server.ConnectionString(), nil))(t)
-	defer func() { _ = client.Close(context.Background()) }()
-	sender := must.Get(client.NewSender("q", nil))(t)
+	sender := must.Get(connect(t, server.ConnectionString()).NewSender("q", nil))(t)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	for size, fits := range map[int]bool{255 << 10: true, 256 << 10: false} {
