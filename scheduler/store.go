@@ -116,6 +116,7 @@ type History interface { //nolint:interfacebloat // all that records need
 	Newest(ctx context.Context, k Key, outcomes []Outcome, f func(*Record) bool) error // all stored records, in a cluster too
 	LastRecords(ctx context.Context, keys []Key, outcomes []Outcome, each func(*Record)) error
 	HistorySpan(ctx context.Context) (HistorySpan, error)
+	RecordsAt(ctx context.Context, sequences []uint64) ([]*Record, error) // those that are stored
 	RecordsSince(ctx context.Context, k Key, since time.Time, f func(*Record) bool) error
 	RecordsFrom(ctx context.Context, k Key, from uint64, f func(*Record) bool) error
 	Kept(ctx context.Context, k Key) (since time.Time, err error)
@@ -127,7 +128,6 @@ type HistorySpan struct {
 	First   uint64 // sequence of the first stored record; Last + 1 if none
 	Last    uint64 // sequence of the last record ever stored; 0: none
 	Records uint64 // number of stored records
-	PerJob  int64  // maximum per job and outcome; not positive: no limit
 }
 
 // Delivery is a running baton held by this process.

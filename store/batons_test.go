@@ -448,6 +448,7 @@ func TestUnavailable(t *testing.T) {
 			"Recent":      s.Recent(ctx, job, 0, nil, func(*scheduler.Record) bool { return true }),
 			"Recents":     s.Recent(ctx, scheduler.Key{}, 0, nil, func(*scheduler.Record) bool { return true }),
 			"HistorySpan": second(s.HistorySpan(ctx)),
+			"RecordsAt":   second(s.RecordsAt(ctx, []uint64{1})),
 			"RecordsFrom": s.RecordsFrom(ctx, scheduler.Key{}, 1, func(*scheduler.Record) bool { return true }),
 			"Follow":      s.Follow(ctx, job, 0, func(*scheduler.Record) {}),
 			"Forget":      s.Forget(ctx, job, 1e5),

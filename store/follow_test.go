@@ -67,6 +67,10 @@ func TestRecordsFrom(t *testing.T) {
 		}
 		n := 0
 		w.must(w.store.RecordsFrom(t.Context(), scheduler.Key{}, 1, func(*scheduler.Record) bool { n++; return n < 3 }))
+		records, err := w.store.RecordsAt(t.Context(), []uint64{2501, 500, 501}) // 500 was removed
+		if err != nil || len(records) != 2 || records[0].Sequence != 2501 || records[1].Sequence != 501 {
+			t.Errorf("got %v, %v", records, err)
+		}
 		span, err := w.store.HistorySpan(t.Context())
 		if n != 3 || err != nil || span.First != 501 || span.Last != 2501 || span.Records != 1001 {
 			t.Errorf("got %d, and there is %+v, %v", n, span, err)

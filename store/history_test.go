@@ -232,7 +232,7 @@ func TestFollow(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		w.record(job, scheduler.OutcomeCompleted, "before")
 		span, err := w.store.HistorySpan(t.Context())
-		if want := (scheduler.HistorySpan{First: 1, Last: 1, Records: 1, PerJob: conn.DefaultHistoryPerJob}); err != nil || span != want {
+		if want := (scheduler.HistorySpan{First: 1, Last: 1, Records: 1}); err != nil || span != want {
 			t.Errorf("there is %+v, %v", span, err)
 		}
 		last := span.Last

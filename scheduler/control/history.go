@@ -45,8 +45,8 @@ func (r Reader) check(ctx context.Context, q *HistoryQuery) error {
 	return nil
 }
 
-// isFound reports whether an index helps. It does not if the query matches all stored records, or if it matches records
-// of deleted jobs, which the index keeps longer than the store. present is the incarnation of the query's job, or "".
+// isFound reports whether an index helps. It does not if the query matches all stored records, or records of deleted
+// jobs, which the index does not distinguish. present is the incarnation of the query's job, or "".
 func (q *HistoryQuery) isFound(present string) bool {
 	return (q.NeedsJob() || q.Names(present)) && (q.Key.Collection != "" || len(q.Outcomes) > 0 || q.IsSelective() || q.Sees != nil)
 }
@@ -292,44 +292,31 @@ func (f *finder) scan(ctx context.Context, before, down uint64) error {
 	return s.settle(ctx)
 }
 
-// lookUp adds the index's records before a sequence.
+// lookUp adds the records before a sequence that the index finds.
 func (f *finder) lookUp(ctx context.Context, before uint64) error {
 	s := f.search
 	q := historyindex.Query{RecordFilter: s.query.RecordFilter, Key: s.query.Key, Sees: s.query.Sees}
-	for {
-		records, done, err := f.index.Search(&q, before, min(s.page.Size()-len(s.records)+s.skip+1, lookUpMost))
+	for removed := 0; ; {
+		sequences, done := f.index.Search(&q, before, min(s.page.Size()-len(s.records)+s.skip+1, lookUpMost))
+		records, err := f.store.RecordsAt(ctx, sequences)
 		if err != nil {
 			return err
 		}
-		more := true
 		for _, r := range records {
-			before = r.Sequence
-			if r.UID == "" { // without it, it may belong to an earlier job, whose records the store has dropped
-				if there, err := f.isThere(ctx, r); err != nil || !there {
-					if err != nil {
-						return err
-					}
-					continue
-				}
-			}
-			if more = s.visit(r); !more {
-				break
+			if !s.visit(r) {
+				return s.settle(ctx)
 			}
 		}
-		if err := s.settle(ctx); err != nil || done || !more || s.full {
+		if err := s.settle(ctx); err != nil || done || s.full {
 			return err
+		}
+		before = sequences[len(sequences)-1]
+		if removed += len(sequences) - len(records); removed >= historyReach {
+			s.next, s.ended = before, true
+			return nil
 		}
 	}
 }
 
-// lookUpMost limits the records that are unpacked together.
+// lookUpMost limits the records that are read together.
 const lookUpMost = 256
-
-// isThere reports whether the store has a record.
-func (f *finder) isThere(ctx context.Context, r *scheduler.Record) (there bool, err error) {
-	err = f.store.Recent(ctx, r.Job, r.Sequence+1, []scheduler.Outcome{r.Outcome}, func(last *scheduler.Record) bool {
-		there = last.Sequence == r.Sequence
-		return false
-	})
-	return there, err
-}

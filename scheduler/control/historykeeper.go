@@ -17,18 +17,15 @@ type historyKeeper struct {
 	store scheduler.Store
 	most  int64         // memory limit of the index in bytes; negative: no index
 	wake  chan struct{} // signals a search
-	turn  chan struct{} // holds a value while no reader has the turn
+	turn  sync.Mutex    // held while records are added to the index
 
 	mu    sync.Mutex
 	asked time.Time
 	index *historyindex.Index
-
-	// caughtUp reports that the index was recently up to date, so a search may read the newest records itself.
-	caughtUp bool
 }
 
 func newHistoryKeeper(store scheduler.Store, most int64) *historyKeeper {
-	return &historyKeeper{store: store, most: most, wake: make(chan struct{}, 1), turn: make(chan struct{}, 1)}
+	return &historyKeeper{store: store, most: most, wake: make(chan struct{}, 1)}
 }
 
 // The intervals and limits of the index.
@@ -69,7 +66,7 @@ func (h *historyKeeper) wanted() bool {
 	if time.Since(h.asked) < indexIdle {
 		return true
 	}
-	h.index, h.caughtUp = nil, false
+	h.index = nil
 	return false
 }
 
@@ -82,17 +79,14 @@ func (h *historyKeeper) refresh(ctx context.Context) error {
 	h.mu.Lock()
 	x := h.index
 	if x == nil || !x.Fits(span) {
-		x = historyindex.New(span.First, h.most, span.PerJob)
-		h.index, h.caughtUp = x, false
+		x = historyindex.New(span.First, h.most)
+		h.index = x
 	}
 	h.mu.Unlock()
 	x.Drop(span.First)
 	for {
 		began := time.Now()
-		whole, err := h.readInTurn(ctx, x)
-		h.mu.Lock()
-		h.caughtUp = whole
-		h.mu.Unlock()
+		whole, err := h.readOn(ctx, x)
 		if err != nil || whole || ctx.Err() != nil {
 			return err
 		}
@@ -103,33 +97,18 @@ func (h *historyKeeper) refresh(ctx context.Context) error {
 	}
 }
 
-// readInTurn reads new records, unless another goroutine does.
-func (h *historyKeeper) readInTurn(ctx context.Context, x *historyindex.Index) (whole bool, err error) {
-	select {
-	case h.turn <- struct{}{}:
-		defer func() { <-h.turn }()
-		return h.readOn(ctx, x, indexStep)
-	case <-ctx.Done():
-		return false, nil
-	}
-}
-
-// readOn adds up to most new records to the index. whole reports that it has reached the end.
-func (h *historyKeeper) readOn(ctx context.Context, x *historyindex.Index, most int) (whole bool, err error) {
+// readOn adds up to indexStep new records to the index. whole reports that it has reached the end.
+func (h *historyKeeper) readOn(ctx context.Context, x *historyindex.Index) (whole bool, err error) {
+	h.turn.Lock()
+	defer h.turn.Unlock()
 	_, to := x.Span()
-	n, whole := 0, true
-	read := h.store.RecordsFrom(ctx, scheduler.Key{}, to, func(r *scheduler.Record) bool {
-		if err = x.Append(r); err != nil {
-			return false
-		}
+	n := 0
+	err = h.store.RecordsFrom(ctx, scheduler.Key{}, to, func(r *scheduler.Record) bool {
+		x.Append(r)
 		n++
-		whole = n != most && ctx.Err() == nil
-		return whole
+		return n < indexStep && ctx.Err() == nil
 	})
-	if err == nil {
-		err = read
-	}
-	return whole && err == nil, err
+	return n < indexStep && err == nil && ctx.Err() == nil, err
 }
 
 // ask returns the index for a search before a sequence, 0: from the newest record on. It returns nil without an index.
@@ -141,7 +120,6 @@ func (h *historyKeeper) ask(ctx context.Context, before uint64) (x *historyindex
 	h.mu.Lock()
 	h.asked = time.Now()
 	x = h.index
-	behindByLittle := h.caughtUp
 	h.mu.Unlock()
 	select {
 	case h.wake <- struct{}{}:
@@ -150,13 +128,9 @@ func (h *historyKeeper) ask(ctx context.Context, before uint64) (x *historyindex
 	if x == nil {
 		return nil, false
 	}
-	_, to := x.Span()
-	switch {
-	case before > 0 && before <= to:
+	if _, to := x.Span(); before > 0 && before <= to {
 		return x, true
-	case !behindByLittle:
-		return x, false
 	}
-	whole, err := h.readInTurn(ctx, x)
+	whole, err := h.readOn(ctx, x)
 	return x, whole && err == nil
 }

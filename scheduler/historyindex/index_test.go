@@ -22,10 +22,9 @@ type history struct {
 	random  *rand.Rand
 	records []*scheduler.Record // the oldest first
 	last    uint64
-	perJob  int
 }
 
-// add stores a record of a random kind, and drops the oldest of its job and outcome if there are too many.
+// add stores a record of a random kind.
 func (h *history) add() *scheduler.Record {
 	pick := func(n int) int { return int(float64(n) * h.random.Float64() * h.random.Float64()) } // the first ones often
 	h.last += 1 + uint64(pick(3))                                                                // others were never stored, or are gone
@@ -47,17 +46,6 @@ func (h *history) add() *scheduler.Record {
 		r.Phase = []scheduler.Phase{scheduler.MainPhase, scheduler.ErrorPhase}[pick(2)]
 	}
 	h.records = append(h.records, r)
-	same := func(o *scheduler.Record) bool { return o.Job == r.Job && o.Outcome == r.Outcome }
-	n := 0
-	for _, o := range h.records[:min(len(h.records), len(h.records)*h.perJob)] { // none without a bound
-		if same(o) {
-			n++
-		}
-	}
-	if h.perJob > 0 && n > h.perJob {
-		i := slices.IndexFunc(h.records, same)
-		h.records = slices.Delete(h.records, i, i+1)
-	}
 	return r
 }
 
@@ -112,22 +100,26 @@ func wants(q *historyindex.Query, r *scheduler.Record) bool {
 		(q.Sees == nil || q.Sees(r.Job.Collection)) && q.Admits(r, r.UID, true)
 }
 
-// find takes the pages of a query that begin before a sequence, which may have records that are not wanted, as times are told
-// by the second.
-func find(t *testing.T, x *historyindex.Index, q *historyindex.Query, before uint64, size int) (all []*scheduler.Record) {
+// find takes the pages of a query that begin before a sequence. They may have records that are not wanted, as times are told by
+// the second.
+func (h *history) find(t *testing.T, x *historyindex.Index, q *historyindex.Query, before uint64, size int) (all []uint64) {
 	t.Helper()
+	stored := map[uint64]*scheduler.Record{}
+	for _, r := range h.records {
+		stored[r.Sequence] = r
+	}
 	for {
-		records, done, err := x.Search(q, before, size)
-		if err != nil || len(records) > size || !done && len(records) < size {
-			t.Fatalf("a page of %d of %d, %v, %v", len(records), size, done, err)
+		sequences, done := x.Search(q, before, size)
+		if len(sequences) > size || !done && len(sequences) < size {
+			t.Fatalf("a page of %d of %d, %v", len(sequences), size, done)
 		}
-		for _, r := range records {
-			if r.Sequence >= before {
-				t.Fatalf("%d is not before %d", r.Sequence, before)
+		for _, n := range sequences {
+			if n >= before || stored[n] == nil {
+				t.Fatalf("%d is not before %d, or not there", n, before)
 			}
-			before = r.Sequence
-			if wants(q, r) {
-				all = append(all, r)
+			before = n
+			if wants(q, stored[n]) {
+				all = append(all, n)
 			}
 		}
 		if done {
@@ -136,17 +128,15 @@ func find(t *testing.T, x *historyindex.Index, q *historyindex.Query, before uin
 	}
 }
 
-// TestSearchAgreesWithTheHistory builds random histories, whose records are dropped as jobs have too many and as they get old,
-// and finds in the index what a look at each of them finds, whole and in order, in pages of any size.
+// TestSearchAgreesWithTheHistory builds random histories, whose records are dropped as they get old, and finds in the index what
+// a look at each of them finds, in order, in pages of any size.
 func TestSearchAgreesWithTheHistory(t *testing.T) {
 	for seed := range uint64(12) {
-		h := &history{random: rand.New(rand.NewPCG(seed, 1)), perJob: []int{0, 1, 7, 40}[seed%4]}
-		x := historyindex.New(1, 1<<30, int64(h.perJob))
+		h := &history{random: rand.New(rand.NewPCG(seed, 1))}
+		x := historyindex.New(1, 1<<30)
 		for range 12 {
 			for range h.random.IntN(200) + 1 {
-				if err := x.Append(h.add()); err != nil {
-					t.Fatal(err)
-				}
+				x.Append(h.add())
 			}
 			if h.random.IntN(2) == 0 {
 				x.Drop(h.drop())
@@ -156,13 +146,13 @@ func TestSearchAgreesWithTheHistory(t *testing.T) {
 			}
 			for range 8 {
 				q, before := h.query(), h.random.Uint64N(h.last+2)+1
-				var want []*scheduler.Record
+				var want []uint64
 				for _, r := range slices.Backward(h.records) {
 					if r.Sequence < before && wants(&q, r) {
-						want = append(want, r)
+						want = append(want, r.Sequence)
 					}
 				}
-				got := find(t, x, &q, before, h.random.IntN(50)+1)
+				got := h.find(t, x, &q, before, h.random.IntN(50)+1)
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Fatalf("seed %d: %+v before %d (-want +got)\n%s", seed, q, before, diff)
 				}
@@ -174,65 +164,56 @@ func TestSearchAgreesWithTheHistory(t *testing.T) {
 // TestMemoryIsBounded: the oldest records are dropped, and the range begins after them.
 func TestMemoryIsBounded(t *testing.T) {
 	h := &history{random: rand.New(rand.NewPCG(1, 1))}
-	x := historyindex.New(1, 64<<10, 0)
+	x := historyindex.New(1, 32<<10)
 	for range 20_000 {
-		if err := x.Append(h.add()); err != nil {
-			t.Fatal(err)
-		}
+		x.Append(h.add())
 	}
 	from, to := x.Span()
-	got := find(t, x, &historyindex.Query{}, to, 100)
+	got := h.find(t, x, &historyindex.Query{}, to, 100)
 	i := slices.IndexFunc(h.records, func(r *scheduler.Record) bool { return r.Sequence >= from })
-	if len(got) != len(h.records)-i || len(got) < 200 || len(got) > 2000 || got[len(got)-1].Sequence < from {
+	if len(got) != len(h.records)-i || len(got) < 200 || len(got) > 2000 || got[len(got)-1] < from {
 		t.Errorf("it has %d of %d records, from %d on", len(got), len(h.records), from)
 	}
 }
 
-// TestFits: an index is given up when the store keeps another number of records, when it was emptied or has begun anew, and
-// when most of its rows are of records that are gone; and not before.
+// TestFits: an index is given up when the store has begun anew, and when most of its rows are of records that are gone; and not
+// before.
 func TestFits(t *testing.T) {
-	x := historyindex.New(1, 1<<30, 2)
-	at := func(last, records uint64, perJob int64) scheduler.HistorySpan {
-		return scheduler.HistorySpan{First: 1, Last: last, Records: records, PerJob: perJob}
+	x := historyindex.New(1, 1<<30)
+	at := func(last, records uint64) scheduler.HistorySpan {
+		return scheduler.HistorySpan{First: 1, Last: last, Records: records}
 	}
 	r := &scheduler.Record{Job: scheduler.Key{Collection: "c", Job: "j"}, Outcome: scheduler.OutcomeCompleted, Ended: began}
 	for r.Sequence = 1; r.Sequence <= 60_000; r.Sequence++ {
-		if err := x.Append(r); err != nil {
-			t.Fatal(err)
-		}
+		x.Append(r)
 	}
 	for name, test := range map[string]struct {
 		span scheduler.HistorySpan
 		want bool
 	}{
-		"as it is":              {at(60_000, 2, 2), true},
-		"more was recorded":     {at(70_000, 2, 2), true},
-		"the store keeps more":  {at(60_000, 2, 3), false},
-		"the store began again": {at(59_998, 2, 2), false},
+		"as it is":              {at(60_000, 2), true},
+		"more was recorded":     {at(70_000, 2), true},
+		"the store began again": {at(59_998, 2), false},
 	} {
 		if got := x.Fits(test.span); got != test.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
 	for ; r.Sequence <= 70_000; r.Sequence++ {
-		if err := x.Append(r); err != nil {
-			t.Fatal(err)
-		}
+		x.Append(r)
 	}
-	if x.Fits(at(70_000, 2, 2)) {
+	if x.Fits(at(70_000, 2)) {
 		t.Error("70,000 rows are kept for 2 records")
 	}
 }
 
 // TestAppendAgain: a record that it has is left out.
 func TestAppendAgain(t *testing.T) {
-	x := historyindex.New(5, 1<<30, 0)
+	x := historyindex.New(5, 1<<30)
 	for _, n := range []uint64{7, 7, 6, 9, 7} {
-		if err := x.Append(&scheduler.Record{Sequence: n, Ended: began}); err != nil {
-			t.Fatal(err)
-		}
+		x.Append(&scheduler.Record{Sequence: n, Ended: began})
 	}
-	if got := find(t, x, &historyindex.Query{}, 10, 9); len(got) != 2 {
+	if got, _ := x.Search(&historyindex.Query{}, 10, 9); len(got) != 2 {
 		t.Errorf("it has %d", len(got))
 	}
 	if from, to := x.Span(); from != 5 || to != 10 {

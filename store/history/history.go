@@ -226,9 +226,7 @@ func (s *History) HistorySpan(ctx context.Context) (scheduler.HistorySpan, error
 		return scheduler.HistorySpan{}, conn.Translate(err)
 	}
 	state := &info.State
-	return scheduler.HistorySpan{
-		First: state.FirstSeq, Last: state.LastSeq, Records: state.Msgs, PerJob: info.Config.MaxMsgsPerSubject,
-	}, nil
+	return scheduler.HistorySpan{First: state.FirstSeq, Last: state.LastSeq, Records: state.Msgs}, nil
 }
 
 // RecordsFrom calls f for records in order, from a sequence on, until f returns false or no records remain: of a job,

@@ -26,7 +26,7 @@ func (s *History) Newest(ctx context.Context, k scheduler.Key, outcomes []schedu
 	var g errgroup.Group
 	for i, o := range outcomes {
 		g.Go(func() (err error) {
-			heads[i], err = s.newestRecord(ctx, k, o)
+			heads[i], err = s.askLeader(ctx, map[string]any{"last_by_subj": s.HistorySubject(k, o)})
 			return err
 		})
 	}
@@ -36,10 +36,37 @@ func (s *History) Newest(ctx context.Context, k scheduler.Key, outcomes []schedu
 	return s.walk(ctx, k, slices.DeleteFunc(heads, func(r *scheduler.Record) bool { return r == nil }), outcomes, f)
 }
 
-// newestRecord asks the leader of the history stream for the newest record of an outcome. It returns nil if none
-// exists.
-func (s *History) newestRecord(ctx context.Context, k scheduler.Key, o scheduler.Outcome) (*scheduler.Record, error) {
-	req, err := json.Marshal(map[string]string{"last_by_subj": s.HistorySubject(k, o)})
+// recordsAtOnce limits the concurrent requests of [History.RecordsAt].
+const recordsAtOnce = 16
+
+// RecordsAt returns the stored records among those with the given sequences, in the same order.
+func (s *History) RecordsAt(ctx context.Context, sequences []uint64) ([]*scheduler.Record, error) {
+	records := make([]*scheduler.Record, len(sequences))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(recordsAtOnce)
+	for i, sequence := range sequences {
+		g.Go(func() error {
+			m, err := s.conn.MessageAt(ctx, s.conn.Config.Stream("HISTORY"), sequence)
+			switch {
+			case err == nil:
+				records[i], err = s.record(m)
+			case !errors.Is(err, jetstream.ErrMsgNotFound):
+				err = conn.Translate(err)
+			case s.conn.Replicas > 1: // the replica may lag
+				records[i], err = s.askLeader(ctx, map[string]any{"seq": sequence})
+			default:
+				err = nil // it was removed
+			}
+			return err
+		})
+	}
+	err := g.Wait()
+	return slices.DeleteFunc(records, func(r *scheduler.Record) bool { return r == nil }), err
+}
+
+// askLeader asks the leader of the history stream for a record. It returns nil if the record does not exist.
+func (s *History) askLeader(ctx context.Context, get map[string]any) (*scheduler.Record, error) {
+	req, err := json.Marshal(get)
 	if err != nil {
 		return nil, err
 	}
