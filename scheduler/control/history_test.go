@@ -124,8 +124,8 @@ func (f *finding) wanted(q *control.HistoryQuery) (all []uint64) {
 	return all
 }
 
-// TestHistoryReadsNoMoreThanItFinds: once there is an index, a page of records that are rare among many reads none of the
-// others, whatever tells them: it reads only these.
+// TestHistoryReadsNoMoreThanItFinds: once there is an index, a page of records that are rare among many reads none of the others,
+// whatever tells them.
 func TestHistoryReadsNoMoreThanItFinds(t *testing.T) {
 	w := newWorld(t)
 	job, rare := scheduler.Key{Collection: "default", Job: "job"}, scheduler.Key{Collection: "other", Job: "rare"}
