@@ -222,16 +222,7 @@ func (s *Audit) RecentEntries(ctx context.Context, of audit.Scope, before uint64
 	if err := s.settle(ctx); err != nil {
 		return err
 	}
-	info, err := s.stream.Info(ctx)
-	if err != nil {
-		return conn.Translate(err)
-	}
-	end := info.State.LastSeq + 1
-	if before > 0 {
-		end = min(end, before)
-	}
-	scan := backwards{conn: s.conn, stream: s.conn.Config.Stream(auditStream), first: max(info.State.FirstSeq, 1), width: firstWidth}
-	return scan.each(ctx, s.scopeSubjects(of), end, func(m *jetstream.RawStreamMsg) (bool, error) {
+	return backwards(ctx, s.conn, s.stream, s.scopeSubjects(of), before, func(m *jetstream.RawStreamMsg) (bool, error) {
 		e, err := audit.Decode(m.Sequence, m.Data)
 		if err != nil {
 			return true, nil //nolint:nilerr // an entry that cannot be read is left out

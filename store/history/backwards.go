@@ -16,20 +16,25 @@ const (
 	maxWidth   = 1 << 40 // maximum sequences per step
 )
 
-// backwards configures a scan of a stream, newest message first.
-type backwards struct {
-	conn   *conn.Conn
-	stream string
-	first  uint64 // first sequence of the stream
-	width  uint64 // sequences in the first step
-}
-
-// each calls f for the messages before end that match any of the filters, newest first, until f returns false or an
-// error.
-func (b *backwards) each(ctx context.Context, filters []string, end uint64, f func(*jetstream.RawStreamMsg) (bool, error)) error {
-	var cursors []*cursor
-	for _, filter := range filters {
-		cursors = append(cursors, &cursor{backwards: *b, filter: filter, end: end})
+// backwards calls f for the messages of a stream before a sequence (0: all) that match any of the filters, newest first,
+// until f returns false or an error.
+func backwards(
+	ctx context.Context, c *conn.Conn, stream jetstream.Stream, filters []string, before uint64,
+	f func(*jetstream.RawStreamMsg) (bool, error),
+) error {
+	info, err := stream.Info(ctx)
+	if err != nil {
+		return conn.Translate(err)
+	}
+	end := info.State.LastSeq + 1
+	if before > 0 {
+		end = min(end, before)
+	}
+	cursors := make([]*cursor, len(filters))
+	for i, filter := range filters {
+		cursors[i] = &cursor{
+			conn: c, stream: info.Config.Name, filter: filter, first: max(info.State.FirstSeq, 1), end: end, width: firstWidth,
+		}
 	}
 	for {
 		var newest *cursor
@@ -57,9 +62,11 @@ func (b *backwards) each(ctx context.Context, filters []string, end uint64, f fu
 // batch holds is narrowed, and its messages are kept until their turn. Each message is read once, and rare matches cost
 // few extra requests.
 type cursor struct {
-	backwards
-
+	conn     *conn.Conn
+	stream   string
 	filter   string
+	first    uint64                    // first sequence of the stream
+	width    uint64                    // sequences in the next step
 	end      uint64                    // messages from end on are done
 	messages []*jetstream.RawStreamMsg // read but not returned, oldest first
 	early    []early                   // read ahead of their turn, latest last

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
-	"math"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -137,17 +137,8 @@ func (s *History) heads(ctx context.Context, k scheduler.Key, before uint64, out
 		subjects[i] = s.HistorySubject(k, o)
 	}
 	var heads []*scheduler.Record
-	var bad error
-	upTo := max(before, 1) - 1 // 0: no limit
-	err := s.conn.LastOf(ctx, s.conn.Config.Stream("HISTORY"), subjects, upTo, func(m *jetstream.RawStreamMsg) {
-		r, err := s.record(m)
-		if err != nil {
-			bad = err
-			return
-		}
-		heads = append(heads, r)
-	})
-	return heads, errors.Join(err, bad)
+	err := s.lastOf(ctx, subjects, max(before, 1)-1, func(r *scheduler.Record) { heads = append(heads, r) }) // 0: no limit
+	return heads, err
 }
 
 // LastRecords calls each for the last record of each job and outcome, in no particular order. It takes one request per
@@ -160,20 +151,25 @@ func (s *History) LastRecords(ctx context.Context, keys []scheduler.Key, outcome
 		}
 	}
 	for batch := range slices.Chunk(subjects, conn.MultiMost) {
-		var bad error
-		err := s.conn.LastOf(ctx, s.conn.Config.Stream("HISTORY"), batch, 0, func(m *jetstream.RawStreamMsg) {
-			r, err := s.record(m)
-			if err != nil {
-				bad = err
-				return
-			}
-			each(r)
-		})
-		if err := errors.Join(err, bad); err != nil {
+		if err := s.lastOf(ctx, batch, 0, each); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// lastOf calls each for the last record of each subject up to a sequence (0: no limit), in one request.
+func (s *History) lastOf(ctx context.Context, subjects []string, upTo uint64, each func(*scheduler.Record)) error {
+	var bad error
+	err := s.conn.LastOf(ctx, s.conn.Config.Stream("HISTORY"), subjects, upTo, func(m *jetstream.RawStreamMsg) {
+		r, err := s.record(m)
+		if err != nil {
+			bad = err
+			return
+		}
+		each(r)
+	})
+	return errors.Join(err, bad)
 }
 
 func newest(heads []*scheduler.Record) int {
@@ -236,24 +232,29 @@ func (s *History) RecordsFrom(ctx context.Context, k scheduler.Key, from uint64,
 	if k.Collection != "" {
 		filter = s.historyFilter(k)
 	}
+	return s.onward(ctx, conn.DirectRequest{Filter: filter, From: max(from, 1), Batch: batchSize}, f)
+}
+
+// onward calls f for the records that a request selects, in batches, until f returns false.
+func (s *History) onward(ctx context.Context, get conn.DirectRequest, f func(*scheduler.Record) bool) error {
 	for {
-		messages, all, err := s.conn.Forward(ctx, s.conn.Config.Stream("HISTORY"), filter, max(from, 1), math.MaxInt64, batchSize)
-		if err != nil {
-			return err
-		}
-		for _, m := range messages {
+		var last uint64
+		all, enough := false, false
+		var bad error
+		err := s.conn.DirectGet(ctx, s.conn.Config.Stream("HISTORY"), get, get.Batch, func(m *jetstream.RawStreamMsg) bool {
+			last = m.Sequence
 			r, err := s.record(m)
-			if err != nil {
-				return err
-			}
-			if !f(r) {
-				return nil
-			}
-			from = m.Sequence + 1
+			bad = err
+			enough = err != nil || !f(r)
+			return !enough
+		}, func(end *nats.Msg) { all = conn.IsLast(end) })
+		if err != nil || bad != nil {
+			return errors.Join(err, bad)
 		}
-		if all || len(messages) == 0 {
+		if all || enough || last == 0 {
 			return nil
 		}
+		get.Since, get.From = nil, last+1
 	}
 }
 

@@ -106,26 +106,7 @@ const sinceBatch = 64
 // RecordsSince calls f for the records of a job that were stored at or after since (store clock), oldest first, until f
 // returns false.
 func (s *History) RecordsSince(ctx context.Context, k scheduler.Key, since time.Time, f func(*scheduler.Record) bool) error {
-	get := conn.DirectRequest{Filter: s.historyFilter(k), Since: &since, Batch: sinceBatch}
-	for {
-		var last uint64
-		all, enough := false, false
-		var bad error
-		err := s.conn.DirectGet(ctx, s.conn.Config.Stream("HISTORY"), get, sinceBatch, func(m *jetstream.RawStreamMsg) bool {
-			last = m.Sequence
-			r, err := s.record(m)
-			bad = err
-			enough = err != nil || !f(r)
-			return !enough
-		}, func(end *nats.Msg) { all = conn.IsLast(end) })
-		if err != nil || bad != nil {
-			return errors.Join(err, bad)
-		}
-		if all || enough || last == 0 {
-			return nil
-		}
-		get.Since, get.From = nil, last+1
-	}
+	return s.onward(ctx, conn.DirectRequest{Filter: s.historyFilter(k), Since: &since, Batch: sinceBatch}, f)
 }
 
 // Kept returns the time since which the history of a job is complete. Older records have expired ([Config.HistoryAge])
@@ -165,16 +146,7 @@ func (s *History) scanAll(
 	if before == 1 {
 		return nil
 	}
-	info, err := s.stream.Info(ctx)
-	if err != nil {
-		return conn.Translate(err)
-	}
-	first, end := max(info.State.FirstSeq, 1), info.State.LastSeq+1
-	if before > 0 {
-		end = min(end, before)
-	}
-	scan := backwards{conn: s.conn, stream: s.conn.Config.Stream("HISTORY"), first: first, width: firstWidth}
-	return scan.each(ctx, s.scanFilters(k, outcomes), end, func(m *jetstream.RawStreamMsg) (bool, error) {
+	return backwards(ctx, s.conn, s.stream, s.scanFilters(k, outcomes), before, func(m *jetstream.RawStreamMsg) (bool, error) {
 		r, err := s.record(m)
 		return err == nil && f(r), err
 	})
