@@ -234,9 +234,12 @@ func TestNoUpdateIsLostOfOneJob(t *testing.T) {
 	}
 	all.Wait()
 	v, err := r.services[0].Get(t.Context(), k)
-	if err != nil || len(v.Job.Def.Labels) != careful+1 || len(v.Job.Def.Data.Members()) != writers {
-		t.Errorf("%d labels and %d data (%v), want %d and %d",
-			len(v.Job.Def.Labels), len(v.Job.Def.Data.Members()), err, careful+1, writers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	labels, data := len(v.Job.Def.Labels), len(v.Job.Def.Data.Members())
+	if labels != careful+1 || data != writers || v.Job.Generation != 1+careful+writers {
+		t.Errorf("%d labels and %d data in generation %d, want %d and %d", labels, data, v.Job.Generation, careful+1, writers)
 	}
 	batons := 0
 	for lane := range r.stores[0].Lanes() {

@@ -1,12 +1,10 @@
 package control_test
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -21,18 +19,6 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/schema"
 )
 
-// azureRow is a row of spec/testdata/azure.jsonl: a job, its creation time and
-// its first n runs, or that it must be refused.
-type azureRow struct {
-	ID       string          `json:"id"`
-	Job      json.RawMessage `json:"job"`
-	Now      string          `json:"now"`
-	N        int             `json:"n"`
-	Expected []time.Time     `json:"expected_utc"`
-	Complete bool            `json:"complete"`
-	Error    bool            `json:"error"`
-}
-
 // previewed is a preview as it is answered.
 type previewed struct {
 	UTC         []time.Time `json:"utc"`
@@ -41,51 +27,6 @@ type previewed struct {
 	Description string      `json:"description"`
 	Notes       []string    `json:"notes"`
 	TimeZone    string      `json:"timeZone"`
-}
-
-// TestPreviewOfAzure previews the vectors of the Azure recurrence.
-func TestPreviewOfAzure(t *testing.T) {
-	file, err := os.Open("../spec/testdata/azure.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	rows := 0
-	for lines := bufio.NewScanner(file); lines.Scan(); rows++ {
-		var row azureRow
-		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
-			t.Fatal(err)
-		}
-		t.Run(row.ID, func(t *testing.T) {
-			body := fmt.Sprintf(`{"properties": %s, "now": %q, "count": %d}`, row.Job, row.Now, max(row.N, 1))
-			text, err := preview(t, body)
-			if row.Error {
-				if !errors.Is(err, scheduler.ErrInvalid) || !strings.Contains(err.Error(), "properties.") {
-					t.Errorf("%s: got %v, want a problem of the properties", body, err)
-				}
-				return
-			}
-			if err != nil {
-				t.Fatalf("%s: %v", body, err)
-			}
-			var got previewed
-			if err := json.Unmarshal([]byte(text), &got); err != nil {
-				t.Fatal(err)
-			}
-			if !slices.EqualFunc(got.UTC, row.Expected, time.Time.Equal) || !slices.EqualFunc(got.Local, row.Expected, time.Time.Equal) {
-				t.Errorf("%s\n got %s\nwant %v", body, text, row.Expected)
-			}
-			if row.Complete && !got.Complete { // a row that has just n does not say so
-				t.Errorf("%s: got %s, want it complete", body, text)
-			}
-			if got.Description == "" || got.Notes == nil || got.TimeZone != "UTC" {
-				t.Errorf("%s: got %s", body, text)
-			}
-		})
-	}
-	if rows < 100 {
-		t.Errorf("%d rows", rows)
-	}
 }
 
 // preview asks a service without a store.

@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
 )
 
@@ -193,9 +194,5 @@ const shownMost = 8 << 10
 
 // Shown is [Visible] for the beginning of a text that may be long.
 func Shown(s string) string {
-	end := min(len(s), shownMost)
-	for end < len(s) && end > 0 && !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return Visible(s[:end])
+	return Visible(scheduler.CutText(s, shownMost))
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
@@ -74,15 +73,8 @@ const lateFrom = time.Second
 const excerptLength = 320
 
 func excerptOf(text string, most int) excerpt {
-	e := excerpt{Text: text, Size: int64(len(text))}
-	if len(text) <= most {
-		return e
-	}
-	for most > 0 && !utf8.RuneStart(text[most]) {
-		most--
-	}
-	e.Text, e.Cut = text[:most], true
-	return e
+	begin := scheduler.CutText(text, most)
+	return excerpt{Text: begin, Size: int64(len(text)), Cut: len(begin) < len(text)}
 }
 
 // runsOf groups records, newest first, by occurrence. most limits a shown text, in bytes.
