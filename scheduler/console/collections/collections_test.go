@@ -13,25 +13,6 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/console/words"
 )
 
-// has looks for texts in a page.
-func has(t *testing.T, page string, texts ...string) {
-	t.Helper()
-	for _, text := range texts {
-		if !strings.Contains(page, text) {
-			t.Errorf("the page has no %q: %s", text, page)
-		}
-	}
-}
-
-func hasNone(t *testing.T, page string, texts ...string) {
-	t.Helper()
-	for _, text := range texts {
-		if strings.Contains(page, text) {
-			t.Errorf("the page has %q", text)
-		}
-	}
-}
-
 const (
 	root = "/console/collections"
 	one  = root + "/partners"
@@ -52,13 +33,13 @@ func fields(t *testing.T, page string) url.Values {
 func TestLife(t *testing.T) {
 	w := consoletest.New(t)
 	w.Work()
-	has(t, w.Get(root), "default", "One collection", "New collection")
+	w.Has(w.Get(root), "default", "One collection", "New collection")
 	done := func(path string, form url.Values, to, note string) {
 		t.Helper()
 		if r := w.Post(path, form); r.Status != http.StatusSeeOther || r.Header.Get("Location") != to {
 			t.Fatalf("%s: %d %v %s", path, r.Status, r.Header, r.Body)
 		}
-		has(t, w.Get(to), note)
+		w.Has(w.Get(to), note)
 	}
 	done(root, url.Values{"name": {"partners"}}, one, "Collection partners is created")
 	if r := w.Post(root, url.Values{"name": {"partners"}}); r.Status != http.StatusPreconditionFailed || !strings.Contains(r.Body, "exists already") {
@@ -84,7 +65,7 @@ func TestLife(t *testing.T) {
 		t.Errorf("saved: %+v", c)
 	}
 	page := w.Get(one)
-	has(t, page, `value="7"`, `<option selected>Standard`, `<option selected>minute`, "api.example.com", `value="PT20S"`)
+	w.Has(page, `value="7"`, `<option selected>Standard`, `<option selected>minute`, "api.example.com", `value="PT20S"`)
 	form.Set("etag", stale)
 	if r := w.Post(one, form); r.Status != http.StatusPreconditionFailed || !strings.Contains(r.Body, "The collection has changed in the meantime") {
 		t.Errorf("what somebody else has changed: %d %s", r.Status, r.Body)
@@ -98,12 +79,12 @@ func TestLife(t *testing.T) {
 	if r.Status != http.StatusBadRequest || strings.Contains(r.Body, "soon<b>") {
 		t.Errorf("what is wrong: %d %s", r.Status, r.Body)
 	}
-	has(t, r.Body, `value="soon&lt;b&gt;"`, "See the messages at the fields", `aria-invalid="true" aria-describedby="maxJobs-wrong"`,
+	w.Has(r.Body, `value="soon&lt;b&gt;"`, "See the messages at the fields", `aria-invalid="true" aria-describedby="maxJobs-wrong"`,
 		`id="maxJobs-wrong">must be a whole number`, `id="minRetry-wrong">`, `id="plan-wrong">`, `id="targets-wrong">[&#34;*&#34;].rate.limit: must be`)
-	hasNone(t, r.Body, `id="interval-wrong"`, "properties.minRetryInterval:")
+	w.HasNone(r.Body, `id="interval-wrong"`, "properties.minRetryInterval:")
 	form = fields(t, page)
 	form.Set("interval", "5")
-	has(t, w.Post(one, form).Body, `id="frequency-wrong">choose the unit`, `value="5"`)
+	w.Has(w.Post(one, form).Body, `id="frequency-wrong">choose the unit`, `value="5"`)
 	done(one, fields(t, w.Get(one)), one, "Saved.") // every field empty
 	if c, err = w.Service.Collection(t.Context(), "partners"); err != nil || c.Plan != "" || c.MaxJobCount != 0 || len(c.Targets) > 0 || c.MinRetryInterval != 0 {
 		t.Errorf("emptied: %+v (%v)", c, err)
@@ -113,7 +94,7 @@ func TestLife(t *testing.T) {
 	w.Put("partners/report", job)
 	w.Await("its jobs to be counted", func() bool { return strings.Contains(w.Get(one), `>disabled</span></a><span class="value">1<`) })
 	ask := w.Get(one + "/delete")
-	has(t, ask, "It has a job, which goes with it")
+	w.Has(ask, "It has a job, which goes with it")
 	form = fields(t, ask)
 	if r := w.Post(one+"/delete", form); r.Status != http.StatusConflict || !strings.Contains(r.Body, "Confirm that its jobs") {
 		t.Errorf("its jobs go without a word: %d %s", r.Status, r.Body)
@@ -132,13 +113,13 @@ func TestRights(t *testing.T) {
 	w.Collect("secret")
 	w.Be("operator@partners")
 	list := w.Get(root)
-	has(t, list, "partners")
-	hasNone(t, list, "secret", "New collection")
+	w.Has(list, "partners")
+	w.HasNone(list, "secret", "New collection")
 	page := w.Get(one)
-	hasNone(t, page, `action="`+one, "/delete", "Save")
-	has(t, page, "Settings", "no limit", "Pause jobs…")
+	w.HasNone(page, `action="`+one, "/delete", "Save")
+	w.Has(page, "Settings", "no limit", "Pause jobs…")
 	w.Be("reader@partners")
-	hasNone(t, w.Get(one), `method="post"`)
+	w.HasNone(w.Get(one), `method="post"`)
 	w.Be("operator@partners")
 	for path, status := range map[string]int{
 		root: http.StatusForbidden, one: http.StatusForbidden, one + "/enable": http.StatusForbidden, one + "/disable": http.StatusForbidden,
@@ -152,10 +133,10 @@ func TestRights(t *testing.T) {
 		t.Errorf("it is shown: %d", r.Status)
 	}
 	w.Be("admin@partners")
-	has(t, w.Get(one), "Save", "/delete")
+	w.Has(w.Get(one), "Save", "/delete")
 	if r := w.Post(root, url.Values{"name": {"other"}}); r.Status != http.StatusForbidden {
 		t.Errorf("who has another one makes it: %d", r.Status)
 	}
 	w.Be("admin")
-	hasNone(t, w.Get(root+"/default"), "/console/collections/default/delete")
+	w.HasNone(w.Get(root+"/default"), "/console/collections/default/delete")
 }

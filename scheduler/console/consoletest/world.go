@@ -22,6 +22,7 @@ import (
 
 	"github.com/carillon-sched/carillon/actions/builtin"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console"
 	"github.com/carillon-sched/carillon/scheduler/control"
@@ -104,23 +105,23 @@ func (f forAll) TempDir() string {
 func (w *World) clear() {
 	ctx := context.Background()
 	var jobs []scheduler.Key
-	w.ok(w.Store.EachJob(ctx, "", func(k scheduler.Key) error { jobs = append(jobs, k); return nil }))
+	w.OK(w.Store.EachJob(ctx, "", func(k scheduler.Key) error { jobs = append(jobs, k); return nil }))
 	for _, k := range jobs {
 		if err := w.Service.Delete(ctx, k, 0); !errors.Is(err, scheduler.ErrNotFound) { // the key of a deleted job remains for a while
-			w.ok(err)
+			w.OK(err)
 		}
 	}
 	collections, err := w.Service.Collections(ctx)
-	w.ok(err)
+	w.OK(err)
 	for _, c := range collections {
 		if c.Name != scheduler.DefaultCollection {
-			w.ok(w.Service.DeleteCollection(ctx, c.Name, false))
+			w.OK(w.Service.DeleteCollection(ctx, c.Name, false))
 		}
 	}
 	secrets, err := w.Service.Secrets(ctx)
-	w.ok(err)
+	w.OK(err)
 	for _, s := range secrets {
-		w.ok(w.Service.DeleteSecret(ctx, s.Name, true))
+		w.OK(w.Service.DeleteSecret(ctx, s.Name, true))
 	}
 }
 
@@ -132,26 +133,26 @@ func New(tb testing.TB, change ...func(w *World, cfg *console.Config)) *World {
 	w := &World{T: tb, Actions: all}
 	w.test.Store(&tb)
 	s, err := server.NewServer(&server.Options{DontListen: true, JetStream: true, StoreDir: tb.TempDir(), NoLog: true, NoSigs: true})
-	w.ok(err)
+	w.OK(err)
 	s.Start()
 	tb.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
 	if !s.ReadyForConnections(Patience) {
 		tb.Fatal("the NATS server does not start")
 	}
 	w.NATS, err = nats.Connect("", nats.InProcessServer(s))
-	w.ok(err)
+	w.OK(err)
 	tb.Cleanup(w.NATS.Close)
 	js, err := jetstream.New(w.NATS)
-	w.ok(err)
+	w.OK(err)
 	w.Await("JetStream", func() bool { _, err := js.AccountInfo(tb.Context()); return err == nil })
 	w.Store, err = store.Open(tb.Context(), w.NATS, store.Config{Storage: jetstream.MemoryStorage})
-	w.ok(err)
+	w.OK(err)
 	key, err := seal.NewKey("k1")
-	w.ok(err)
+	w.OK(err)
 	w.Vault = secrets.NewVault(secrets.Config{Store: w.Store.Secrets(), Keys: seal.NewKeyring(key)})
 	w.worker = engine.New(engine.Config{Store: w.Store, Actions: w.Actions, Secrets: w.Vault})
 	w.Service = control.New(control.Config{Store: w.Store, Actions: w.Actions, Secrets: w.Vault, Try: w.worker.Try})
-	w.ok(w.Service.EnsureDefault(tb.Context()))
+	w.OK(w.Service.EnsureDefault(tb.Context()))
 	cfg := console.Config{
 		Service: w.Service, Identify: w.identify, Version: "1.2.3",
 		Logger: slog.New(slog.NewTextHandler(complaints{w}, nil)),
@@ -162,7 +163,7 @@ func New(tb testing.TB, change ...func(w *World, cfg *console.Config)) *World {
 	w.Console = httptest.NewServer(console.New(cfg))
 	tb.Cleanup(func() { w.Console.CloseClientConnections(); w.Console.Close() })
 	jar, err := cookiejar.New(nil)
-	w.ok(err)
+	w.OK(err)
 	w.browser = &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return w
 }
@@ -177,9 +178,10 @@ func (c complaints) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (w *World) ok(err error) {
+// OK ends the test if the last result of a call is an error.
+func (w *World) OK(results ...any) {
 	w.T.Helper()
-	if err != nil {
+	if err, wrong := results[len(results)-1].(error); wrong {
 		w.T.Fatal(err)
 	}
 }
@@ -190,7 +192,7 @@ func (w *World) Be(grants ...string) {
 	p := &auth.Principal{Name: "me", ID: "me", Via: auth.ViaToken}
 	for _, text := range grants {
 		g, err := auth.ParseGrant(text)
-		w.ok(err)
+		w.OK(err)
 		p.Grants = append(p.Grants, g)
 	}
 	w.who.Store(p)
@@ -239,31 +241,63 @@ func (w *World) Target() string {
 // Put puts a job. key is collection/job; document is JSON or YAML.
 func (w *World) Put(key, document string) {
 	w.T.Helper()
-	_, _, err := w.Service.Put(w.T.Context(), control.Edit{Key: Key(key), Body: []byte(document)})
-	w.ok(err)
+	w.OK(w.Service.Put(w.T.Context(), control.Edit{Key: Key(key), Body: []byte(document)}))
+}
+
+// Job returns a job.
+func (w *World) Job(key string) *v1.Job {
+	w.T.Helper()
+	v, err := w.Service.Get(w.T.Context(), Key(key))
+	w.OK(err)
+	return v
+}
+
+// History returns the records of a job, newest first.
+func (w *World) History(key string) []*scheduler.Record {
+	w.T.Helper()
+	all, _, err := w.Service.History(w.T.Context(), control.HistoryQuery{Key: Key(key)}, v1.Page{})
+	w.OK(err)
+	return all
 }
 
 // Collect creates a collection.
 func (w *World) Collect(name string) {
 	w.T.Helper()
-	_, _, err := w.Service.PutCollection(w.T.Context(), name, []byte("{}"))
-	w.ok(err)
+	w.OK(w.Service.PutCollection(w.T.Context(), name, []byte("{}")))
+}
+
+// Attempt returns the record of an attempt that completed at a time.
+func Attempt(key string, at time.Time) *scheduler.Record {
+	r := &scheduler.Record{
+		Job: Key(key), Occurrence: scheduler.OccurrenceID(Key(key), at), Outcome: scheduler.OutcomeCompleted,
+		Nominal: at, Due: at, Started: at.Add(3 * time.Millisecond), Ended: at.Add(15 * time.Millisecond), Duration: 12 * time.Millisecond,
+		Try: 1, Phase: scheduler.MainPhase, Status: http.StatusOK, Response: "hello", Type: "Http", Target: "target.example:443",
+	}
+	r.ID = r.Occurrence + "#1"
+	return r
+}
+
+// Damage makes the definition of a job unreadable.
+func (w *World) Damage(key string) {
+	w.T.Helper()
+	st, err := w.Store.LoadJob(w.T.Context(), Key(key))
+	w.OK(err)
+	w.OK(w.Store.SaveJob(w.T.Context(), st.Key, []byte("{"), st.Revision, false))
 }
 
 // Append appends a record to the history of its job.
 func (w *World) Append(r *scheduler.Record) {
 	w.T.Helper()
 	st, err := w.Store.LoadJob(w.T.Context(), r.Job)
-	w.ok(err)
+	w.OK(err)
 	r.UID = scheduler.StoredIncarnation(st.Data)
-	w.ok(w.Store.Append(w.T.Context(), r))
+	w.OK(w.Store.Append(w.T.Context(), r))
 }
 
 // Run starts a manual run.
 func (w *World) Run(key string) {
 	w.T.Helper()
-	_, err := w.Service.Trigger(w.T.Context(), Key(key))
-	w.ok(err)
+	w.OK(w.Service.Trigger(w.T.Context(), Key(key)))
 }
 
 // Key parses collection/job.
@@ -294,18 +328,24 @@ type Reply struct {
 // Do sends a request like a browser that stores cookies and does not follow redirects. Headers are "Name: value".
 func (w *World) Do(method, path, body string, headers ...string) Reply {
 	w.T.Helper()
-	req, err := http.NewRequestWithContext(w.T.Context(), method, w.Console.URL+path, strings.NewReader(body))
-	w.ok(err)
+	res := w.send(w.T.Context(), w.browser, method, path, body, headers)
+	defer res.Body.Close()
+	data, err := io.ReadAll(res.Body)
+	w.OK(err)
+	return Reply{res.StatusCode, res.Header, string(data)}
+}
+
+func (w *World) send(ctx context.Context, client *http.Client, method, path, body string, headers []string) *http.Response {
+	w.T.Helper()
+	req, err := http.NewRequestWithContext(ctx, method, w.Console.URL+path, strings.NewReader(body))
+	w.OK(err)
 	for _, h := range headers {
 		name, value, _ := strings.Cut(h, ": ")
 		req.Header.Set(name, value)
 	}
-	res, err := w.browser.Do(req)
-	w.ok(err)
-	defer res.Body.Close()
-	data, err := io.ReadAll(res.Body)
-	w.ok(err)
-	return Reply{res.StatusCode, res.Header, string(data)}
+	res, err := client.Do(req)
+	w.OK(err)
+	return res
 }
 
 // Get gets a page, which must exist.

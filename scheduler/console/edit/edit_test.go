@@ -29,9 +29,7 @@ var storedSecrets = []string{"stored-in-header", "stored-password", "c3RvcmVkLWl
 func TestExamplesStay(t *testing.T) {
 	w := consoletest.Shared(t)
 	for _, name := range []string{"partner-pfx", "partner-password", "echo-api-key"} {
-		if _, _, err := w.Service.PutSecret(t.Context(), name, []byte(`{"value": "c2VjcmV0"}`)); err != nil {
-			t.Fatal(err)
-		}
+		w.OK(w.Service.PutSecret(t.Context(), name, []byte(`{"value": "c2VjcmV0"}`)))
 	}
 	count, every := 0, 1
 	if testing.Short() || bubble.RaceDetector {
@@ -58,9 +56,7 @@ func TestExamplesStay(t *testing.T) {
 			}
 			t.Run(name, func(t *testing.T) {
 				k := "default/" + name
-				if _, _, err := w.Service.Put(t.Context(), control.Edit{Key: consoletest.Key(k), Body: []byte(text)}); err != nil {
-					t.Fatal(err)
-				}
+				w.OK(w.Service.Put(t.Context(), control.Edit{Key: consoletest.Key(k), Body: []byte(text)}))
 				p := open(t, w, k, "form") // from one to the other, and back
 				for _, turn := range []string{"as:yaml", "as:form"} {
 					p.press(turn)
@@ -217,9 +213,7 @@ func TestNothingIsLost(t *testing.T) {
 	w := consoletest.New(t)
 	w.Put("default/a", simple)
 	p := open(t, w, "default/a", "form").set("description", "typed before")
-	if err := w.Service.Delete(t.Context(), consoletest.Key("default/a"), 0); err != nil {
-		t.Fatal(err)
-	}
+	w.OK(w.Service.Delete(t.Context(), consoletest.Key("default/a"), 0))
 	if got := p.press("review"); got != http.StatusNotFound {
 		t.Errorf("%d", got)
 	}
@@ -286,14 +280,7 @@ func TestOnRequest(t *testing.T) {
 func TestDamaged(t *testing.T) {
 	w := consoletest.Shared(t)
 	w.Put("default/a", simple)
-	ctx := t.Context()
-	st, err := w.Store.LoadJob(ctx, consoletest.Key("default/a"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.Store.SaveJob(ctx, st.Key, []byte("{"), st.Revision, false); err != nil {
-		t.Fatal(err)
-	}
+	w.Damage("default/a")
 	if r := w.Do(http.MethodGet, "/console/jobs/default/a/edit", ""); r.Status != http.StatusConflict || !strings.Contains(r.Body, "carillon apply") {
 		t.Errorf("%d %s", r.Status, r.Body)
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/console/consoletest"
 	"github.com/carillon-sched/carillon/scheduler/console/edit"
-	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
@@ -54,8 +53,7 @@ func TestFirstAttempt(t *testing.T) {
 		t.Fatalf("%d %v %.3000s", r.Status, r.Header, r.Body)
 	}
 	w.Await("the first attempt", func() bool {
-		records, _, err := w.Service.History(t.Context(), control.HistoryQuery{Key: consoletest.Key("default/report")}, v1.Page{})
-		return err == nil && slices.ContainsFunc(records, func(r *scheduler.Record) bool { return r.Outcome == scheduler.OutcomeCompleted })
+		return slices.ContainsFunc(w.History("default/report"), func(r *scheduler.Record) bool { return r.Outcome == scheduler.OutcomeCompleted })
 	})
 }
 
@@ -66,9 +64,9 @@ func TestScript(t *testing.T) {
 	if r.Status != http.StatusNoContent || r.Header.Get("X-Carillon-Go") != "/console/jobs/default/report" {
 		t.Fatalf("%d %.3000s", r.Status, r.Body)
 	}
-	v, err := w.Service.Get(t.Context(), consoletest.Key("default/report"))
-	if err != nil || !strings.Contains(string(v.Job.Def.Properties()), `"cron":"0 9 * * *"`) {
-		t.Errorf("%v %s", err, v.Job.Def.Properties())
+	v := w.Job("default/report")
+	if !strings.Contains(string(v.Job.Def.Properties()), `"cron":"0 9 * * *"`) {
+		t.Errorf("%s", v.Job.Def.Properties())
 	}
 }
 
@@ -80,9 +78,9 @@ func TestNothingIsOverwritten(t *testing.T) {
 	if r.Status != http.StatusPreconditionFailed || !strings.Contains(html.UnescapeString(r.Body), "A job report exists in the collection default") {
 		t.Errorf("%d %.5000s", r.Status, r.Body)
 	}
-	v, err := w.Service.Get(t.Context(), consoletest.Key("default/report"))
-	if err != nil || !strings.Contains(string(v.Job.Def.Properties()), "/old") {
-		t.Errorf("%v %s", err, v.Job.Def.Properties())
+	v := w.Job("default/report")
+	if !strings.Contains(string(v.Job.Def.Properties()), "/old") {
+		t.Errorf("%s", v.Job.Def.Properties())
 	}
 }
 
@@ -182,13 +180,10 @@ func TestCopy(t *testing.T) {
 	if r := w.Post(edit.NewPath+"?from=billing/nightly", form); r.Status != http.StatusSeeOther {
 		t.Fatalf("%d %.5000s", r.Status, r.Body)
 	}
-	old, err := w.Service.Get(t.Context(), consoletest.Key("billing/nightly"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	made, err := w.Service.Get(t.Context(), consoletest.Key("billing/weekly"))
-	if err != nil || len(document.Difference("", old.Job.Def.Document(), made.Job.Def.Document())) > 0 {
-		t.Errorf("%v\n got %s\nwant %s", err, made.Job.Def.Properties(), old.Job.Def.Properties())
+	old := w.Job("billing/nightly")
+	made := w.Job("billing/weekly")
+	if len(document.Difference("", old.Job.Def.Document(), made.Job.Def.Document())) > 0 {
+		t.Errorf("got %s\nwant %s", made.Job.Def.Properties(), old.Job.Def.Properties())
 	}
 }
 
@@ -425,10 +420,7 @@ func TestPastedJob(t *testing.T) {
 	if r = w.Post(edit.NewPath, form); r.Status != http.StatusSeeOther {
 		t.Fatalf("%d %.6000s", r.Status, r.Body)
 	}
-	v, err := w.Service.Get(t.Context(), consoletest.Key("default/nightly"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := w.Job("default/nightly")
 	stored := string(v.Job.Def.Properties())
 	for _, want := range []string{`"PUT"`, `/night`, `"dark"`, `"owl"`, `"2039-12-01T09:00:00Z"`, `"weekDays":["Monday"]`, `"retryCount":3`} {
 		if !strings.Contains(stored, want) {

@@ -13,9 +13,7 @@ import (
 // TestSecrets keeps, replaces, names and removes secrets: none is ever in a page.
 func TestSecrets(t *testing.T) {
 	w := consoletest.Shared(t)
-	if _, _, err := w.Service.PutSecret(t.Context(), "shared-one", []byte(`{"value": "c2VjcmV0"}`)); err != nil {
-		t.Fatal(err)
-	}
+	w.OK(w.Service.PutSecret(t.Context(), "shared-one", []byte(`{"value": "c2VjcmV0"}`)))
 	w.Put("default/a", guarded)
 	secrets := append([]string{"typed-password", "typed-in-header"}, storedSecrets...)
 	const password, header = "action.request.authentication.password", "action.request.headers#1"

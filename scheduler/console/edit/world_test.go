@@ -106,10 +106,7 @@ func (p *page) save() {
 // job returns a job's properties with its secrets as they are stored.
 func job(t *testing.T, w *consoletest.World, key string) document.Value {
 	t.Helper()
-	v, err := w.Service.Get(t.Context(), consoletest.Key(key))
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := w.Job(key)
 	return v.Job.Def.Document()
 }
 
@@ -124,7 +121,5 @@ func secret(v document.Value, path string) string {
 // patch has somebody else change a job.
 func patch(t *testing.T, w *consoletest.World, key, text string) {
 	t.Helper()
-	if _, err := w.Service.Patch(t.Context(), control.Edit{Key: consoletest.Key(key), Body: []byte(text)}); err != nil {
-		t.Fatal(err)
-	}
+	w.OK(w.Service.Patch(t.Context(), control.Edit{Key: consoletest.Key(key), Body: []byte(text)}))
 }

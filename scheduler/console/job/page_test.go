@@ -13,48 +13,13 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/console/consoletest"
-	"github.com/carillon-sched/carillon/scheduler/control"
 )
-
-// has looks for texts in a page.
-func has(t *testing.T, page string, texts ...string) {
-	t.Helper()
-	for _, text := range texts {
-		if !strings.Contains(page, text) {
-			t.Errorf("the page has no %q", text)
-		}
-	}
-}
-
-func historyOf(key string) control.HistoryQuery {
-	return control.HistoryQuery{Key: consoletest.Key(key)}
-}
-
-func hasNone(t *testing.T, page string, texts ...string) {
-	t.Helper()
-	for _, text := range texts {
-		if strings.Contains(page, text) {
-			t.Errorf("the page has %q", text)
-		}
-	}
-}
-
-// records reads the history of a job.
-func records(t *testing.T, w *consoletest.World, key string) []*scheduler.Record {
-	t.Helper()
-	all, _, err := w.Service.History(t.Context(), historyOf(key), v1.Page{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
 
 // newest is the sequence of the last record of a job.
 func newest(t *testing.T, w *consoletest.World, key string) string {
 	t.Helper()
-	return strconv.FormatUint(records(t, w, key)[0].Sequence, 10)
+	return strconv.FormatUint(w.History(key)[0].Sequence, 10)
 }
 
 // await waits until a job has a number of records with an outcome, and does not run any more: its baton goes on after the record.
@@ -62,26 +27,20 @@ func await(t *testing.T, w *consoletest.World, key string, outcome scheduler.Out
 	t.Helper()
 	w.Await(fmt.Sprintf("%d records of %s that are %s", n, key, outcome), func() bool {
 		found := 0
-		for _, r := range records(t, w, key) {
+		for _, r := range w.History(key) {
 			if r.Outcome == outcome {
 				found++
 			}
 		}
 		return found >= n
 	})
-	c, j, _ := strings.Cut(key, "/")
-	w.Await("the end of the run of "+key, func() bool {
-		v, err := w.Service.Get(t.Context(), scheduler.Key{Collection: c, Job: j})
-		return err == nil && !v.Status.Running
-	})
+	w.Await("the end of the run of "+key, func() bool { return !w.Job(key).Status.Running })
 }
 
 // quick lets jobs of a collection be retried at once.
 func quick(t *testing.T, w *consoletest.World, name string) {
 	t.Helper()
-	if _, _, err := w.Service.PutCollection(t.Context(), name, []byte(`{"properties": {"minRetryInterval": "PT0.01S"}}`)); err != nil {
-		t.Fatal(err)
-	}
+	w.OK(w.Service.PutCollection(t.Context(), name, []byte(`{"properties": {"minRetryInterval": "PT0.01S"}}`)))
 }
 
 const yearly = `"recurrence": {"frequency": "year", "interval": 1}, "startTime": "2030-01-01T00:00:00Z"`
@@ -107,13 +66,13 @@ func TestOutcomes(t *testing.T) {
 	w.Run("partners/report")
 	await(t, w, "partners/report", scheduler.OutcomeFaulted, 1)
 	page := w.Get("/console/jobs/partners/report")
-	has(t, page, "how long it took, at most ",
+	w.Has(page, "how long it took, at most ",
 		"Closes the books.", "team=billing", "Waits for its next run", "Http", "<code><bdi>POST "+target+"/?…</bdi></code>", "<code><bdi>GET "+target+"/alarm</bdi></code>",
 		`<p class="problem"><span class="state faulted">`, "502 Bad Gateway: hello", "All of that run",
 		`class="state faulted"`, "one retry", "Attempt 1", "Attempt 2", "When it failed", "<strong>502</strong>", "hello", " later", "Faulted",
 		"Run it again", "2030-01-01", "It has not succeeded yet", "manual",
 	)
-	report := records(t, w, "partners/report")
+	report := w.History("partners/report")
 	for _, outcome := range []scheduler.Outcome{scheduler.OutcomeSkipped, scheduler.OutcomePostponed} {
 		at := time.Date(2026, 3, 2, 9, len(outcome), 0, 0, time.UTC)
 		r := &scheduler.Record{
@@ -123,15 +82,13 @@ func TestOutcomes(t *testing.T) {
 		if outcome == scheduler.OutcomePostponed {
 			r.Reason = ""
 		}
-		if err := w.Store.Append(t.Context(), r); err != nil {
-			t.Fatal(err)
-		}
+		w.OK(w.Store.Append(t.Context(), r))
 	}
 	w.Put("partners/report", `{`+yearly+`, "action": {"type": "http", "request": {"method": "POST", "uri": "`+target+`/"}}}`)
 	w.Run("partners/report")
 	await(t, w, "partners/report", scheduler.OutcomeCompleted, 2) // the errorAction's is one, too
 	page = w.Get("/console/jobs/partners/report")
-	has(t, page,
+	w.Has(page,
 		`class="t-completed"`, `class="t-faulted"`, `class="t-skipped"`, `class="t-postponed"`, "61 times", "the job was disabled",
 		"It last succeeded", "Who changed it", "put · updated", "action.request.uri",
 	)
@@ -157,16 +114,16 @@ func TestHostile(t *testing.T) {
 	run := ""
 	for _, path := range []string{"", "/copy", "/next", "/audit", "/delete", "/why?at=" + url.QueryEscape(markup), "?outcome=" + url.QueryEscape(markup), "?since=" + url.QueryEscape(markup)} {
 		page := w.Get("/console/jobs/default/" + name + path)
-		hasNone(t, page, "<script>alert", "<img src=x", "onerror=alert(1)>", "hunter2-secret")
-		has(t, page, name)
+		w.HasNone(page, "<script>alert", "<img src=x", "onerror=alert(1)>", "hunter2-secret")
+		w.Has(page, name)
 		if found := regexp.MustCompile(`href="([^"]*/runs/[^"]*)"`).FindStringSubmatch(page); found != nil {
 			run = html.UnescapeString(found[1])
 		}
 	}
-	has(t, w.Get("/console/jobs/default/"+name+"/copy"), "Secrets are never shown", "<code>action.request.authentication.password</code>")
+	w.Has(w.Get("/console/jobs/default/"+name+"/copy"), "Secrets are never shown", "<code>action.request.authentication.password</code>")
 	page := w.Get(run)
-	hasNone(t, page, "<script>alert", "<img src=x", "hunter2-secret")
-	has(t, page, "&lt;script&gt;alert(1)&lt;/script&gt;", "<bdi>", "שלום")
+	w.HasNone(page, "<script>alert", "<img src=x", "hunter2-secret")
+	w.Has(page, "&lt;script&gt;alert(1)&lt;/script&gt;", "<bdi>", "שלום")
 }
 
 // quote writes a text as JSON.
@@ -178,14 +135,11 @@ func TestMany(t *testing.T) {
 	w := consoletest.New(t)
 	w.Put("default/busy", `{`+yearly+`, "action": {"type": "http", "request": {"method": "GET", "uri": "http://127.0.0.1:1/"}}}`)
 	began := time.Now().Add(-2000 * time.Second)
-	k := consoletest.Key("default/busy")
 	for i := range 1000 {
 		at := began.Add(time.Duration(i/2) * 2 * time.Second).Truncate(time.Second)
-		r := &scheduler.Record{
-			Job: k, Outcome: scheduler.OutcomeFailed, Occurrence: scheduler.OccurrenceID(k, at), Nominal: at, Due: at, Try: i%2 + 1, Attempt: i % 2,
-			Started: at.Add(time.Duration(i%2) * time.Second), Ended: at.Add(time.Duration(i%2)*time.Second + time.Millisecond),
-			Message: noise(i, 2048), Response: noise(-i, 2048), Type: "Http", Target: "127.0.0.1:1", Phase: scheduler.MainPhase,
-		}
+		r := consoletest.Attempt("default/busy", at)
+		r.Outcome, r.Try, r.Attempt, r.Message, r.Response = scheduler.OutcomeFailed, i%2+1, i%2, noise(i, 2048), noise(-i, 2048)
+		r.Started, r.Ended = r.Started.Add(time.Duration(i%2)*time.Second), r.Ended.Add(time.Duration(i%2)*time.Second)
 		r.ID = fmt.Sprintf("%s#%d", r.Occurrence, r.Try)
 		w.Append(r)
 	}
@@ -224,13 +178,9 @@ func TestLongAgo(t *testing.T) {
 	w := consoletest.New(t)
 	w.Put("default/busy", `{`+yearly+`, "action": {"type": "http", "request": {"method": "GET", "uri": "http://127.0.0.1:1/"}}}`)
 	began := time.Now().Add(-2 * time.Hour).UTC().Truncate(time.Second)
-	k := consoletest.Key("default/busy")
 	add := func(seconds int, outcome scheduler.Outcome, try int, message string) {
-		at := began.Add(time.Duration(seconds) * time.Second)
-		r := &scheduler.Record{
-			Job: k, Outcome: outcome, Occurrence: scheduler.OccurrenceID(k, at), Nominal: at, Due: at, Started: at, Ended: at, Try: try,
-			Attempt: try - 1, Type: "Http", Target: "127.0.0.1:1", Phase: scheduler.MainPhase, Message: message,
-		}
+		r := consoletest.Attempt("default/busy", began.Add(time.Duration(seconds)*time.Second))
+		r.Outcome, r.Try, r.Attempt, r.Message = outcome, try, try-1, message
 		r.ID = fmt.Sprintf("%s#%d", r.Occurrence, try)
 		w.Append(r)
 	}
@@ -268,16 +218,14 @@ func noise(seed, n int) string {
 func TestFilter(t *testing.T) {
 	w := consoletest.New(t)
 	w.Put("default/report", `{`+yearly+`, "action": {"type": "http", "request": {"method": "GET", "uri": "http://127.0.0.1:1/"}}}`)
-	k := consoletest.Key("default/report")
 	for i, r := range []*scheduler.Record{
 		{Outcome: scheduler.OutcomeCompleted, Kind: scheduler.Manual, Target: "a.example:80", Message: "one"},
 		{Outcome: scheduler.OutcomeFailed, Target: "b.example:80", Message: "two"},
 		{Outcome: scheduler.OutcomeCompleted, Target: "b.example:80", Message: "three"},
 	} {
-		at := time.Now().Add(time.Duration(i-3) * time.Hour).UTC()
-		r.Job, r.Nominal, r.Due, r.Started, r.Ended, r.Try, r.Occurrence = k, at, at, at, at, 1, scheduler.OccurrenceID(k, at)
-		r.ID, r.Type, r.Phase = r.Occurrence+"#1", "Http", scheduler.MainPhase
-		w.Append(r)
+		full := consoletest.Attempt("default/report", time.Now().Add(time.Duration(i-3)*time.Hour).UTC())
+		full.Outcome, full.Kind, full.Target, full.Message = r.Outcome, r.Kind, r.Target, r.Message
+		w.Append(full)
 	}
 	all := []string{"one", "two", "three"}
 	for query, want := range map[string]string{
@@ -307,7 +255,7 @@ func TestFilter(t *testing.T) {
 		if got := strings.Join(found, " "); got != want && !strings.Contains(html.UnescapeString(part), want) {
 			t.Errorf("%s: found %q, want %q in %s", query, got, want, part)
 		}
-		has(t, w.Get("/console/jobs/default/report?"+query), `id="job-history"`)
+		w.Has(w.Get("/console/jobs/default/report?"+query), `id="job-history"`)
 	}
 }
 
@@ -317,22 +265,18 @@ func TestNext(t *testing.T) {
 	action := `"action": {"type": "http", "request": {"method": "GET", "uri": "http://127.0.0.1:1/"}}`
 	w.Put("default/nightly", `{"startTime": "2031-03-28T00:00:00Z", "timeZone": "Europe/Berlin", "recurrence": {"cron": "30 2 * * *"}, `+action+`}`)
 	page := w.Get("/console/jobs/default/nightly", "Cookie: carillon-zone=America%2FNew_York")
-	has(t, page, "On the job&#39;s clock (Europe/Berlin)", "On yours (America/New_York)", "the clock goes forward from 02:00 to 03:00", "Show 100", "EDT", "CEST")
+	w.Has(page, "On the job&#39;s clock (Europe/Berlin)", "On yours (America/New_York)", "the clock goes forward from 02:00 to 03:00", "Show 100", "EDT", "CEST")
 	many := w.Part("/console/jobs/default/nightly/next?n=100")
 	if n := strings.Count(many, "<tr><td>"); n != 100 {
 		t.Errorf("%d runs", n)
 	}
-	has(t, w.Get("/console/jobs/default/nightly/next?n=100"), "<h1>Next runs</h1>")
-	if _, err := w.Service.Disable(t.Context(), consoletest.Key("default/nightly")); err != nil {
-		t.Fatal(err)
-	}
-	has(t, w.Get("/console/jobs/default/nightly"), "If the job were enabled:", "02:30:00", "Disabled. Due runs are skipped", "/enable\"")
+	w.Has(w.Get("/console/jobs/default/nightly/next?n=100"), "<h1>Next runs</h1>")
+	w.OK(w.Service.Disable(t.Context(), consoletest.Key("default/nightly")))
+	w.Has(w.Get("/console/jobs/default/nightly"), "If the job were enabled:", "02:30:00", "Disabled. Due runs are skipped", "/enable\"")
 	w.Collect("closed")
 	w.Put("closed/nightly", `{"recurrence": {"cron": "30 2 * * *"}, `+action+`}`)
-	if _, err := w.Service.SetCollectionState(t.Context(), "closed", scheduler.Disabled); err != nil {
-		t.Fatal(err)
-	}
-	has(t, w.Get("/console/jobs/closed/nightly"), "If it did not wait for collection closed", "Does not run: it waits for collection closed, which is disabled.")
+	w.OK(w.Service.SetCollectionState(t.Context(), "closed", scheduler.Disabled))
+	w.Has(w.Get("/console/jobs/closed/nightly"), "If it did not wait for collection closed", "Does not run: it waits for collection closed, which is disabled.")
 }
 
 // TestOver shows jobs at their end, one that is damaged, and none.
@@ -344,26 +288,16 @@ func TestOver(t *testing.T) {
 		w.Put("default/"+name, `{"action": {"type": "http", "request": {"method": "GET", "uri": "`+target+query+`"}, "retryPolicy": {"retryType": "none"}}}`)
 	}
 	for name, want := range map[string]scheduler.State{"good": scheduler.Completed, "bad": scheduler.Faulted} {
-		w.Await(name, func() bool {
-			v, err := w.Service.Get(t.Context(), consoletest.Key("default/"+name))
-			return err == nil && v.Job.State == want
-		})
+		w.Await(name, func() bool { return w.Job("default/"+name).Job.State == want })
 		page := w.Get("/console/jobs/default/" + name)
-		has(t, page, `class="state `+string(want)+`"`, "over; to run it again", "its schedule has no time left")
-		hasNone(t, page, "/run\"", "/disable\"")
+		w.Has(page, `class="state `+string(want)+`"`, "over; to run it again", "its schedule has no time left")
+		w.HasNone(page, "/run\"", "/disable\"")
 	}
 	w.Put("default/broken", `{`+yearly+`, "action": {"type": "http", "request": {"method": "GET", "uri": "`+target+`"}}}`)
-	k := consoletest.Key("default/broken")
-	st, err := w.Store.LoadJob(t.Context(), k)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.Store.SaveJob(t.Context(), k, []byte("{"), st.Revision, false); err != nil {
-		t.Fatal(err)
-	}
+	w.Damage("default/broken")
 	page := w.Get("/console/jobs/default/broken")
-	has(t, page, `class="state damaged"`, "Put the job again to repair it", "/delete")
-	hasNone(t, page, "/run\"", "/copy")
+	w.Has(page, `class="state damaged"`, "Put the job again to repair it", "/delete")
+	w.HasNone(page, "/run\"", "/copy")
 	if r := w.Do(http.MethodGet, "/console/jobs/default/none", ""); r.Status != http.StatusNotFound || !strings.Contains(r.Body, "also explains deleted jobs") {
 		t.Errorf("%d %s", r.Status, r.Body)
 	}
@@ -376,23 +310,21 @@ func TestWhy(t *testing.T) {
 	w.Put("default/report", `{`+yearly+`, "action": {"type": "http", "request": {"method": "GET", "uri": "`+w.Target()+`"}}}`)
 	w.Run("default/report")
 	await(t, w, "default/report", scheduler.OutcomeCompleted, 1)
-	at := records(t, w, "default/report")[0].Nominal.Format(time.RFC3339)
+	at := w.History("default/report")[0].Nominal.Format(time.RFC3339)
 	w.Put("default/idle", `{`+yearly+`, "action": {"type": "http", "request": {"method": "GET", "uri": "`+w.Target()+`"}}}`)
-	has(t, w.Get("/console/jobs/default/idle/why?at=now"), "<h1>Why?</h1>", "its schedule begins later") // the other one has just run
-	has(t, w.Get("/console/jobs/default/idle/why"), "<h1>Why?</h1>", "it is to run at 2030-01-01T00:00:00Z")
-	if _, err := w.Service.Pause(t.Context(), consoletest.Key("default/idle"), "2h"); err != nil {
-		t.Fatal(err)
-	}
-	has(t, w.Part("/console/jobs/default/idle/why?at=now"), "class=\"state paused\"", "the job is paused until")
+	w.Has(w.Get("/console/jobs/default/idle/why?at=now"), "<h1>Why?</h1>", "its schedule begins later") // the other one has just run
+	w.Has(w.Get("/console/jobs/default/idle/why"), "<h1>Why?</h1>", "it is to run at 2030-01-01T00:00:00Z")
+	w.OK(w.Service.Pause(t.Context(), consoletest.Key("default/idle"), "2h"))
+	w.Has(w.Part("/console/jobs/default/idle/why?at=now"), "class=\"state paused\"", "the job is paused until")
 	for query, want := range map[string]string{
 		"at=-2h": "not there yet", "at=" + url.QueryEscape(at): "class=\"state completed\"",
 		"at=2030-01-01T00:00": "class=\"state waiting\"", "at=soon": "soon",
 		"at=2030-01-01T00:00:01": "class=\"state idle\"", "at=2030-06-01T00:00:00Z": "<dd>Tue 2030-01-01 00:00:00 UTC</dd>",
 	} {
 		part := w.Part("/console/jobs/default/report/why?" + query)
-		has(t, part, want)
-		hasNone(t, part, "<html")
-		has(t, w.Get("/console/jobs/default/report/why?"+query), "<h1>Why?</h1>", want)
+		w.Has(part, want)
+		w.HasNone(part, "<html")
+		w.Has(w.Get("/console/jobs/default/report/why?"+query), "<h1>Why?</h1>", want)
 	}
 }
 
@@ -410,47 +342,47 @@ func TestActs(t *testing.T) {
 		}
 	}
 	do("run", nil)
-	has(t, w.Get(path), "Started. Its record appears below")
+	w.Has(w.Get(path), "Started. Its record appears below")
 	await(t, w, "default/report", scheduler.OutcomeFaulted, 1)
-	failed := records(t, w, "default/report")[0].Occurrence
+	failed := w.History("default/report")[0].Occurrence
 	w.Put("default/report", `{`+yearly+`, "action": {"type": "http", "request": {"method": "GET", "uri": "`+target+`"}, "retryPolicy": {"retryType": "none"}}}`)
 	do("resubmit", url.Values{"occurrence": {failed}})
 	await(t, w, "default/report", scheduler.OutcomeCompleted, 1)
-	has(t, w.Get(path), "run again", "It repeats", failed)
+	w.Has(w.Get(path), "run again", "It repeats", failed)
 	_, at, _ := strings.Cut(failed, "@")
-	repeated := records(t, w, "default/report")[0]
+	repeated := w.History("default/report")[0]
 	_, again, _ := strings.Cut(repeated.Occurrence, "@")
 	whole := w.Get(path + "/runs/" + at)
-	has(t, whole, "Run again since:", `class="state completed"`, path+"/runs/"+again, "Attempt 1",
+	w.Has(whole, "Run again since:", `class="state completed"`, path+"/runs/"+again, "Attempt 1",
 		fmt.Sprintf(`data-events="%s/events?follow=true&amp;after=%d"`, path, repeated.Sequence))
-	hasNone(t, whole, "Run it again")
+	w.HasNone(whole, "Run it again")
 	part := w.Part(path + "/runs/" + at)
-	has(t, part, "Run again since:", path+"/runs/"+again)
-	hasNone(t, part, "<html", "data-events")
-	hasNone(t, w.Get(path+"/runs/"+again), "Run again since:")
+	w.Has(part, "Run again since:", path+"/runs/"+again)
+	w.HasNone(part, "<html", "data-events")
+	w.HasNone(w.Get(path+"/runs/"+again), "Run again since:")
 	if r := w.Post(path+"/resubmit", url.Values{"occurrence": {failed}}); r.Status != http.StatusConflict {
 		t.Errorf("what succeeded runs again: %d %s", r.Status, r.Body)
 	}
 	do("disable", nil)
-	has(t, w.Get(path), "Disabled. Running attempts end.", `class="state disabled"`)
+	w.Has(w.Get(path), "Disabled. Running attempts end.", `class="state disabled"`)
 	do("enable", nil)
-	has(t, w.Get(path), ">Enabled.<", `class="state enabled"`)
+	w.Has(w.Get(path), ">Enabled.<", `class="state enabled"`)
 	do("pause", url.Values{"until": {"1h"}})
-	has(t, w.Get(path), "Paused until", "Resume now", `class="state paused"`)
+	w.Has(w.Get(path), "Paused until", "Resume now", `class="state paused"`)
 	do("pause", url.Values{"at": {"2090-01-02T09:00"}})
-	has(t, w.Get(path), "Paused until Mon 2090-01-02 09:00:00 UTC.")
+	w.Has(w.Get(path), "Paused until Mon 2090-01-02 09:00:00 UTC.")
 	if r := w.Post(path+"/pause", url.Values{"at": {"yesterday"}}); r.Status != http.StatusBadRequest || !strings.Contains(r.Body, "is not a time") {
 		t.Errorf("a pause until what is no time: %d %s", r.Status, r.Body)
 	}
 	do("resume", nil)
-	has(t, w.Get(path), ">Resumed.<", `class="state enabled"`)
+	w.Has(w.Get(path), ">Resumed.<", `class="state enabled"`)
 	said := w.Post(path+"/run", nil, "X-Carillon-Part: 1")
 	if said.Status != http.StatusOK || !strings.Contains(said.Body, "Started.") || strings.Contains(said.Body, "<html") {
 		t.Errorf("to a script: %d %s", said.Status, said.Body)
 	}
 	await(t, w, "default/report", scheduler.OutcomeCompleted, 2)
 	ask := w.Get(path + "/delete")
-	has(t, ask, "Delete report?", "Only a backup can restore them")
+	w.Has(ask, "Delete report?", "Only a backup can restore them")
 	etag := html.UnescapeString(regexp.MustCompile(`name="etag" value="([^"]+)"`).FindStringSubmatch(ask)[1])
 	if r := w.Post(path+"/delete", url.Values{"etag": {`"other-1"`}}); r.Status != http.StatusPreconditionFailed {
 		t.Errorf("another one is deleted: %d %s", r.Status, r.Body)
@@ -461,8 +393,8 @@ func TestActs(t *testing.T) {
 	if r := w.Do(http.MethodGet, path, ""); r.Status != http.StatusNotFound {
 		t.Errorf("it is still there: %d", r.Status)
 	}
-	has(t, w.Get(path+"/audit"), "delete", "put")
-	has(t, w.Get(path+"/why"), "was deleted")
+	w.Has(w.Get(path+"/audit"), "delete", "put")
+	w.Has(w.Get(path+"/why"), "was deleted")
 }
 
 // TestRights shows nobody what they may not do, and lets them not do it.
@@ -472,7 +404,7 @@ func TestRights(t *testing.T) {
 	const path = "/console/jobs/default/report"
 	w.Be("reader")
 	page := w.Get(path)
-	hasNone(t, page, `method="post" action="`+path, "/delete", "/edit", "Who changed it")
+	w.HasNone(page, `method="post" action="`+path, "/delete", "/edit", "Who changed it")
 	for _, verb := range []string{"run", "enable", "disable", "resubmit", "delete"} {
 		if r := w.Post(path+"/"+verb, url.Values{"occurrence": {"x"}}); r.Status != http.StatusForbidden {
 			t.Errorf("a reader may %s: %d", verb, r.Status)
@@ -483,11 +415,11 @@ func TestRights(t *testing.T) {
 			t.Errorf("a reader gets the form to %s: %d", form, r.Status)
 		}
 	}
-	has(t, w.Get(path+"/copy"), `-H &#34;Authorization: Bearer $CARILLON_TOKEN&#34;`)
+	w.Has(w.Get(path+"/copy"), `-H &#34;Authorization: Bearer $CARILLON_TOKEN&#34;`)
 	w.Be("operator@default")
 	page = w.Get(path)
-	has(t, page, path+"/run", path+"/edit", path+"/delete")
-	hasNone(t, page, "Who changed it")
+	w.Has(page, path+"/run", path+"/edit", path+"/delete")
+	w.HasNone(page, "Who changed it")
 	if r := w.Do(http.MethodGet, path+"/audit", ""); r.Status != http.StatusForbidden {
 		t.Errorf("an operator sees the audit trail: %d", r.Status)
 	}
@@ -503,6 +435,6 @@ func TestRights(t *testing.T) {
 func TestCopyBehindProxy(t *testing.T) {
 	w := consoletest.New(t)
 	w.Put("default/a", `{`+yearly+`, "action": {"type": "http", "request": {"method": "GET", "uri": "http://127.0.0.1:1/"}}}`)
-	has(t, w.Get("/console/jobs/default/a/copy", "X-Forwarded-Proto: https"), "https://"+strings.TrimPrefix(w.Console.URL, "http://"))
-	has(t, w.Get("/console/jobs/default/a/copy"), w.Console.URL+"/jobCollections")
+	w.Has(w.Get("/console/jobs/default/a/copy", "X-Forwarded-Proto: https"), "https://"+strings.TrimPrefix(w.Console.URL, "http://"))
+	w.Has(w.Get("/console/jobs/default/a/copy"), w.Console.URL+"/jobCollections")
 }

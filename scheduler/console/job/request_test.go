@@ -25,24 +25,20 @@ func TestRequest(t *testing.T) {
 	await(t, w, "default/charge", scheduler.OutcomeFaulted, 1)
 	const path = "/console/jobs/default/charge"
 	history := w.Part(path)
-	has(t, history, "POST "+target+"/charge?fail=…&amp;run=…", "PUT "+target+"/tell", "418 I&#39;m a teapot: hello")
-	hasNone(t, history, "hunter2", "as it asks now", "Response Headers", "Content-Length")
+	w.Has(history, "POST "+target+"/charge?fail=…&amp;run=…", "PUT "+target+"/tell", "418 I&#39;m a teapot: hello")
+	w.HasNone(history, "hunter2", "as it asks now", "Response Headers", "Content-Length")
 	if n := strings.Count(history, "<bdi>hello</bdi>"); n != 2 {
 		t.Errorf("two answers are shown %d times", n)
 	}
-	_, at, _ := strings.Cut(records(t, w, "default/charge")[0].Occurrence, "@")
+	_, at, _ := strings.Cut(w.History("default/charge")[0].Occurrence, "@")
 	run := html.UnescapeString(w.Get(path + "/runs/" + at))
-	has(t, run, "POST "+target+"/charge?fail=…&run=…", "Headers of the answer", "Content-Length: 5")
-	hasNone(t, run, "hunter2")
-	if _, err := w.Service.Pause(t.Context(), consoletest.Key("default/charge"), "2h"); err != nil {
-		t.Fatal(err)
-	}
-	hasNone(t, w.Part(path), "the job was changed after this") // a pause changes no request
+	w.Has(run, "POST "+target+"/charge?fail=…&run=…", "Headers of the answer", "Content-Length: 5")
+	w.HasNone(run, "hunter2")
+	w.OK(w.Service.Pause(t.Context(), consoletest.Key("default/charge"), "2h"))
+	w.HasNone(w.Part(path), "the job was changed after this") // a pause changes no request
 	put("/elsewhere")
-	has(t, w.Part(path), "POST "+target+"/elsewhere", "as it asks now; the job was changed after this")
-	if err := w.Service.Delete(t.Context(), consoletest.Key("default/charge"), 0); err != nil {
-		t.Fatal(err)
-	}
+	w.Has(w.Part(path), "POST "+target+"/elsewhere", "as it asks now; the job was changed after this")
+	w.OK(w.Service.Delete(t.Context(), consoletest.Key("default/charge"), 0))
 }
 
 // TestCancel cancels a run that waits for its retry, on the page of the job. Readers cannot, and an ended run cannot be canceled.
@@ -52,14 +48,14 @@ func TestCancel(t *testing.T) {
 	w.Put("default/broken", `{`+yearly+`, "action": {"type": "http", "request": {"method": "GET", "uri": "http://127.0.0.1:1/"},
 		"retryPolicy": {"retryInterval": "PT1H"}}}`)
 	const path = "/console/jobs/default/broken"
-	hasNone(t, w.Get(path), "Cancel run")
+	w.HasNone(w.Get(path), "Cancel run")
 	w.Run("default/broken")
 	await(t, w, "default/broken", scheduler.OutcomeFailed, 1)
-	_, at, _ := strings.Cut(records(t, w, "default/broken")[0].Occurrence, "@")
+	_, at, _ := strings.Cut(w.History("default/broken")[0].Occurrence, "@")
 	for _, page := range []string{path, path + "/runs/" + at} {
-		has(t, w.Get(page), "Cancel run…", `action="`+path+`/cancel"`, `name="reason"`)
+		w.Has(w.Get(page), "Cancel run…", `action="`+path+`/cancel"`, `name="reason"`)
 		w.Be("reader")
-		hasNone(t, w.Get(page), "Cancel run")
+		w.HasNone(w.Get(page), "Cancel run")
 		if r := w.Post(path+"/cancel", nil); r.Status != http.StatusForbidden {
 			t.Errorf("a reader cancels: %d", r.Status)
 		}
@@ -70,10 +66,10 @@ func TestCancel(t *testing.T) {
 		t.Fatalf("%d %s", r.Status, r.Body)
 	}
 	await(t, w, "default/broken", scheduler.OutcomeFaulted, 1)
-	has(t, w.Get(path+"/runs/"+at), "canceled by", "wrong month")
+	w.Has(w.Get(path+"/runs/"+at), "canceled by", "wrong month")
 	page := w.Get(path)
-	has(t, page, "canceled by", "wrong month")
-	hasNone(t, page, "Cancel run…")
+	w.Has(page, "canceled by", "wrong month")
+	w.HasNone(page, "Cancel run…")
 	if r := w.Post(path+"/cancel", form); r.Status != http.StatusConflict {
 		t.Errorf("once more: %d", r.Status)
 	}

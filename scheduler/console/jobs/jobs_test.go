@@ -65,9 +65,7 @@ func TestPaused(t *testing.T) {
 	}
 	indexed(w)
 	pause := func(name, until string) {
-		if _, err := w.Service.Pause(t.Context(), consoletest.Key(name), until); err != nil {
-			t.Fatal(err)
-		}
+		w.OK(w.Service.Pause(t.Context(), consoletest.Key(name), until))
 	}
 	pause("default/a", "2h")
 	pause("default/c", "2h")
@@ -82,7 +80,7 @@ func TestPaused(t *testing.T) {
 		}
 	}
 	at := ask(w, url.Values{"do": {"enable"}, "all": {"1"}, "state": {"paused"}})
-	contains(t, confirm(w, at, nil), "<dt>done</dt><dd>2</dd>")
+	w.Has(confirm(w, at, nil), "<dt>done</dt><dd>2</dd>")
 	paused("")
 	w.Put("default/b", `{"pausedUntil": "2090-01-01T00:00:00Z", `+never[1:])
 	paused("default/b")
@@ -100,9 +98,7 @@ func TestFilters(t *testing.T) {
 		"action": {"type": "http", "request": {"method": "GET", "uri": "`+target+`/?fail"}, "retryPolicy": {"retryType": "none"}}}`)
 	indexed(w)
 	w.Await("both to have run", func() bool {
-		v, err := w.Service.Get(t.Context(), consoletest.Key("billing/gamma"))
-		d, wrong := w.Service.Get(t.Context(), consoletest.Key("billing/delta"))
-		return err == nil && wrong == nil && v.Job.State == scheduler.Completed && d.Status.Faults == 1
+		return state(w, "billing/gamma") == scheduler.Completed && w.Job("billing/delta").Status.Faults == 1
 	})
 	for query, want := range map[string]string{
 		"":                              "billing/delta billing/gamma default/Beta default/alpha",
@@ -158,9 +154,7 @@ func TestPagesWhileJobsComeAndGo(t *testing.T) {
 	for _, order := range []string{"", "order=descending", "sort=next", "sort=next&order=descending", "sort=last", "q=s"} {
 		var came []string
 		goes := func() {
-			if err := w.Service.Delete(t.Context(), consoletest.Key(came[0]), 0); err != nil {
-				t.Fatal(err)
-			}
+			w.OK(w.Service.Delete(t.Context(), consoletest.Key(came[0]), 0))
 			came = came[1:]
 		}
 		disturb := func() {

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/consoletest"
 	"github.com/carillon-sched/carillon/scheduler/control"
@@ -42,24 +41,7 @@ func confirm(w *consoletest.World, at string, form url.Values) string {
 	return body
 }
 
-// contains fails unless a page has all texts.
-func contains(t *testing.T, body string, texts ...string) {
-	t.Helper()
-	for _, text := range texts {
-		if !strings.Contains(body, text) {
-			t.Errorf("there is no %q in %s", text, body)
-		}
-	}
-}
-
-func state(w *consoletest.World, key string) scheduler.State {
-	w.T.Helper()
-	v, err := w.Service.Get(w.T.Context(), consoletest.Key(key))
-	if err != nil {
-		w.T.Fatal(err)
-	}
-	return v.Job.State
-}
+func state(w *consoletest.World, key string) scheduler.State { return w.Job(key).Job.State }
 
 // TestEachVerb does each thing to jobs that were ticked, and tells what became of each.
 func TestEachVerb(t *testing.T) {
@@ -73,31 +55,30 @@ func TestEachVerb(t *testing.T) {
 	both := []string{"default/a", "default/b", "default/a"}
 
 	at := ask(w, url.Values{"do": {"disable"}, "job": both})
-	contains(t, w.Get(at), "Disable", "2 jobs", "default/a", "default/b", "The jobs stop until")
+	w.Has(w.Get(at), "Disable", "2 jobs", "default/a", "default/b", "The jobs stop until")
 	if state(w, "default/a") != scheduler.Enabled {
 		t.Error("it is carried out before it is confirmed")
 	}
-	contains(t, confirm(w, at, nil), "<dt>done</dt><dd>2</dd>")
+	w.Has(confirm(w, at, nil), "<dt>done</dt><dd>2</dd>")
 	if state(w, "default/a") != scheduler.Disabled || state(w, "default/b") != scheduler.Disabled {
 		t.Error("they are not disabled")
 	}
 
-	contains(t, confirm(w, ask(w, url.Values{"do": {"disable"}, "job": {"default/a"}}), nil), "<dt>unchanged</dt><dd>1</dd>")
+	w.Has(confirm(w, ask(w, url.Values{"do": {"disable"}, "job": {"default/a"}}), nil), "<dt>unchanged</dt><dd>1</dd>")
 
 	body := confirm(w, ask(w, url.Values{"do": {"enable"}, "job": {"default/a", "default/over", "default/nowhere"}}), nil)
-	contains(t, body, "<dt>done</dt><dd>1</dd>", "<dt>refused</dt><dd>1</dd>", "<dt>not found</dt><dd>1</dd>", "it is completed")
+	w.Has(body, "<dt>done</dt><dd>1</dd>", "<dt>refused</dt><dd>1</dd>", "<dt>not found</dt><dd>1</dd>", "it is completed")
 
 	body = confirm(w, ask(w, url.Values{"do": {"label"}, "tag": {"team = red"}, "job": both}), nil)
-	contains(t, body, "<dt>done</dt><dd>2</dd>")
+	w.Has(body, "<dt>done</dt><dd>2</dd>")
 	body = confirm(w, ask(w, url.Values{"do": {"label"}, "tag": {"team=red"}, "job": both}), nil)
-	contains(t, body, "<dt>unchanged</dt><dd>2</dd>")
+	w.Has(body, "<dt>unchanged</dt><dd>2</dd>")
 	confirm(w, ask(w, url.Values{"do": {"unlabel"}, "tag": {"old"}, "job": both}), nil)
-	v, err := w.Service.Get(t.Context(), consoletest.Key("default/a"))
-	if err != nil || fmt.Sprint(v.Job.Def.Labels) != "map[team:red]" {
-		t.Errorf("%v, %v", v.Job.Def.Labels, err)
+	if labels := w.Job("default/a").Job.Def.Labels; fmt.Sprint(labels) != "map[team:red]" {
+		t.Error(labels)
 	}
 
-	contains(t, confirm(w, ask(w, url.Values{"do": {"run"}, "job": {"default/a", "default/over"}}), nil), "<dt>done</dt><dd>1</dd>", "<dt>refused</dt><dd>1</dd>")
+	w.Has(confirm(w, ask(w, url.Values{"do": {"run"}, "job": {"default/a", "default/over"}}), nil), "<dt>done</dt><dd>1</dd>", "<dt>refused</dt><dd>1</dd>")
 
 	at = ask(w, url.Values{"do": {"delete"}, "job": {"default/a", "default/over"}})
 	for _, typed := range []string{"", "3", "yes"} {
@@ -105,7 +86,7 @@ func TestEachVerb(t *testing.T) {
 			t.Errorf("%q: %d", typed, r.Status)
 		}
 	}
-	contains(t, confirm(w, at, url.Values{"typed": {"2"}}), "<dt>done</dt><dd>2</dd>")
+	w.Has(confirm(w, at, url.Values{"typed": {"2"}}), "<dt>done</dt><dd>2</dd>")
 	if got := rows(w.Part("/console/jobs")); len(got) != 1 {
 		t.Errorf("%v are left", got)
 	}
@@ -120,16 +101,14 @@ func TestAllThatMatch(t *testing.T) {
 	w.Put("default/other", never)
 	indexed(w)
 	at := ask(w, url.Values{"do": {"disable"}, "all": {"1"}, "q": {"many-"}})
-	contains(t, w.Get(at), "130 jobs", "and 120 others", "except jobs created from now on")
-	if err := w.Service.Delete(t.Context(), consoletest.Key("default/many-007"), 0); err != nil {
-		t.Fatal(err)
-	}
+	w.Has(w.Get(at), "130 jobs", "and 120 others", "except jobs created from now on")
+	w.OK(w.Service.Delete(t.Context(), consoletest.Key("default/many-007"), 0))
 	for i := range 3 { // more than there were
 		w.Put(fmt.Sprintf("default/many-x%d", i), never)
 	}
 	w.Await("the index to know of them", func() bool { return strings.Contains(w.Part("/console/jobs?q=many-"), "132 jobs") })
 	body := confirm(w, at, nil)
-	contains(t, body, "<dt>done</dt><dd>129</dd>", "<dt>not found</dt><dd>3</dd>")
+	w.Has(body, "<dt>done</dt><dd>129</dd>", "<dt>not found</dt><dd>3</dd>")
 	if state(w, "default/other") != scheduler.Enabled || state(w, "default/many-129") != scheduler.Disabled || state(w, "default/many-x2") != scheduler.Enabled {
 		t.Error("not those were disabled that matched")
 	}
@@ -153,9 +132,8 @@ func TestOnce(t *testing.T) {
 	confirm(w, at, nil)
 	var records []*scheduler.Record
 	w.Await("its run", func() bool {
-		var err error
-		records, _, err = w.Service.History(t.Context(), control.HistoryQuery{Key: consoletest.Key("default/a")}, v1.Page{})
-		return err == nil && len(records) > 0
+		records = w.History("default/a")
+		return len(records) > 0
 	})
 	occurrences := map[string]bool{}
 	for _, r := range records {
@@ -174,21 +152,20 @@ func TestPauseMany(t *testing.T) {
 	}
 	indexed(w)
 	at := ask(w, url.Values{"do": {"pause"}, "until": {" tomorrow 8:00 "}, "job": {"default/a", "default/b"}})
-	contains(t, w.Get(at), "Pause until <bdi>tomorrow 8:00</bdi>: 2 jobs", "resume automatically")
-	contains(t, confirm(w, at, nil), "<dt>done</dt><dd>2</dd>")
+	w.Has(w.Get(at), "Pause until <bdi>tomorrow 8:00</bdi>: 2 jobs", "resume automatically")
+	w.Has(confirm(w, at, nil), "<dt>done</dt><dd>2</dd>")
 	for key, want := range map[string]bool{"default/a": true, "default/b": true, "default/c": false} {
-		v, err := w.Service.Get(t.Context(), consoletest.Key(key))
-		if err != nil || v.Job.PausedUntil.After(time.Now()) != want {
-			t.Errorf("%s is paused until %v (%v)", key, v.Job.PausedUntil, err)
+		if until := w.Job(key).Job.PausedUntil; until.After(time.Now()) != want {
+			t.Errorf("%s is paused until %v", key, until)
 		}
 	}
 	at = ask(w, url.Values{"do": {"label"}, "tag": {""}, "until": {"tomorrow 8:00"}, "all": {"1"}}) // as Enter does
-	contains(t, confirm(w, at, nil), "<dt>done</dt><dd>1</dd>", "<dt>unchanged</dt><dd>2</dd>")
+	w.Has(confirm(w, at, nil), "<dt>done</dt><dd>1</dd>", "<dt>unchanged</dt><dd>2</dd>")
 	for _, until := range []string{"", "yesterday", "<b>"} {
 		if r := w.Post("/console/many", url.Values{"do": {"pause"}, "until": {until}, "all": {"1"}}); r.Header.Get("Location") != "/console/jobs" {
 			t.Errorf("%q: %d %v", until, r.Status, r.Header)
 		}
-		contains(t, w.Get("/console/jobs"), "Nothing was done: ")
+		w.Has(w.Get("/console/jobs"), "Nothing was done: ")
 	}
 }
 
@@ -200,12 +177,12 @@ func TestRerunFailed(t *testing.T) {
 	indexed(w)
 	w.Await("its failure", func() bool { return state(w, "default/fails") == scheduler.Faulted })
 	at := ask(w, url.Values{"do": {"resubmit"}, "since": {"1h"}, "all": {"1"}})
-	contains(t, w.Get(at), "Rerun failed", "One occurrence", "runs again")
-	contains(t, confirm(w, at, nil), "<dt>done</dt><dd>1</dd>")
+	w.Has(w.Get(at), "Rerun failed", "One occurrence", "runs again")
+	w.Has(confirm(w, at, nil), "<dt>done</dt><dd>1</dd>")
 	if r := w.Post("/console/many", url.Values{"do": {"resubmit"}, "since": {"soon"}, "all": {"1"}}); r.Header.Get("Location") != "/console/jobs" {
 		t.Errorf("%d %v", r.Status, r.Header)
 	}
-	contains(t, w.Get("/console/jobs"), "Nothing was done: ")
+	w.Has(w.Get("/console/jobs"), "Nothing was done: ")
 }
 
 // TestRightsOfEach: jobs of collections in which somebody may not are refused, and the others are not.
@@ -217,9 +194,9 @@ func TestRightsOfEach(t *testing.T) {
 	indexed(w)
 	w.Be("reader", "operator@default")
 	at := ask(w, url.Values{"do": {"disable"}, "job": {"default/mine", "billing/theirs"}})
-	contains(t, w.Get(at), "One of them is in a collection in which you may not")
-	contains(t, confirm(w, at, nil), "<dt>done</dt><dd>1</dd>", "<dt>refused</dt><dd>1</dd>", "operator")
-	contains(t, confirm(w, ask(w, url.Values{"do": {"enable"}, "all": {"1"}}), nil), "<dt>refused</dt><dd>1</dd>")
+	w.Has(w.Get(at), "One of them is in a collection in which you may not")
+	w.Has(confirm(w, at, nil), "<dt>done</dt><dd>1</dd>", "<dt>refused</dt><dd>1</dd>", "operator")
+	w.Has(confirm(w, ask(w, url.Values{"do": {"enable"}, "all": {"1"}}), nil), "<dt>refused</dt><dd>1</dd>")
 	if state(w, "billing/theirs") != scheduler.Enabled {
 		t.Error("somebody did what they may not")
 	}
@@ -245,7 +222,7 @@ func TestStop(t *testing.T) {
 		t.Fatal(r.Status)
 	}
 	body := confirm(w, at, url.Values{"typed": {"delete"}})
-	contains(t, body, "Stopped after", "the operation was canceled")
+	w.Has(body, "Stopped after", "the operation was canceled")
 	if got := rows(w.Part("/console/jobs")); len(got) == 0 {
 		t.Error("nothing is left")
 	}
@@ -273,7 +250,7 @@ func TestAskedForNothing(t *testing.T) {
 		if at := r.Header.Get("Location"); r.Status != http.StatusSeeOther || !strings.HasPrefix(at, "/console/jobs") {
 			t.Errorf("%v: %d %s", form, r.Status, at)
 		}
-		contains(t, w.Get("/console/jobs"), strings.TrimRight(want, " ."))
+		w.Has(w.Get("/console/jobs"), strings.TrimRight(want, " ."))
 	}
 	for _, form := range []url.Values{{"do": {"explode"}, "job": {"default/a"}}, {"do": {"disable"}, "job": {"<b>"}}, {"do": {"disable"}, "all": {"1"}, "state": {"x"}}} {
 		if r := w.Post("/console/many", form); r.Status != http.StatusBadRequest || strings.Contains(r.Body, "<b>") {
@@ -311,7 +288,7 @@ func TestPauseCollection(t *testing.T) {
 	w.Put("default/b", never)
 	indexed(w)
 	page := w.Get("/console/collections/default")
-	contains(t, page, "Pause jobs…", `name="until"`, `name="state" value="paused"`, `name="collection" value="default"`)
+	w.Has(page, "Pause jobs…", `name="until"`, `name="state" value="paused"`, `name="collection" value="default"`)
 	whole := url.Values{"all": {"1"}, "collection": {"default"}}
 	form := func(more ...string) url.Values {
 		f := maps.Clone(whole)
@@ -320,21 +297,18 @@ func TestPauseCollection(t *testing.T) {
 		}
 		return f
 	}
-	contains(t, confirm(w, ask(w, form("do", "pause", "until", "2h")), nil), "<dt>done</dt><dd>2</dd>")
-	if _, err := w.Service.Disable(t.Context(), consoletest.Key("default/b")); err != nil {
-		t.Fatal(err)
-	}
-	contains(t, confirm(w, ask(w, form("do", "enable", "state", "paused")), nil), "<dt>done</dt><dd>1</dd>")
-	v, err := w.Service.Get(t.Context(), consoletest.Key("default/a"))
-	if err != nil || !v.Job.PausedUntil.IsZero() || state(w, "default/b") != scheduler.Disabled {
-		t.Errorf("paused until %s, %s, %v", v.Job.PausedUntil, state(w, "default/b"), err)
+	w.Has(confirm(w, ask(w, form("do", "pause", "until", "2h")), nil), "<dt>done</dt><dd>2</dd>")
+	w.OK(w.Service.Disable(t.Context(), consoletest.Key("default/b")))
+	w.Has(confirm(w, ask(w, form("do", "enable", "state", "paused")), nil), "<dt>done</dt><dd>1</dd>")
+	if until := w.Job("default/a").Job.PausedUntil; !until.IsZero() || state(w, "default/b") != scheduler.Disabled {
+		t.Errorf("paused until %s, %s", until, state(w, "default/b"))
 	}
 }
 
 // TestOperations lists the operations of all replicas, and has one canceled.
 func TestOperations(t *testing.T) {
 	w := consoletest.New(t)
-	contains(t, w.Get("/console/many"), "No operations in the last 7 days")
+	w.Has(w.Get("/console/many"), "No operations in the last 7 days")
 	w.Put("default/a", never)
 	other := control.New(control.Config{Store: w.Store, Actions: w.Actions, Secrets: w.Vault})
 	ctx := auth.With(t.Context(), auth.Anybody(auth.ViaLoopback, "127.0.0.1"))
@@ -343,11 +317,11 @@ func TestOperations(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := "/console/many/" + op.ID
-	contains(t, w.Get("/console/many"), `<a href="`+at+`">Disable`, "running", "0 of 2", `action="`+at+`/stop"`)
+	w.Has(w.Get("/console/many"), `<a href="`+at+`">Disable`, "running", "0 of 2", `action="`+at+`/stop"`)
 	if r := w.Post(at+"/stop", nil); r.Status != http.StatusSeeOther {
 		t.Errorf("%d", r.Status)
 	}
-	contains(t, w.Get("/console/many"), "canceled")
+	w.Has(w.Get("/console/many"), "canceled")
 	w.Be("operator@elsewhere")
-	contains(t, w.Get("/console/many"), "No operations in the last 7 days")
+	w.Has(w.Get("/console/many"), "No operations in the last 7 days")
 }

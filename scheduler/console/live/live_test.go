@@ -1,9 +1,6 @@
 package live_test
 
 import (
-	"bufio"
-	"context"
-	"fmt"
 	"html"
 	"net/http"
 	"regexp"
@@ -28,22 +25,15 @@ const job = `{"startTime": "2099-01-01T00:00:00Z", "recurrence": {"frequency": "
 type world struct {
 	*consoletest.World
 
-	uids    map[string]string // by job
 	records int
 }
 
 func newWorld(t *testing.T, change ...func(w *consoletest.World, cfg *console.Config)) *world {
 	t.Helper()
-	w := &world{World: consoletest.New(t, change...), uids: map[string]string{}}
+	w := &world{World: consoletest.New(t, change...)}
 	w.Collect("other")
-	for _, key := range []string{"default/a", "other/b"} {
-		w.Put(key, job)
-		st, err := w.Store.LoadJob(t.Context(), consoletest.Key(key))
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.uids[key] = scheduler.StoredIncarnation(st.Data)
-	}
+	w.Put("default/a", job)
+	w.Put("other/b", job)
 	return w
 }
 
@@ -52,19 +42,11 @@ func (w *world) record(key string, n int, change ...func(*scheduler.Record)) {
 	w.T.Helper()
 	for range n {
 		w.records++
-		at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).Add(time.Duration(w.records) * time.Second)
-		r := &scheduler.Record{
-			Job: consoletest.Key(key), UID: w.uids[key], Occurrence: fmt.Sprintf("%s@%s", key, at.Format(time.RFC3339)),
-			Outcome: scheduler.OutcomeCompleted, Nominal: at, Due: at, Started: at.Add(3 * time.Millisecond), Ended: at.Add(15 * time.Millisecond),
-			Duration: 12 * time.Millisecond, Try: 1, Status: 200, Response: "hello", Type: "Http", Target: "target.example:443",
-		}
-		r.ID = r.Occurrence + "#1"
+		r := consoletest.Attempt(key, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).Add(time.Duration(w.records)*time.Second))
 		for _, f := range change {
 			f(r)
 		}
-		if err := w.Store.Append(w.T.Context(), r); err != nil {
-			w.T.Fatal(err)
-		}
+		w.Append(r)
 	}
 }
 
@@ -92,80 +74,6 @@ func address(t *testing.T, pattern *regexp.Regexp, page string) string {
 		t.Fatalf("there is no %s in %.3000s", pattern, page)
 	}
 	return strings.ReplaceAll(m[1], "&amp;", "&")
-}
-
-// event is one of those that a browser gets.
-type event struct{ name, id, data string }
-
-// stream is a browser that follows.
-type stream struct {
-	w      *world
-	end    func()
-	events chan event
-}
-
-func (w *world) follow(path, last string) *stream {
-	w.T.Helper()
-	ctx, cancel := context.WithCancel(w.T.Context())
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, w.Console.URL+path, http.NoBody)
-	if err != nil {
-		w.T.Fatal(err)
-	}
-	if last != "" {
-		req.Header.Set("Last-Event-Id", last)
-	}
-	res, err := http.DefaultClient.Do(req) //nolint:bodyclose // below
-	if err != nil {
-		w.T.Fatal(err)
-	}
-	if res.StatusCode != http.StatusOK || !strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
-		w.T.Fatalf("%s: %d", path, res.StatusCode)
-	}
-	s := &stream{w, cancel, make(chan event, 1000)}
-	go func() {
-		defer close(s.events)
-		defer res.Body.Close()
-		var e event
-		lines := bufio.NewScanner(res.Body)
-		lines.Buffer(nil, 64<<20)
-		for lines.Scan() {
-			field, value, _ := strings.Cut(lines.Text(), ": ")
-			switch field {
-			case "id":
-				e.id = value
-			case "event":
-				e.name = value
-			case "data":
-				e.data += value + "\n"
-			case "":
-				if e.name != "" {
-					s.events <- e
-				}
-				e = event{}
-			}
-		}
-	}()
-	w.T.Cleanup(cancel)
-	return s
-}
-
-// next waits for an event of a name.
-func (s *stream) next(name string) event {
-	s.w.T.Helper()
-	deadline := time.After(consoletest.Patience)
-	for {
-		select {
-		case e, ok := <-s.events:
-			if !ok {
-				s.w.T.Fatalf("the events ended before %s", name)
-			}
-			if e.name == name {
-				return e
-			}
-		case <-deadline:
-			s.w.T.Fatalf("waited in vain for %s", name)
-		}
-	}
 }
 
 // TestPages goes through the history by its pages, without scripts.
@@ -260,21 +168,21 @@ func TestNothingIsLost(t *testing.T) {
 	path, last := address(t, newest, page), ""
 	for range 4 {
 		w.record("default/a", 30) // nobody follows
-		s := w.follow(path, last)
+		s := w.Follow(path, "Last-Event-Id: "+last)
 		for told := 0; told < 60; {
 			if told == 30 {
 				w.record("default/a", 30)
 			}
-			e := s.next("rows")
-			got := numbers(sequences, e.data)
+			e := s.Next("rows", "")
+			got := numbers(sequences, e.Data)
 			slices.Reverse(got)
 			told += len(got)
 			seen = append(seen, got...)
-			if last = e.id; e.id != strconv.Itoa(seen[len(seen)-1]) {
-				t.Fatalf("the event of %v has the id %s", got, e.id)
+			if last = e.ID; e.ID != strconv.Itoa(seen[len(seen)-1]) {
+				t.Fatalf("the event of %v has the id %s", got, e.ID)
 			}
 		}
-		s.end()
+		s.Close()
 	}
 	slices.Sort(seen)
 	if len(seen) != 245 || len(slices.Compact(seen)) != 245 {
@@ -287,9 +195,9 @@ func TestNothingIsLost(t *testing.T) {
 func TestMarks(t *testing.T) {
 	w := newWorld(t)
 	w.record("default/a", 10)
-	s := w.follow("/console/live/events?follow=true&after=0&collection=other", "")
+	s := w.Follow("/console/live/events?follow=true&after=0&collection=other")
 	w.record("other/b", 1)
-	if e := s.next("rows"); e.id != "11" || !slices.Equal(numbers(sequences, e.data), []int{11}) {
+	if e := s.Next("rows", ""); e.ID != "11" || !slices.Equal(numbers(sequences, e.Data), []int{11}) {
 		t.Errorf("got %v", e)
 	}
 }
@@ -299,28 +207,28 @@ func TestFlood(t *testing.T) {
 	w := newWorld(t)
 	w.record("default/a", 1000)
 	w.record("other/b", 1000)
-	s := w.follow("/console/live/events?follow=true&after=0", "")
+	s := w.Follow("/console/live/events?follow=true&after=0")
 	lines, counted := 0, 0
-	var first event
+	var first consoletest.Event
 	for last := ""; last != "2000"; {
-		e := s.next("rows")
-		n := len(numbers(sequences, e.data))
+		e := s.Next("rows", "")
+		n := len(numbers(sequences, e.Data))
 		if n > 200 {
 			t.Errorf("%d lines come at once", n)
 		}
 		lines += n
-		for _, m := range numbers(missed, e.data) {
-			if counted += m; first.data == "" {
+		for _, m := range numbers(missed, e.Data) {
+			if counted += m; first.Data == "" {
 				first = e
 			}
 		}
-		last = e.id
+		last = e.ID
 	}
 	if lines+counted != 2000 || lines > 400 || counted == 0 {
 		t.Errorf("%d lines, and %d are counted, of 2000", lines, counted)
 	}
-	rows := numbers(sequences, first.data)
-	link := address(t, regexp.MustCompile(`<a href="(/console/live\?before=[^"]+)"`), first.data)
+	rows := numbers(sequences, first.Data)
+	link := address(t, regexp.MustCompile(`<a href="(/console/live\?before=[^"]+)"`), first.Data)
 	if page := numbers(sequences, w.Get(link)); len(page) == 0 || page[0] != rows[len(rows)-1]-1 {
 		t.Errorf("below the line %d, %s has %v", rows[len(rows)-1], link, page)
 	}
@@ -341,19 +249,19 @@ func TestGap(t *testing.T) {
 	if err := history.Purge(t.Context(), jetstream.WithPurgeSequence(15)); err != nil {
 		t.Fatal(err)
 	}
-	s := w.follow("/console/live/events?follow=true&after=3", "")
-	if e := s.next("rows"); !strings.Contains(e.data, "recorded after 3 and before 15 is not kept") || e.id != "14" {
+	s := w.Follow("/console/live/events?follow=true&after=3")
+	if e := s.Next("rows", ""); !strings.Contains(e.Data, "recorded after 3 and before 15 is not kept") || e.ID != "14" {
 		t.Errorf("the gap is told as %v", e)
 	}
-	if e := s.next("rows"); !slices.Equal(numbers(sequences, e.data), []int{20, 19, 18, 17, 16, 15}) {
+	if e := s.Next("rows", ""); !slices.Equal(numbers(sequences, e.Data), []int{20, 19, 18, 17, 16, 15}) {
 		t.Errorf("after the gap came %v", e)
 	}
-	s = w.follow("/console/live/events?follow=true&after=3", "500")
-	if e := s.next("rows"); !strings.Contains(e.data, "500 is of a history that was lost") {
+	s = w.Follow("/console/live/events?follow=true&after=3", "Last-Event-Id: 500")
+	if e := s.Next("rows", ""); !strings.Contains(e.Data, "500 is of a history that was lost") {
 		t.Errorf("a place that is not there is told as %v", e)
 	}
 	w.record("default/a", 1)
-	if e := s.next("rows"); !slices.Equal(numbers(sequences, e.data), []int{21}) {
+	if e := s.Next("rows", ""); !slices.Equal(numbers(sequences, e.Data), []int{21}) {
 		t.Errorf("after it came %v", e)
 	}
 }
@@ -362,16 +270,16 @@ func TestGap(t *testing.T) {
 func TestPlaces(t *testing.T) {
 	w := newWorld(t, func(_ *consoletest.World, cfg *console.Config) { cfg.MaxLive = 4 }) // one for each caller
 	w.record("default/a", 1)
-	one := w.follow("/console/live/events?follow=true&after=0", "")
-	one.next("rows")
-	if e := w.follow("/console/live/events?follow=true", "").next("end"); !strings.Contains(e.data, "You have 1 pages open") {
+	one := w.Follow("/console/live/events?follow=true&after=0")
+	one.Next("rows", "")
+	if e := w.Follow("/console/live/events?follow=true").Next("end", ""); !strings.Contains(e.Data, "You have 1 pages open") {
 		t.Errorf("one too many is told %v", e)
 	}
-	one.end()
+	one.Close()
 	w.Await("the place to be free", func() bool {
-		s := w.follow("/console/live/events?follow=true&after=0", "")
-		defer s.end()
-		return (<-s.events).name == "rows"
+		s := w.Follow("/console/live/events?follow=true&after=0")
+		defer s.Close()
+		return s.Next("", "").Name == "rows"
 	})
 }
 
@@ -385,8 +293,8 @@ func TestRights(t *testing.T) {
 	if got := numbers(sequences, page); len(got) != 5 || strings.Contains(page, "default/a") || strings.Contains(page, "<option>default") {
 		t.Errorf("the page has %v", got)
 	}
-	s := w.follow("/console/live/events?follow=true&after=0", "")
-	if e := s.next("rows"); len(numbers(sequences, e.data)) != 5 {
+	s := w.Follow("/console/live/events?follow=true&after=0")
+	if e := s.Next("rows", ""); len(numbers(sequences, e.Data)) != 5 {
 		t.Errorf("the events have %v", e)
 	}
 	for _, path := range []string{"/console/live?collection=default", "/console/live?job=a", "/console/live/events?follow=true&job=default/a"} {
@@ -399,13 +307,11 @@ func TestRights(t *testing.T) {
 // TestEnd deletes the job that is followed.
 func TestEnd(t *testing.T) {
 	w := newWorld(t)
-	s := w.follow("/console/live/events?follow=true&after=0&job=a", "")
+	s := w.Follow("/console/live/events?follow=true&after=0&job=a")
 	w.record("default/a", 1)
-	s.next("rows")
-	if err := w.Service.Delete(t.Context(), consoletest.Key("default/a"), 0); err != nil {
-		t.Fatal(err)
-	}
-	if e := s.next("end"); !strings.Contains(e.data, "deleted") {
+	s.Next("rows", "")
+	w.OK(w.Service.Delete(t.Context(), consoletest.Key("default/a"), 0))
+	if e := s.Next("end", ""); !strings.Contains(e.Data, "deleted") {
 		t.Errorf("the end is %v", e)
 	}
 }
@@ -420,8 +326,8 @@ func TestHostile(t *testing.T) {
 	w.record("default/a", 1, func(r *scheduler.Record) {
 		r.Outcome, r.Message = scheduler.OutcomeFailed, script+"مرحبا \u202eabc"
 	})
-	e := w.follow("/console/live/events?follow=true&after=0", "").next("rows")
-	for _, text := range []string{w.Get("/console/live"), e.data} {
+	e := w.Follow("/console/live/events?follow=true&after=0").Next("rows", "")
+	for _, text := range []string{w.Get("/console/live"), e.Data} {
 		if strings.Contains(text, "<script>alert") || strings.Contains(text, "<img src=x") || strings.Contains(text, `"><u>`) {
 			t.Errorf("markup is not escaped: %s", text)
 		}

@@ -108,23 +108,14 @@ func TestHerdDay(t *testing.T) {
 func TestPastDay(t *testing.T) {
 	w := consoletest.New(t)
 	w.Put("default/a", `{"startTime": "2099-01-01T00:00:00Z", "recurrence": {"frequency": "day"}, `+action("https://a.example/"))
-	st, err := w.Store.LoadJob(t.Context(), consoletest.Key("default/a"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	yesterday := time.Now().UTC().AddDate(0, 0, -1).Truncate(24 * time.Hour)
 	record := func(at time.Time, outcome scheduler.Outcome, count int) {
 		t.Helper()
-		r := &scheduler.Record{
-			Job: consoletest.Key("default/a"), UID: scheduler.StoredIncarnation(st.Data), Outcome: outcome, Nominal: at, Due: at, Ended: at, Count: count,
-			Occurrence: "default/a@" + at.Format(time.RFC3339),
+		r := consoletest.Attempt("default/a", at)
+		if r.Outcome, r.Count = outcome, count; outcome == scheduler.OutcomeSkipped {
+			r.ID, r.Started, r.Try = "", time.Time{}, 0
 		}
-		if outcome != scheduler.OutcomeSkipped {
-			r.ID, r.Started, r.Try = r.Occurrence+"#1", at, 1
-		}
-		if err := w.Store.Append(t.Context(), r); err != nil {
-			t.Fatal(err)
-		}
+		w.Append(r)
 	}
 	record(yesterday.Add(-time.Second), scheduler.OutcomeCompleted, 0) // the day before
 	for i := range 150 {
@@ -163,20 +154,8 @@ func TestBusyPast(t *testing.T) {
 	for job := range 5 {
 		key := fmt.Sprintf("default/j%d", job)
 		w.Put(key, `{"startTime": "2099-01-01T00:00:00Z", "recurrence": {"frequency": "day"}, `+action("https://a.example/"))
-		st, err := w.Store.LoadJob(t.Context(), consoletest.Key(key))
-		if err != nil {
-			t.Fatal(err)
-		}
 		for i := range 800 {
-			at := begin.Add(time.Duration(job*800+i) * 20 * time.Second)
-			occurrence := key + "@" + at.Format(time.RFC3339)
-			err := w.Store.Append(t.Context(), &scheduler.Record{
-				Job: consoletest.Key(key), UID: scheduler.StoredIncarnation(st.Data), Outcome: scheduler.OutcomeCompleted, Occurrence: occurrence,
-				ID: occurrence + "#1", Nominal: at, Due: at, Started: at, Ended: at, Try: 1,
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			w.Append(consoletest.Attempt(key, begin.Add(time.Duration(job*800+i)*20*time.Second)))
 		}
 	}
 	page := w.Get("/console/calendar?wait=true&zone=UTC&date=" + begin.Format("2006-01-02"))

@@ -117,12 +117,8 @@ func TestProposals(t *testing.T) {
 	// Somebody changes the first meanwhile, and deletes the second.
 	first, _, _ := strings.Cut(tagged[0], " ")
 	second, _, _ := strings.Cut(tagged[1], " ")
-	if _, err := w.Service.Patch(t.Context(), control.Edit{Key: consoletest.Key(first), Body: []byte(`{"description": "mine"}`)}); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Service.Delete(t.Context(), consoletest.Key(second), 0); err != nil {
-		t.Fatal(err)
-	}
+	w.OK(w.Service.Patch(t.Context(), control.Edit{Key: consoletest.Key(first), Body: []byte(`{"description": "mine"}`)}))
+	w.OK(w.Service.Delete(t.Context(), consoletest.Key(second), 0))
 	r = w.Post("/console/load/apply", url.Values{"pick": tagged, "back": {"https://elsewhere.example/"}})
 	if r.Status != http.StatusOK || strings.Count(r.Body, "changed:") != len(tagged)-2 || strings.Count(r.Body, `role="alert"`) != 2 ||
 		!strings.Contains(r.Body, "The job has changed since the dry run") || strings.Contains(r.Body, "elsewhere") {

@@ -1,7 +1,6 @@
 package overview_test
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"html"
@@ -61,21 +60,6 @@ func open(t *testing.T) (*consoletest.World, *source) {
 	return w, s
 }
 
-// has fails unless a page has some texts, and not others, which begin with an exclamation mark.
-func has(t *testing.T, what, page string, texts ...string) {
-	t.Helper()
-	page = strings.Join(strings.Fields(page), " ")
-	for _, text := range texts {
-		if not, found := strings.CutPrefix(text, "!"); found {
-			if strings.Contains(page, not) {
-				t.Errorf("%s has %q", what, not)
-			}
-		} else if !strings.Contains(page, text) {
-			t.Errorf("%s does not have %q:\n%s", what, text, page)
-		}
-	}
-}
-
 // counted fills the page with runs and reports.
 func (s *source) counted() {
 	now := time.Now()
@@ -117,7 +101,7 @@ func TestTheWholePage(t *testing.T) {
 	s.counted()
 	w.Await("the index", func() bool { return strings.Contains(w.Get("/"), "of 1 enabled jobs") })
 	for _, path := range []string{"/", "/?range=day"} {
-		has(t, path, w.Get(path),
+		w.Has(w.Get(path),
 			`Running now</a> <span class="value">4</span>`, "2 due runs wait for a slot",
 			`within=1m&amp;sort=next">Due in the next minute</a> <span class="value">0</span>`,
 			`within=1h&amp;sort=next">Due in the next hour</a> <span class="value">1</span>`,
@@ -133,8 +117,8 @@ func TestTheWholePage(t *testing.T) {
 			"<td class=\"number\">7</td><td class=\"number\">2</td>", "!You see the data of your collections",
 		)
 	}
-	has(t, "the hour", w.Get("/"), `<a href="/" aria-current="true">One hour</a>`)
-	has(t, "the day", w.Get("/?range=day"), `<a href="/?range=day" aria-current="true">One day</a>`, "events?follow=1&amp;range=day")
+	w.Has(w.Get("/"), `<a href="/" aria-current="true">One hour</a>`)
+	w.Has(w.Get("/?range=day"), `<a href="/?range=day" aria-current="true">One day</a>`, "events?follow=1&amp;range=day")
 }
 
 // TestLinksLead: what the cards and the tables link to is there, and understands what it is asked.
@@ -174,80 +158,46 @@ func TestWhoSeesWhat(t *testing.T) {
 	w.Be("reader@partners")
 	w.Await("the index", func() bool { return strings.Contains(w.Get("/"), "of 1 enabled jobs") })
 	hidden := []string{"!default", "!short", "!slow.example", "!quick.example", "!id-one", "!nats-a", "!gone", "!Runs per minute", "!p99", "!Lanes", "!doctor", "!22 %"}
-	has(t, "the page", w.Get("/"), append(hidden,
+	w.Has(w.Get("/"), append(hidden,
 		`Due in the next hour</a> <span class="value">1</span>`, `Running now</a> <span class="value">1+</span>`,
 		`href="/console/jobs/partners/long"`, `href="/console/jobs/partners/broken/runs/`, "You see the data of your collections", "the list has those that you may see",
 	)...)
-	has(t, "what follows", strings.Join(events(t, w, "/console/overview/events?follow=1", "cards", "running", "failures"), "\n"),
+	w.Has(events(w, "cards", "running", "failures"),
 		append(slices.Clip(hidden), "partners/long", "partners/broken")...)
 
 	w.Be("reader@other")
 	w.Await("the other", func() bool { return strings.Contains(w.Get("/"), "of 0 enabled jobs") })
-	has(t, "the page of another", w.Get("/"), append(hidden, "!partners/", "None of your jobs is among those", "None of the last failures belongs to your jobs.")...)
+	w.Has(w.Get("/"), append(hidden, "!partners/", "None of your jobs is among those", "None of the last failures belongs to your jobs.")...)
 	w.Be()
 	if got := w.Do(http.MethodGet, "/", ""); got.Status != http.StatusForbidden {
 		t.Errorf("somebody without any right gets %d", got.Status)
 	}
 }
 
-// events reads live parts until those that are named have come, and returns them.
-func events(t *testing.T, w *consoletest.World, path string, names ...string) (data []string) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), consoletest.Patience)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, w.Console.URL+path, http.NoBody)
-	if err != nil {
-		t.Fatal(err)
+// events reads live parts until those that are named have come, and returns their data.
+func events(w *consoletest.World, names ...string) string {
+	w.T.Helper()
+	var data strings.Builder
+	for s := w.Follow("/console/overview/events?follow=1"); len(names) > 0; {
+		e := s.Next("", "")
+		data.WriteString(e.Data)
+		names = slices.DeleteFunc(names, func(n string) bool { return n == e.Name })
 	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	lines := bufio.NewScanner(resp.Body)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		data = append(data, lines.Text())
-		if name, ok := strings.CutPrefix(lines.Text(), "event: "); ok {
-			names = slices.DeleteFunc(names, func(n string) bool { return n == name })
-		}
-		if lines.Text() == "" && len(names) == 0 {
-			return data
-		}
-	}
-	t.Fatalf("%v never came: %v", names, lines.Err())
-	return nil
+	return data.String()
 }
 
 // TestPartsComeWhenTheyChange follows the page while something begins to run.
 func TestPartsComeWhenTheyChange(t *testing.T) {
 	w, s := open(t)
-	first := events(t, w, "/console/overview/events?follow=1", "trouble", "cards", "running", "failures", "targets", "lanes", "replicas", "audit", "runs", "lateness", "figures")
-	has(t, "at first", strings.Join(first, "\n"), "Nothing runs at the moment.", "No failures in the last 24 hours.", "All targets are healthy", "The first consistency check is still running", "Nothing ran in this time.")
+	first := events(w, "trouble", "cards", "running", "failures", "targets", "lanes", "replicas", "audit", "runs", "lateness", "figures")
+	w.Has(first, "Nothing runs at the moment.", "No failures in the last 24 hours.", "All targets are healthy", "The first consistency check is still running", "Nothing ran in this time.")
 
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.Console.URL+"/console/overview/events?follow=1", http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	lines := bufio.NewScanner(resp.Body)
-	lines.Buffer(nil, 1<<20)
 	seen := map[string]int{}
-	for lines.Scan() {
-		name, ok := strings.CutPrefix(lines.Text(), "event: ")
-		if !ok {
-			continue
-		}
+	for stream := w.Follow("/console/overview/events?follow=1"); seen["running"] < 2 || seen["replicas"] < 2 || seen["runs"] < 2; {
+		name := stream.Next("", "").Name
 		seen[name]++
 		if name == "figures" && seen["running"] == 1 {
 			s.counted() // now
-		}
-		if seen["running"] == 2 && seen["replicas"] == 2 && seen["runs"] == 2 {
-			break
 		}
 	}
 	if seen["trouble"] != 1 || seen["lanes"] != 1 {
@@ -261,7 +211,7 @@ func TestTroubleIsTold(t *testing.T) {
 	s.counted()
 	err := fmt.Errorf("%w: no answer", scheduler.ErrUnavailable)
 	s.err.Store(&err)
-	has(t, "the page", w.Get("/"), "Some data is missing:", "no answer", "id-one", "7 completed")
+	w.Has(w.Get("/"), "Some data is missing:", "no answer", "id-one", "7 completed")
 }
 
 // TestWithoutSource has a console that knows nothing but its service, which has no jobs.
@@ -269,8 +219,8 @@ func TestWithoutSource(t *testing.T) {
 	w := consoletest.New(t)
 	w.Work()
 	w.Await("the index", func() bool { return strings.Contains(w.Get("/"), "No jobs yet.") })
-	has(t, "the page", w.Get("/"), "carillon apply examples/jobs", "!Running now", "!Lanes")
-	events(t, w, "/console/overview/events?follow=1", "cards")
+	w.Has(w.Get("/"), "carillon apply examples/jobs", "!Running now", "!Lanes")
+	events(w, "cards")
 }
 
 // TestAuditTime shows that an audit in order is of its time, and how to run another.
@@ -278,7 +228,7 @@ func TestAuditTime(t *testing.T) {
 	w, s := open(t)
 	at := time.Now().Add(-40 * time.Minute).UTC()
 	s.reports.Store(&[]pulse.Report{{ID: "id", Audit: &pulse.Audit{At: at, Jobs: 4}}})
-	has(t, "the page", w.Get("/"), "All 4 jobs were in order at this check.</span> Checked <time datetime=\""+at.Format(time.RFC3339Nano),
+	w.Has(w.Get("/"), "All 4 jobs were in order at this check.</span> Checked <time datetime=\""+at.Format(time.RFC3339Nano),
 		"The next check runs within two hours.", "<code>carillon doctor</code>")
 }
 
@@ -296,7 +246,7 @@ func TestHostileNames(t *testing.T) {
 	s.recorder.Record(&scheduler.Record{
 		Job: k, Outcome: scheduler.OutcomeFaulted, Occurrence: "default/x@" + script, Ended: time.Now(), Response: strings.Repeat("<b>\n", 200),
 	})
-	has(t, "the page", w.Get("/"), "!"+script, "!<b>", "&lt;script&gt;", "&lt;b&gt; &lt;b&gt;")
+	w.Has(w.Get("/"), "!"+script, "!<b>", "&lt;script&gt;", "&lt;b&gt; &lt;b&gt;")
 }
 
 // TestThePageIsSmall bounds what the first page takes.
