@@ -7,6 +7,7 @@ import (
 
 	"github.com/carillon-sched/carillon/actions/builtin"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler/schema"
 )
 
 // Command is `carillon explain`.
@@ -46,7 +47,7 @@ func (c Command) Run(t *terminal.Terminal) error {
 	if t.JSON {
 		return t.PrintJSON(m)
 	}
-	m.print(t)
+	show(t, &m)
 	return nil
 }
 
@@ -62,8 +63,8 @@ func (e *MissingError) hint() string {
 	return `run "carillon explain job" or "carillon explain collection"`
 }
 
-// print prints a field for people.
-func (m Member) print(t *terminal.Terminal) {
+// show prints a field for people.
+func show(t *terminal.Terminal, m *schema.Member) {
 	need := "optional"
 	if m.Required {
 		need = "required"
@@ -73,7 +74,7 @@ func (m Member) print(t *terminal.Terminal) {
 	}
 	t.Printf("%s: %s, %s\n\n%s\n", m.Path, m.Kind, need, m.Description)
 	facts := [][2]string{
-		{"Words", strings.Join(m.Words, ", ")}, {"From", m.Bounds}, {"Default", m.Default}, {"Example", m.example()},
+		{"Words", strings.Join(m.Words, ", ")}, {"From", m.Bounds}, {"Default", m.Default}, {"Example", example(m)},
 	}
 	gap := "\n"
 	for _, fact := range facts {
@@ -93,20 +94,20 @@ func (m Member) print(t *terminal.Terminal) {
 			t.Printf("\n%s\n", types)
 			types = ""
 		}
-		inner.printLine(t)
+		showLine(t, &inner)
 	}
 }
 
 // example returns an example of the field in a job file.
-func (m Member) example() string {
+func example(m *schema.Member) string {
 	if m.Example == "" || m.Name == "*" {
 		return m.Example
 	}
 	return m.Name + ": " + m.Example
 }
 
-// printLine prints a field in one line.
-func (m Member) printLine(t *terminal.Terminal) {
+// showLine prints a field in one line.
+func showLine(t *terminal.Terminal, m *schema.Member) {
 	kind := m.Kind
 	if m.Required {
 		kind += ", required"

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/explain"
+	"github.com/carillon-sched/carillon/scheduler/schema"
 )
 
 func TestFind(t *testing.T) {
@@ -63,7 +64,7 @@ func TestMembersByType(t *testing.T) {
 	for name, want := range map[string]string{
 		"type": "", "retryPolicy": "", "errorAction": "", "request": "Http Https", "queueMessage": "StorageQueue",
 	} {
-		i := slices.IndexFunc(m.Members, func(m explain.Member) bool { return m.Name == name })
+		i := slices.IndexFunc(m.Members, func(m schema.Member) bool { return m.Name == name })
 		if i < 0 || strings.Join(m.Members[i].Types, " ") != want {
 			t.Errorf("%s goes with something else than %q", name, want)
 		}

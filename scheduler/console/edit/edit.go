@@ -3,6 +3,7 @@ package edit
 import (
 	"cmp"
 	"embed"
+	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/console/jobform"
 	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/schema"
 )
 
 //go:embed *.html
@@ -44,14 +46,14 @@ const (
 type room struct {
 	service *control.Service
 	form    func() *jobform.Form
-	members func() []byte
+	members func() ([]byte, error)
 }
 
 // Room returns the pages. They have no menu entry; the list of jobs and the page of a job link to them.
 func Room(s *control.Service) frame.Room {
 	r := room{service: s}
 	r.form = sync.OnceValue(func() *jobform.Form { return jobform.New(s.JobShape()) })
-	r.members = sync.OnceValue(func() []byte { return r.form().Members() })
+	r.members = sync.OnceValues(func() ([]byte, error) { return json.Marshal(schema.Tree("job", s.JobShape())) })
 	return frame.Room{Name: "edit", Right: auth.Known, Assets: assets, Routes: []frame.Route{
 		{Method: http.MethodGet, Path: NewPath, Right: auth.OperateAny, Do: r.begin},
 		{Method: http.MethodPost, Path: NewPath, Right: auth.OperateAny, Do: r.take},
@@ -63,7 +65,10 @@ func Room(s *control.Service) frame.Room {
 
 // showMembers answers with the fields of a job, for completion.
 func (r room) showMembers(c *frame.Request) error {
-	data := r.members()
+	data, err := r.members()
+	if err != nil {
+		return err
+	}
 	h := c.Writer.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "private, max-age=300")

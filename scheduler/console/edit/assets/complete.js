@@ -136,7 +136,7 @@ function find(path) {
   for (const name of path[0] === 'properties' ? path.slice(1) : path) {
     const next = named(at.members, name);
     if (!next) return null;
-    if (next.like) at = { ...next, members: at.members };
+    if (next.recurs) at = { ...next, members: at.members };
     else { around = at; at = next; }
   }
   return at;
@@ -148,13 +148,14 @@ function suggestions(place) {
   const node = find(place.path);
   if (!node) return [];
   let all = [];
-  if (place.value) all = (node.words ?? []).map((w) => ({ name: w, text: '' }));
+  const words = (node.kind === 'boolean' ? ['true', 'false'] : node.words ?? []).map((w) => ({ name: w }));
+  if (place.value) all = words;
   else {
     const type = Object.entries(place.beside).find(([k]) => k.toLowerCase() === 'type')?.[1]?.toLowerCase();
     const there = new Set(Object.keys(place.beside).map((k) => k.toLowerCase()));
     all = (node.members ?? []).filter((m) => m.name !== '*' && !there.has(m.name.toLowerCase()));
     if (type) all = all.filter((m) => !m.types || m.types.some((t) => t.toLowerCase() === type));
-    if (place.dash) all = [...(node.words ?? []).map((w) => ({ name: w, text: '' })), ...all];
+    if (place.dash) all = [...words, ...all];
   }
   return all.filter((m) => rank(m.name) < 2).sort((a, b) => rank(a.name) - rank(b.name)).slice(0, 40);
 }
@@ -225,7 +226,8 @@ function editor(box) {
     const facts = [m.kind, m.required ? box.dataset.required : '', m.default ? `${box.dataset.default}: ${m.default}` : ''].filter(Boolean).join(' · ');
     if (facts) line.append(Object.assign(document.createElement('span'), { className: 'faint', textContent: ` ${facts}` }));
     li.append(line);
-    if (m.text) li.append(Object.assign(document.createElement('span'), { className: 'about', textContent: m.text }));
+    const about = [m.description, m.bounds && `(${m.bounds})`].filter(Boolean).join(' ');
+    if (about) li.append(Object.assign(document.createElement('span'), { className: 'about', textContent: about }));
     li.addEventListener('pointerdown', (e) => e.preventDefault()); // the text keeps the focus
     li.addEventListener('click', () => take(i));
     return li;
@@ -277,7 +279,7 @@ function editor(box) {
       else if (isObject) text += `:\n${inner}`;
       else text += ': ';
     }
-    const goesOn = !place.value && (isObject || m.words?.length > 0); // what follows is known, too
+    const goesOn = !place.value && (isObject || m.words?.length > 0 || m.kind === 'boolean'); // what follows is known, too
     area.setSelectionRange(area.selectionStart - place.prefix.length, area.selectionEnd);
     close();
     insert(text);
