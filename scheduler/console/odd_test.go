@@ -1,14 +1,18 @@
 package console_test
 
 import (
+	"io"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/carillon-sched/carillon/integration/testkit/bubble"
 	"github.com/carillon-sched/carillon/scheduler/console/consoletest"
+	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
 // odd are values that nobody types.
@@ -104,4 +108,53 @@ func TestOddRequests(t *testing.T) {
 		return w.Do(http.MethodGet, path+"?"+v.Encode(), "", "X-Carillon-Part: 1")
 	})
 	each(http.MethodPost, forms, func(path string, v url.Values) consoletest.Reply { return w.Post(path, v) })
+}
+
+// TestHostile has a job whose name is as long as it may be, and whose texts, and the answer of its target, are what looks like
+// markup or an event: each page names the job, and has all of it as text.
+func TestHostile(t *testing.T) {
+	w := consoletest.New(t)
+	w.Work()
+	const evil = `</textarea></pre></li><script>alert(1)</script><img src=x onerror=alert(1)>"'&` + "\u202eשלום\r\n\r\nevent: end\ndata: gone"
+	target := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, _ *http.Request) {
+		out.WriteHeader(http.StatusInternalServerError)
+		_, _ = io.WriteString(out, evil+strings.Repeat("long ", 500))
+	}))
+	t.Cleanup(target.Close)
+	name := "J" + strings.Repeat("-_", 49) + "z"
+	text := document.StringValue(evil)
+	job := document.ObjectValue().With(text, "description").With(document.StringValue("0 9 * * *"), "recurrence.cron").
+		With(document.ObjectValue(document.Member{Name: evil, Value: text}), "labels").
+		With(document.StringValue("http"), "action.type").With(document.StringValue("POST"), "action.request.method").
+		With(document.StringValue(target.URL+"/?"+url.QueryEscape(evil)), "action.request.uri").With(text, "action.request.body").
+		With(document.StringValue("none"), "action.retryPolicy.retryType").
+		With(document.StringValue("Basic"), "action.request.authentication.type").
+		With(document.StringValue("me"), "action.request.authentication.username").
+		With(document.StringValue("hunter2-secret"), "action.request.authentication.password")
+	w.Put("default/"+name, job.String())
+	w.Await("the index", w.Service.Indexed)
+	w.Run("default/" + name)
+	w.Await("its failure", func() bool { return len(w.History("default/"+name)) == 2 })
+	markup := []string{"!<script>alert", "!<img src=x", "!onerror=alert(1)>\"", "!hunter2-secret"}
+	at := "/console/jobs/default/" + name
+	_, run, _ := strings.Cut(w.History("default/" + name)[0].Occurrence, "@")
+	query := url.QueryEscape(evil)
+	calendar := "/console/calendar?wait=true&date=" + time.Now().AddDate(0, 0, 2).Format("2006-01-02")
+	for _, path := range []string{
+		at, at + "/copy", at + "/next", at + "/audit", at + "/delete", at + "/edit?as=form", at + "/edit?as=yaml", at + "/runs/" + run,
+		at + "/why?at=" + query, at + "?outcome=" + query, at + "?since=" + query, "/console/jobs/new?from=default/" + name,
+		"/console/jobs?q=" + query, "/console/jobs?label=" + query, "/console/jobs", "/console/live", "/console/load?wait=true",
+		"/console/calendar?view=week&zone=" + query,
+	} {
+		w.Has(w.Do(http.MethodGet, path, "").Body, append(markup, "</html>")...)
+	}
+	for _, path := range []string{at, at + "/runs/" + run, "/console/live", "/console/jobs", calendar, "/console/load?wait=true"} {
+		w.Has(w.Get(path), name)
+	}
+	for _, path := range []string{at, at + "/runs/" + run, "/console/live"} {
+		w.Has(w.Get(path), "&lt;script&gt;alert(1)", "שלום")
+	}
+	event := w.Follow("/console/live/events?follow=true&after=0").Next("rows", name)
+	w.Has(event.Data, append(markup, "&lt;script&gt;alert(1)")...)
+	w.Has(w.Get(at+"/copy"), "Secrets are never shown", "<code>action.request.authentication.password</code>")
 }

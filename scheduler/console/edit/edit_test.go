@@ -10,7 +10,6 @@ import (
 	"github.com/carillon-sched/carillon/integration/testkit/bubble"
 	"github.com/carillon-sched/carillon/scheduler/console/consoletest"
 	"github.com/carillon-sched/carillon/scheduler/control"
-	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
 func TestMain(m *testing.M) { consoletest.Main(m) }
@@ -226,33 +225,6 @@ func TestNothingIsLost(t *testing.T) {
 		t.Errorf("%d", got)
 	}
 	p.has("description: typed before", "Your input is kept")
-}
-
-// TestHostile shows and keeps what looks like markup.
-func TestHostile(t *testing.T) {
-	w := consoletest.Shared(t)
-	const evil = `</textarea><script>alert(1)</script>"'><img src=x onerror=alert(1)>` + "\u202Eevil"
-	v := document.ObjectValue().With(document.StringValue(evil), "description").With(document.StringValue(evil), "action.request.body").
-		With(document.StringValue("Http"), "action.type").With(document.StringValue("POST"), "action.request.method").
-		With(document.StringValue("http://x.example/"), "action.request.uri")
-	labels := document.ObjectValue(document.Member{Name: evil, Value: document.StringValue(evil)})
-	w.Put("default/a", v.With(labels, "labels").String())
-	for _, as := range []string{"form", "yaml"} {
-		p := open(t, w, "default/a", as)
-		for _, raw := range []string{"<script>alert", "<img src=x"} {
-			if strings.Contains(p.body, raw) {
-				t.Errorf("%s: markup of a job is in the page", as)
-			}
-		}
-		p.press("review")
-		p.has("No changes.")
-	}
-	p := open(t, w, "default/a", "form")
-	p.set("labels#0~value", evil+"2", "action.request.uri", evil)
-	p.press("review")
-	if strings.Contains(p.body, "<script>alert") {
-		t.Error("markup that was typed is in the page")
-	}
 }
 
 // TestOnRequest takes a job its schedule, and gives it another one.
