@@ -135,14 +135,23 @@ func (f Form) azure(rec *recurrence) {
 	f.keep(s+"monthlyOccurrences", strings.Join(nth, ", "))
 }
 
-// The patterns of plain choices.
-var (
-	pattern = regexp.MustCompile(`^(\d{1,2}(?:,\d{1,2})*) (\d{1,2}(?:,\d{1,2})*) (\S+ \S+ \S+)$`)
-	byDate  = regexp.MustCompile(`^(\d{1,2}) (\d{1,2}) \*$`)
-	byDay   = regexp.MustCompile(`^(\d{1,2}) \* \*$`)
-	byNth   = regexp.MustCompile(`^\* \* (MON|TUE|WED|THU|FRI|SAT|SUN)(?:#([1-5])|L)$`)
-	byWeek  = regexp.MustCompile(`^\* \* ((?:MON|TUE|WED|THU|FRI|SAT|SUN)(?:[,-](?:MON|TUE|WED|THU|FRI|SAT|SUN))*)$`)
-)
+// pattern matches times of day on the days of a cron pattern.
+var pattern = regexp.MustCompile(`^(\d{1,2}(?:,\d{1,2})*) (\d{1,2}(?:,\d{1,2})*) (\S+ \S+ \S+)$`)
+
+// plainPatterns are the days of plain choices, with the fields that they become.
+var plainPatterns = []struct {
+	days   *regexp.Regexp
+	fields string // a query
+}{
+	{regexp.MustCompile(`^\* \* \*$`), "when=daily"},
+	{regexp.MustCompile(`^\* \* MON-FRI$`), "when=weekdays"},
+	{regexp.MustCompile(`^L \* \*$`), "when=monthly&plain.on=last"},
+	{regexp.MustCompile(`^(\d{1,2}) \* \*$`), "when=monthly&plain.on=day&plain.day=$1"},
+	{regexp.MustCompile(`^\* \* (\w{3})#([1-5])$`), "when=monthly&plain.on=weekday&plain.weekday=$1&plain.nth=$2"},
+	{regexp.MustCompile(`^\* \* (MON|TUE|WED|THU|FRI|SAT|SUN)L$`), "when=monthly&plain.on=weekday&plain.weekday=$1&plain.nth=last"},
+	{regexp.MustCompile(`^(\d{1,2}) (\d{1,2}) \*$`), "when=yearly&plain.date=$1&plain.month=$2"},
+	{regexp.MustCompile(`^\* \* ([A-Z,-]+)$`), "when=weekly&plain.days=$1"},
+}
 
 // plainCron selects the plain choice that produces the same cron text, if one does.
 func (f Form) plainCron(text string) {
@@ -166,9 +175,7 @@ func (f Form) plainCron(text string) {
 	}
 	slices.Sort(times)
 	values.Set("plain.times", strings.Join(times, ", "))
-	if !plainDays(values, days) {
-		return
-	}
+	plainDays(values, days)
 	r := &reading{Form: Form{values: values}}
 	if r.plain().Cron != text || len(r.problems) > 0 {
 		return
@@ -176,62 +183,31 @@ func (f Form) plainCron(text string) {
 	maps.Copy(f.values, values)
 }
 
-// plainDays selects the plain choice for the days of a cron pattern.
-func plainDays(values url.Values, days string) bool {
-	choose := func(when string) { values.Set("when", when) }
-	if days == "* * *" {
-		choose(choiceDaily)
-		return true
-	}
-	if days == "* * MON-FRI" {
-		choose(choiceWeekdays)
-		return true
-	}
-	if days == "L * *" {
-		choose(choiceMonthly)
-		values.Set("plain.on", "last")
-		return true
-	}
-	if m := byDay.FindStringSubmatch(days); m != nil {
-		choose(choiceMonthly)
-		values.Set("plain.on", "day")
-		values.Set("plain.day", m[1])
-		return true
-	}
-	if m := byNth.FindStringSubmatch(days); m != nil {
-		choose(choiceMonthly)
-		values.Set("plain.on", "weekday")
-		values.Set("plain.weekday", m[1])
-		values.Set("plain.nth", m[2])
-		if m[2] == "" {
-			values.Set("plain.nth", "last")
+// plainDays selects the plain choice for the days of a cron pattern. It may select another one for days that none has.
+func plainDays(values url.Values, days string) {
+	for _, p := range plainPatterns {
+		m := p.days.FindStringSubmatchIndex(days)
+		if m == nil {
+			continue
 		}
-		return true
+		chosen, _ := url.ParseQuery(string(p.days.ExpandString(nil, p.fields, days, m)))
+		maps.Copy(values, chosen)
+		break
 	}
-	if m := byDate.FindStringSubmatch(days); m != nil {
-		month, _ := strconv.Atoi(m[2])
-		if month < 1 || month > len(months) {
-			return false
+	if month, err := strconv.Atoi(values.Get("plain.month")); err == nil {
+		values.Set("plain.month", months[min(max(month, 1), len(months))-1])
+	}
+	spans := strings.Split(values.Get("plain.days"), ",")
+	values.Del("plain.days")
+	for _, span := range spans {
+		from, to, isSpan := strings.Cut(span, "-")
+		if !isSpan {
+			to = from
 		}
-		choose(choiceYearly)
-		values.Set("plain.date", m[1])
-		values.Set("plain.month", months[month-1])
-		return true
-	}
-	if m := byWeek.FindStringSubmatch(days); m != nil {
-		choose(choiceWeekly)
-		for span := range strings.SplitSeq(m[1], ",") {
-			from, to, isSpan := strings.Cut(span, "-")
-			if !isSpan {
-				to = from
-			}
-			for i := slices.Index(weekdays, from); i >= 0 && i <= slices.Index(weekdays, to); i++ {
-				values.Add("plain.days", weekdays[i])
-			}
+		for i := slices.Index(weekdays, from); i >= 0 && i <= slices.Index(weekdays, to); i++ {
+			values.Add("plain.days", weekdays[i])
 		}
-		return true
 	}
-	return false
 }
 
 // keep sets a field, unless the text is empty.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/url"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -19,99 +20,82 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// done answers a successful change: with a message for a script, else with the page of the job.
-func done(c *frame.Request, text string) error {
-	if c.Part() {
-		return c.Show(&frame.Page{Template: page, Part: "job-done", Data: text})
+// act returns the operation of a form. do changes the job and says so: in a message for a script, else on the page of the
+// job.
+func act(do func(c *frame.Request, k scheduler.Key, form url.Values) (said string, err error)) func(*frame.Request) error {
+	return func(c *frame.Request) error {
+		form, err := c.Form()
+		if err != nil {
+			return err
+		}
+		said, err := do(c, key(c), form)
+		if err != nil {
+			return err
+		}
+		if c.Part() {
+			return c.Show(&frame.Page{Template: page, Part: "job-done", Data: said})
+		}
+		c.Note(said)
+		return c.Redirect(frame.JobPath(key(c)))
 	}
-	c.Note(text)
-	return c.Redirect(frame.JobPath(key(c)))
 }
 
-func (r room) run(c *frame.Request) error {
-	form, err := c.Form()
-	if err != nil {
-		return err
-	}
+func (r room) run(c *frame.Request, k scheduler.Key, form url.Values) (string, error) {
 	var body []byte
 	if data := form.Get("data"); strings.TrimSpace(data) != "" {
 		v, err := document.Parse([]byte(data))
 		if err != nil {
-			return scheduler.Invalid("data", err.Error())
+			return "", scheduler.Invalid("data", err.Error())
 		}
 		body = document.ObjectValue(document.Member{Name: "data", Value: v}).JSON()
 	}
-	if _, err := r.service.RunBy(c.Lasting(), key(c), body, time.Time{}); err != nil {
-		return err
-	}
-	return done(c, c.Text("job.did.run"))
+	_, err := r.service.RunBy(c.Lasting(), k, body, time.Time{})
+	return c.Text("job.did.run"), err
 }
 
-func (r room) enable(c *frame.Request) error {
-	if _, err := r.service.Enable(c.Lasting(), key(c)); err != nil {
-		return err
-	}
-	return done(c, c.Text("job.did.enable"))
+func (r room) enable(c *frame.Request, k scheduler.Key, _ url.Values) (string, error) {
+	_, err := r.service.Enable(c.Lasting(), k)
+	return c.Text("job.did.enable"), err
 }
 
-func (r room) disable(c *frame.Request) error {
-	if _, err := r.service.Disable(c.Lasting(), key(c)); err != nil {
-		return err
-	}
-	return done(c, c.Text("job.did.disable"))
+func (r room) disable(c *frame.Request, k scheduler.Key, _ url.Values) (string, error) {
+	_, err := r.service.Disable(c.Lasting(), k)
+	return c.Text("job.did.disable"), err
 }
 
 // pause pauses the job until a time, from a button or typed.
-func (r room) pause(c *frame.Request) error {
-	form, err := c.Form()
+func (r room) pause(c *frame.Request, k scheduler.Key, form url.Values) (string, error) {
+	v, err := r.service.Pause(c.Lasting(), k, cmp.Or(form.Get("until"), form.Get("at")))
 	if err != nil {
-		return err
+		return "", err
 	}
-	v, err := r.service.Pause(c.Lasting(), key(c), cmp.Or(form.Get("until"), form.Get("at")))
-	if err != nil {
-		return err
-	}
-	return done(c, c.Text("job.did.pause", onClock(v.Job.PausedUntil, v.Job)))
+	return c.Text("job.did.pause", onClock(v.Job.PausedUntil, v.Job)), nil
 }
 
 // resume ends a pause, by enabling the enabled job.
-func (r room) resume(c *frame.Request) error {
-	if _, err := r.service.Enable(c.Lasting(), key(c)); err != nil {
-		return err
-	}
-	return done(c, c.Text("job.did.resume"))
+func (r room) resume(c *frame.Request, k scheduler.Key, _ url.Values) (string, error) {
+	_, err := r.service.Enable(c.Lasting(), k)
+	return c.Text("job.did.resume"), err
 }
 
-func (r room) resubmit(c *frame.Request) error {
-	form, err := c.Form()
-	if err != nil {
-		return err
-	}
-	body, err := json.Marshal(map[string]string{"occurrence": form.Get("occurrence")})
-	if err != nil {
-		return err
-	}
-	if _, err := r.service.Resubmit(c.Lasting(), key(c), body); err != nil {
-		return err
-	}
-	return done(c, c.Text("job.did.resubmit"))
+func (r room) resubmit(c *frame.Request, k scheduler.Key, form url.Values) (string, error) {
+	_, err := r.service.Resubmit(c.Lasting(), k, chosen(form).JSON())
+	return c.Text("job.did.resubmit"), err
 }
 
 // cancel cancels one active occurrence or all.
-func (r room) cancel(c *frame.Request) error {
-	form, err := c.Form()
+func (r room) cancel(c *frame.Request, k scheduler.Key, form url.Values) (string, error) {
+	reason := document.StringValue(strings.TrimSpace(form.Get("reason")))
+	v, err := r.service.Cancel(c.Lasting(), k, chosen(form).With(reason, "reason").JSON())
 	if err != nil {
-		return err
+		return "", err
 	}
-	body, err := json.Marshal(map[string]string{"occurrence": form.Get("occurrence"), "reason": strings.TrimSpace(form.Get("reason"))})
-	if err != nil {
-		return err
-	}
-	v, err := r.service.Cancel(c.Lasting(), key(c), body)
-	if err != nil {
-		return err
-	}
-	return done(c, words.Count("job.did.cancel", len(v.Occurrences)))
+	return words.Count("job.did.cancel", len(v.Occurrences)), nil
+}
+
+// chosen returns the body of a request about the occurrence of a form.
+func chosen(form url.Values) document.Value {
+	return document.ObjectValue(document.Member{Name: "occurrence", Value: document.StringValue(form.Get("occurrence"))})
 }
 
 // active returns the occurrences of a job that the user can cancel.

@@ -111,19 +111,10 @@ func (r room) occurrenceOf(ctx context.Context, k scheduler.Key, text string, be
 	}
 	name := scheduler.OccurrenceID(k, nominal)
 	q := control.HistoryQuery{Key: k, RecordFilter: scheduler.RecordFilter{Since: nominal.Add(-time.Minute)}}
-	var own []*scheduler.Record
 	known := before != 0
-	for range occurrenceReach {
-		records, next, err := r.service.History(ctx, q, v1.Page{Before: before})
-		if err != nil {
-			return nil, err
-		}
-		found := len(own)
-		own = append(own, slices.DeleteFunc(records, func(rec *scheduler.Record) bool { return rec.Occurrence != name })...)
-		before = next
-		if next == 0 || found > 0 && len(own) == found {
-			break
-		}
+	own, err := r.search(ctx, q, before, true, func(rec *scheduler.Record) bool { return rec.Occurrence == name })
+	if err != nil {
+		return nil, err
 	}
 	if len(own) == 0 && !known { // the retained records are later ones
 		if own, err = r.service.Occurrence(ctx, k, nominal); err != nil {
@@ -136,6 +127,25 @@ func (r room) occurrenceOf(ctx context.Context, k scheduler.Key, text string, be
 	return nil, fmt.Errorf("occurrence %s: %w", name, scheduler.ErrNotFound)
 }
 
+// search returns the records of a query that are wanted, from a position on. together: it ends after a page without any that
+// follows one with some.
+func (r room) search(
+	ctx context.Context, q control.HistoryQuery, before uint64, together bool, wanted func(*scheduler.Record) bool,
+) (own []*scheduler.Record, err error) {
+	for range occurrenceReach {
+		records, next, err := r.service.History(ctx, q, v1.Page{Before: before})
+		if err != nil {
+			return nil, err
+		}
+		found := len(own)
+		own = append(own, slices.DeleteFunc(records, func(rec *scheduler.Record) bool { return !wanted(rec) })...)
+		if before = next; next == 0 || together && found > 0 && len(own) == found {
+			break
+		}
+	}
+	return own, nil
+}
+
 // repeatsOf returns the runs that repeated a run, newest first, and the sequence of the newest record of its job.
 func (r room) repeatsOf(ctx context.Context, k scheduler.Key, of *run) ([]*run, uint64, error) {
 	last, _, err := r.service.History(ctx, control.HistoryQuery{Key: k}, v1.Page{Top: 1})
@@ -144,19 +154,9 @@ func (r room) repeatsOf(ctx context.Context, k scheduler.Key, of *run) ([]*run, 
 	}
 	manual := true
 	q := control.HistoryQuery{Key: k, RecordFilter: scheduler.RecordFilter{Since: of.Nominal, Manual: &manual}}
-	var own []*scheduler.Record
-	var before uint64
-	for range occurrenceReach {
-		records, next, err := r.service.History(ctx, q, v1.Page{Before: before})
-		if err != nil {
-			return nil, 0, err
-		}
-		own = append(own, slices.DeleteFunc(records, func(rec *scheduler.Record) bool {
-			return rec.Form().Resubmits != of.Occurrence
-		})...)
-		if before = next; next == 0 {
-			break
-		}
+	own, err := r.search(ctx, q, 0, false, func(rec *scheduler.Record) bool { return rec.Form().Resubmits == of.Occurrence })
+	if err != nil {
+		return nil, 0, err
 	}
 	repeats := runsOf(own, excerptLength)
 	return repeats, last[0].Sequence, r.askedBy(ctx, k, repeats)
