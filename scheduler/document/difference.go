@@ -16,36 +16,58 @@ type Change struct {
 
 // Difference returns the differences between two trees rooted at path, in the order of before, followed by additions in
 // the order of after. It compares objects by field, and arrays of equal length by element.
-func Difference(path string, before, after Value) []Change {
-	switch {
-	case before.Equal(after):
-		return nil
-	case before.secret || after.secret:
-		return []Change{{Path: path, Secret: true}}
-	case before.kind == KindObject && after.kind == KindObject:
-		return membersDiffer(path, before, after)
-	case before.kind == KindArray && after.kind == KindArray && len(before.items) == len(after.items):
-		var all []Change
-		for i := range before.items {
-			all = append(all, Difference(element(path, i), before.items[i], after.items[i])...)
+func Difference(path string, before, after Value) (all []Change) {
+	differ(path, before, after, func(path string, before, after Value) bool {
+		switch {
+		case before.kind == KindNull && after.kind == KindNull: // one is absent, which means the same
+		case before.secret || after.secret:
+			all = append(all, Change{Path: path, Secret: true})
+		default:
+			all = append(all, Change{Path: path, Before: shown(before), After: shown(after)})
 		}
-		return all
-	}
-	return []Change{{Path: path, Before: shown(before), After: shown(after)}}
+		return true
+	})
+	return all
 }
 
-func membersDiffer(path string, before, after Value) []Change {
-	var all []Change
-	for _, m := range before.members {
-		other, _ := after.Member(m.Name)
-		all = append(all, Difference(member(path, m.Name), m.Value, other)...)
-	}
-	for _, m := range after.members {
-		if _, known := before.Member(m.Name); !known {
-			all = append(all, Difference(member(path, m.Name), Value{}, m.Value)...)
+// ChangedPaths returns the paths at which two trees differ, up to most of them, in document order with additions
+// last. It shows no values, so secrets are safe. An object or array present in only one tree is reported as a whole.
+func ChangedPaths(before, after Value, most int) (paths []string) {
+	differ("", before, after, func(path string, _, _ Value) bool {
+		if len(paths) < most {
+			paths = append(paths, path)
 		}
+		return len(paths) < most
+	})
+	return paths
+}
+
+// differ calls do for each difference between two trees until it returns false, and reports whether it never did. An
+// absent value is null.
+func differ(path string, before, after Value, do func(path string, before, after Value) bool) bool {
+	switch {
+	case before.kind == KindObject && after.kind == KindObject:
+		for _, m := range before.members {
+			if other, ok := after.Member(m.Name); ok && !differ(member(path, m.Name), m.Value, other, do) ||
+				!ok && !do(member(path, m.Name), m.Value, Value{}) {
+				return false
+			}
+		}
+		for _, m := range after.members {
+			if _, known := before.Member(m.Name); !known && !do(member(path, m.Name), Value{}, m.Value) {
+				return false
+			}
+		}
+		return true
+	case before.kind == KindArray && after.kind == KindArray && len(before.items) == len(after.items):
+		for i := range before.items {
+			if !differ(element(path, i), before.items[i], after.items[i], do) {
+				return false
+			}
+		}
+		return true
 	}
-	return all
+	return before.Equal(after) || do(path, before, after)
 }
 
 // shown returns the value to show in a change: nil for null, which means absent.
@@ -54,64 +76,6 @@ func shown(v Value) json.RawMessage {
 		return nil
 	}
 	return v.JSON()
-}
-
-// ChangedPaths returns the paths at which two trees differ, up to most of them, in document order with additions
-// last. It shows no values, so secrets are safe. An object or array present in only one tree is reported as a whole.
-func ChangedPaths(before, after Value, most int) []string {
-	c := changes{most: most}
-	c.compare("", before, after)
-	return c.paths
-}
-
-type changes struct {
-	most  int
-	paths []string
-}
-
-func (c *changes) add(path string) {
-	if len(c.paths) < c.most {
-		c.paths = append(c.paths, path)
-	}
-}
-
-func (c *changes) compare(path string, before, after Value) {
-	switch {
-	case len(c.paths) == c.most:
-	case before.kind != after.kind, before.kind != KindObject && before.kind != KindArray:
-		if !before.Equal(after) {
-			c.add(path)
-		}
-	case before.kind == KindArray:
-		c.compareItems(path, before.items, after.items)
-	default:
-		c.compareMembers(path, before, after)
-	}
-}
-
-func (c *changes) compareItems(path string, before, after []Value) {
-	if len(before) != len(after) {
-		c.add(path)
-		return
-	}
-	for i := range before {
-		c.compare(element(path, i), before[i], after[i])
-	}
-}
-
-func (c *changes) compareMembers(path string, before, after Value) {
-	for _, m := range before.members {
-		if other, ok := after.Member(m.Name); ok {
-			c.compare(member(path, m.Name), m.Value, other)
-		} else {
-			c.add(member(path, m.Name))
-		}
-	}
-	for _, m := range after.members {
-		if _, ok := before.Member(m.Name); !ok {
-			c.add(member(path, m.Name))
-		}
-	}
 }
 
 // Ignore makes fields known without reading them, so that [Object.Done] does not report them.
