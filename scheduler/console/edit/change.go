@@ -201,7 +201,7 @@ func outer(path string) string {
 
 // seal identifies a reviewed change: another change has another seal. It reveals no secrets.
 func (e *editing) seal(patch document.Value) string {
-	sum := sha256.Sum256([]byte(e.ETag + "\n" + jobform.Masked(patch, e.typed, "***").String()))
+	sum := sha256.Sum256([]byte(e.ETag + "\n" + jobform.Replaced(patch, e.typed, masked).String()))
 	return hex.EncodeToString(sum[:])
 }
 

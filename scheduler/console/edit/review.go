@@ -212,8 +212,11 @@ func (m *merging) hidden(path string, v document.Value) document.Value {
 			inner = append(inner, strings.TrimPrefix(rest, "."))
 		}
 	}
-	return jobform.Masked(v, inner, "***")
+	return jobform.Replaced(v, inner, masked)
 }
+
+// masked replaces a typed secret.
+var masked = document.StringValue("***")
 
 // together reports whether three objects have the same kind, so that their fields can be merged individually.
 func (m *merging) together(base, theirs, mine at) bool {

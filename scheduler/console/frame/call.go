@@ -309,10 +309,7 @@ func (c *Request) signIn(why string) {
 	if _, err := c.Request.Cookie(tokenCookie); err != nil && c.Request.Method == http.MethodGet {
 		why = "" // no attempt yet
 	}
-	_ = c.Show(&Page{
-		Status: status, Title: c.Text("frame.signin"), Template: signInPage,
-		Data: asking{why, safe(next), c.open()},
-	})
+	c.showSignIn(status, why, safe(next))
 }
 
 // takeToken stores a valid token in the browser.
@@ -326,16 +323,16 @@ func (f *Frame) takeToken(c *Request) error {
 	asked.Header.Set("Authorization", "Bearer "+token)
 	next := safe(form.Get("next"))
 	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`";,\`, r) }) || token == "" {
-		c.signInAgain(c.Text("frame.signin.form"), next)
+		c.showSignIn(http.StatusUnauthorized, c.Text("frame.signin.form"), next)
 		return nil
 	}
 	if len(token) > maxToken {
-		c.signInAgain(c.Text("frame.signin.long", Bytes(maxToken)), next)
+		c.showSignIn(http.StatusUnauthorized, c.Text("frame.signin.long", Bytes(maxToken)), next)
 		return nil
 	}
 	_, err = f.cfg.Identify(asked)
 	if unknown, ok := errors.AsType[*auth.Unknown](err); ok {
-		c.signInAgain(unknown.Error(), next)
+		c.showSignIn(http.StatusUnauthorized, unknown.Error(), next)
 		return nil
 	}
 	if err != nil {
@@ -345,10 +342,10 @@ func (f *Frame) takeToken(c *Request) error {
 	return c.Redirect(next)
 }
 
-func (c *Request) signInAgain(why, next string) {
+// showSignIn shows the form, with the problem of an attempt.
+func (c *Request) showSignIn(status int, why, next string) {
 	_ = c.Show(&Page{
-		Status: http.StatusUnauthorized, Title: c.Text("frame.signin"), Template: signInPage,
-		Data: asking{why, next, c.open()},
+		Status: status, Title: c.Text("frame.signin"), Template: signInPage, Data: asking{why, next, c.open()},
 	})
 }
 

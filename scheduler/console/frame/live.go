@@ -63,7 +63,7 @@ func (c *Request) Lasts() (leave func(), err error) {
 
 // End sends the reason why the stream ends. The browser does not reconnect automatically.
 func (l *Live) End(p Problem) error {
-	text, err := written(own, "problem", p)
+	text, err := Written(own, "problem", p)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (l *Live) LastID() string { return l.call.Request.Header.Get("Last-Event-Id
 
 // Part sends a template as the new content of the element id, unless the content is unchanged.
 func (l *Live) Part(id string, t Set, name string, data any) error {
-	text, err := written(t, name, data)
+	text, err := Written(t, name, data)
 	if was, sent := l.last[id]; err != nil || sent && was == text {
 		return err
 	}
@@ -87,7 +87,7 @@ func (l *Live) Part(id string, t Set, name string, data any) error {
 // Add sends a template to be inserted before the content of the element id. After a reconnect, [Live.LastID] returns
 // mark.
 func (l *Live) Add(id, mark string, t Set, name string, data any) error {
-	text, err := written(t, name, data)
+	text, err := Written(t, name, data)
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,8 @@ func (f *Frame) ended(c *Request, err error) {
 	f.log.ErrorContext(c.Context(), "live answer ended because of a defect", "path", c.Request.URL.Path, "err", err)
 }
 
-func written(t Set, name string, data any) (string, error) {
+// Written returns an executed template.
+func Written(t Set, name string, data any) (string, error) {
 	var out strings.Builder
 	err := t().ExecuteTemplate(&out, name, data)
 	return out.String(), err

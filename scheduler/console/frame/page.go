@@ -146,9 +146,8 @@ func (s *shown) Above() (template.HTML, error) {
 func (s *shown) Content() (template.HTML, error) { return s.written("main") }
 
 func (s *shown) written(name string) (template.HTML, error) {
-	var body bytes.Buffer
-	err := s.Template().ExecuteTemplate(&body, name, s.Data)
-	return template.HTML(body.String()), err //nolint:gosec // a template wrote it, which escapes
+	text, err := Written(s.Template, name, s.Data)
+	return template.HTML(text), err //nolint:gosec // a template wrote it, which escapes
 }
 
 // A Problem is an error for users, with its fix.

@@ -36,30 +36,13 @@ func steps(path string) []string {
 	return all
 }
 
-// valueAt returns the value at a path, null if absent.
-func valueAt(v document.Value, path string) document.Value {
-	v, _ = find(v, path)
-	return v
-}
-
 // find returns the value at a path; ok reports whether it exists.
 func find(v document.Value, path string) (found document.Value, ok bool) {
-	for _, step := range steps(path) {
-		if index, ok := strings.CutPrefix(step, "["); ok && v.Kind() == document.KindArray {
-			i, err := strconv.Atoi(index)
-			if err != nil || i < 0 || i >= len(v.Items()) {
-				return document.Value{}, false
-			}
-			v = v.Items()[i]
-			continue
-		}
-		i := indexOf(v.Members(), step)
-		if i < 0 {
-			return document.Value{}, false
-		}
-		v = v.Members()[i].Value
-	}
-	return v, true
+	changed(v, steps(path), func(is document.Value) optionalValue {
+		found, ok = is, true
+		return optionalValue{is, true}
+	})
+	return found, ok
 }
 
 // Lists returns the paths of the lists along a path, outermost first.
@@ -73,12 +56,7 @@ func Lists(path string) []string {
 	return all
 }
 
-// Masked returns a document with a text in place of the values at some paths, for example typed secrets.
-func Masked(v document.Value, paths []string, text string) document.Value {
-	return Replaced(v, paths, document.StringValue(text))
-}
-
-// Replaced returns a document with another value at those paths that exist.
+// Replaced returns a document with another value at those paths that exist, for example in place of typed secrets.
 func Replaced(v document.Value, paths []string, now document.Value) document.Value {
 	for _, path := range paths {
 		v = changed(v, steps(path), func(document.Value) optionalValue { return optionalValue{now, true} })
@@ -95,7 +73,10 @@ func Without(v document.Value, paths []string) document.Value {
 }
 
 // At returns the value at a path, null if absent. Names are case-insensitive.
-func At(v document.Value, path string) document.Value { return valueAt(v, path) }
+func At(v document.Value, path string) document.Value {
+	v, _ = find(v, path)
+	return v
+}
 
 // Has reports whether a path exists, including null.
 func Has(v document.Value, path string) bool {
@@ -153,7 +134,7 @@ type seeker struct {
 func (s *seeker) object(v document.Value, m *document.Members, path string) {
 	around := m
 	if m != nil && len(m.Kinds) > 0 {
-		kind := valueAt(v, typeMember).Text()
+		kind := At(v, typeMember).Text()
 		i := slices.IndexFunc(m.Kinds, func(k document.ObjectKind) bool { return containsFold(k.Words, kind) })
 		if m = nil; i >= 0 {
 			m = around.Kinds[i].Members

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"embed"
+	"errors"
 	"net/http"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -166,24 +166,23 @@ func (r room) events(c *frame.Request) error {
 	case why := <-ended:
 		return s.end(why)
 	case gap := <-gaps:
-		err = s.begin(gap)
-	}
-	ticks, beats := time.NewTicker(turn), time.NewTicker(frame.Beat)
-	defer ticks.Stop()
-	defer beats.Stop()
-	for err == nil { // else the browser has disconnected
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-ticks.C:
-			err = s.send()
-		case <-beats.C:
-			err = s.mark()
-		case why := <-ended:
-			return s.end(why)
+		if err := s.begin(gap); err != nil {
+			return err
 		}
 	}
-	return nil
+	turns := 0
+	return s.live.Every(turn, func() error {
+		turns++
+		select {
+		case why := <-ended:
+			return errors.Join(s.end(why), frame.ErrOver)
+		default:
+		}
+		if turns%int(frame.Beat/turn) == 0 {
+			return s.mark()
+		}
+		return s.send()
+	})
 }
 
 // sender writes the records of a tail.
@@ -201,7 +200,7 @@ func (s *sender) begin(gap *v1.Gap) error {
 	if gap == nil {
 		return s.mark()
 	}
-	text, err := written("gap", gap)
+	text, err := frame.Written(templates, "gap", gap)
 	if err == nil {
 		err = s.live.Event("rows", sequence(max(gap.First, 1)-1), text)
 	}
@@ -257,13 +256,6 @@ func placeOf(c *frame.Request) (*uint64, error) {
 	}
 	n, err := v1.ReadSequence("after", text)
 	return &n, err
-}
-
-// written returns an executed template as the data of an event.
-func written(name string, data any) (string, error) {
-	var out strings.Builder
-	err := templates().ExecuteTemplate(&out, name, data)
-	return out.String(), err
 }
 
 func sequence(n uint64) string { return strconv.FormatUint(n, 10) }

@@ -167,7 +167,7 @@ func (o *rows) of(r *scheduler.Record) (string, error) {
 		return row, nil
 	}
 	l := lineOf(r)
-	row, err := written("row", &l)
+	row, err := frame.Written(templates, "row", &l)
 	if err != nil {
 		return "", err
 	}
@@ -191,7 +191,7 @@ func (o *rows) all(b *batch, address string) (string, error) {
 		out.WriteString(row)
 	}
 	if b.Missed > 0 {
-		missed, err := written("missed", struct {
+		missed, err := frame.Written(templates, "missed", struct {
 			Missed  int
 			Address string
 		}{b.Missed, address})
