@@ -42,9 +42,7 @@ func TestLife(t *testing.T) {
 		w.Has(w.Get(to), note)
 	}
 	done(root, url.Values{"name": {"partners"}}, one, "Collection partners is created")
-	if r := w.Post(root, url.Values{"name": {"partners"}}); r.Status != http.StatusPreconditionFailed || !strings.Contains(r.Body, "exists already") {
-		t.Errorf("it is made twice: %d %s", r.Status, r.Body)
-	}
+	w.Wants(http.StatusPreconditionFailed, w.Post(root, url.Values{"name": {"partners"}}), "exists already")
 	if r := w.Post(root, url.Values{"name": {"1<b>"}}); r.Status != http.StatusBadRequest || strings.Contains(r.Body, "1<b>") || !strings.Contains(r.Body, `id="name-wrong"`) {
 		t.Errorf("a wrong name: %d %s", r.Status, r.Body)
 	}
@@ -67,9 +65,7 @@ func TestLife(t *testing.T) {
 	page := w.Get(one)
 	w.Has(page, `value="7"`, `<option selected>Standard`, `<option selected>minute`, "api.example.com", `value="PT20S"`)
 	form.Set("etag", stale)
-	if r := w.Post(one, form); r.Status != http.StatusPreconditionFailed || !strings.Contains(r.Body, "The collection has changed in the meantime") {
-		t.Errorf("what somebody else has changed: %d %s", r.Status, r.Body)
-	}
+	w.Wants(http.StatusPreconditionFailed, w.Post(one, form), "The collection has changed in the meantime")
 	form.Set("etag", fields(t, page).Get("etag"))
 	done(one, form, one, "No changes")
 	for name, value := range map[string]string{"minRetry": "soon<b>", "maxJobs": "many", "targets": `"*": {rate: {limit: fast}}`, "plan": "Huge"} {
@@ -96,14 +92,10 @@ func TestLife(t *testing.T) {
 	ask := w.Get(one + "/delete")
 	w.Has(ask, "It has a job, which goes with it")
 	form = fields(t, ask)
-	if r := w.Post(one+"/delete", form); r.Status != http.StatusConflict || !strings.Contains(r.Body, "Confirm that its jobs") {
-		t.Errorf("its jobs go without a word: %d %s", r.Status, r.Body)
-	}
+	w.Wants(http.StatusConflict, w.Post(one+"/delete", form), "Confirm that its jobs")
 	form.Set("jobs", "all")
 	done(one+"/delete", form, root, "Collection partners is deleted.")
-	if r := w.Do(http.MethodGet, one, ""); r.Status != http.StatusNotFound {
-		t.Errorf("it is still there: %d", r.Status)
-	}
+	w.Wants(http.StatusNotFound, w.Do(http.MethodGet, one, ""))
 }
 
 // TestRights shows nobody what they may not do, and lets them not do it.
@@ -125,18 +117,12 @@ func TestRights(t *testing.T) {
 		root: http.StatusForbidden, one: http.StatusForbidden, one + "/enable": http.StatusForbidden, one + "/disable": http.StatusForbidden,
 		one + "/delete": http.StatusForbidden,
 	} {
-		if r := w.Post(path, url.Values{"name": {"partners"}}); r.Status != status {
-			t.Errorf("%s: %d", path, r.Status)
-		}
+		w.Wants(status, w.Post(path, url.Values{"name": {"partners"}}))
 	}
-	if r := w.Do(http.MethodGet, root+"/secret", ""); r.Status != http.StatusForbidden {
-		t.Errorf("it is shown: %d", r.Status)
-	}
+	w.Wants(http.StatusForbidden, w.Do(http.MethodGet, root+"/secret", ""))
 	w.Be("admin@partners")
 	w.Has(w.Get(one), "Save", "/delete")
-	if r := w.Post(root, url.Values{"name": {"other"}}); r.Status != http.StatusForbidden {
-		t.Errorf("who has another one makes it: %d", r.Status)
-	}
+	w.Wants(http.StatusForbidden, w.Post(root, url.Values{"name": {"other"}}))
 	w.Be("admin")
 	w.HasNone(w.Get(root+"/default"), "/console/collections/default/delete")
 }

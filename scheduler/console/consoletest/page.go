@@ -28,6 +28,15 @@ func (w *World) HasNone(page string, texts ...string) {
 	}
 }
 
+// Wants checks the status of an answer, and that it has texts.
+func (w *World) Wants(status int, r Reply, texts ...string) {
+	w.T.Helper()
+	if r.Status != status {
+		w.T.Errorf("the status is %d, want %d: %.3000s", r.Status, status, r.Body)
+	}
+	w.Has(r.Body, texts...)
+}
+
 // Event is an event of a live answer.
 type Event struct{ Name, ID, Data string }
 

@@ -23,9 +23,7 @@ func TestConflict(t *testing.T) {
 			}
 			p.press("review")
 			patch(t, w, key, `{"description": "theirs", "jitter": "PT5S", "action": {"request": {"uri": "https://x.example/theirs"}}}`)
-			if got := p.press("save"); got != http.StatusConflict {
-				t.Fatalf("%d %s", got, mainOf(p.body))
-			}
+			p.gets(http.StatusConflict, "save")
 			p.has("This job was changed by another user", "choice:description", "both changed it")
 			for name, want := range map[string]string{
 				"choice:jitter": "theirs", "choice:action.request.uri": "theirs", "choice:action.request.body": "mine", "choice:timeout": "mine",
@@ -37,26 +35,18 @@ func TestConflict(t *testing.T) {
 			if p.form.Has("choice:description") {
 				t.Error("what both have changed is chosen")
 			}
-			if got := p.press("merge"); got != http.StatusBadRequest {
-				t.Errorf("%d", got)
-			}
+			p.gets(http.StatusBadRequest, "merge")
 			p.has("Choose one of the two", "my body")
 			p.set("choice:description", "theirs")
 			patch(t, w, key, `{"labels": {"once": "more"}}`)
-			if got := p.press("merge"); got != http.StatusConflict {
-				t.Fatalf("%d %s", got, mainOf(p.body))
-			}
+			p.gets(http.StatusConflict, "merge")
 			p.has("The job changed again", "choice:labels")
 			if p.form.Get("choice:description") != "theirs" {
 				t.Error("a choice is forgotten")
 			}
-			if got := p.press("merge"); got != http.StatusOK {
-				t.Fatalf("%d %s", got, mainOf(p.body))
-			}
+			p.gets(http.StatusOK, "merge")
 			p.has("What will change", "my body")
-			if got := p.press("save"); got != http.StatusSeeOther {
-				t.Fatalf("%d %s", got, mainOf(p.body))
-			}
+			p.gets(http.StatusSeeOther, "save")
 			now := job(t, w, key)
 			for _, want := range []string{
 				`"description":"theirs"`, `"body":"my body"`, `"timeout":"PT1M"`, `"jitter":"PT5S"`, `"uri":"https://x.example/theirs"`, `"once":"more"`,
@@ -80,9 +70,7 @@ func TestConflictOfTypes(t *testing.T) {
 	p.set("action.request.uri", "http://mine.example/")
 	p.press("review")
 	patch(t, w, "default/a", `{"action": {"type": "NatsMessage", "request": null, "natsMessage": {"subject": "theirs"}}}`)
-	if got := p.press("save"); got != http.StatusConflict {
-		t.Fatalf("%d", got)
-	}
+	p.gets(http.StatusConflict, "save")
 	p.has(`name="choice:action"`)
 	p.set("choice:action", "theirs")
 	p.press("merge")
@@ -101,21 +89,15 @@ func TestConflictAtOnce(t *testing.T) {
 		p.press("review")
 		patch(t, w, key, `{"description": "theirs", "timeout": "PT1M"}`)
 		p.set(password+"~how", "text", password+"~text", "typed-password")
-		if got := p.press("save"); got != http.StatusConflict {
-			t.Fatalf("%d %s", got, mainOf(p.body))
-		}
+		p.gets(http.StatusConflict, "save")
 		p.set(password+"~how", "text", password+"~text", "typed-password")
-		if got := p.press("merge:" + which); got != http.StatusOK {
-			t.Fatalf("%d %s", got, mainOf(p.body))
-		}
+		p.gets(http.StatusOK, "merge:"+which)
 		if which == "theirs" {
 			p.has("No changes.")
 			continue
 		}
 		p.set(password+"~how", "text", password+"~text", "typed-password")
-		if got := p.press("save"); got != http.StatusSeeOther {
-			t.Fatalf("%d %s", got, mainOf(p.body))
-		}
+		p.gets(http.StatusSeeOther, "save")
 		now := job(t, w, key)
 		if text := now.String(); !strings.Contains(text, want) || strings.Contains(text, "PT1M") || secret(now, password) != "typed-password" {
 			t.Error(text)

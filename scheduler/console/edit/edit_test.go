@@ -59,9 +59,7 @@ func TestExamplesStay(t *testing.T) {
 				p := open(t, w, k, "form") // from one to the other, and back
 				for _, turn := range []string{"as:yaml", "as:form"} {
 					p.press(turn)
-					if got := p.press("review"); got != http.StatusOK {
-						t.Fatalf("%s: %d %s", turn, got, mainOf(p.body))
-					}
+					p.gets(http.StatusOK, "review")
 					p.has("No changes.")
 				}
 			})
@@ -79,16 +77,12 @@ func TestChange(t *testing.T) {
 	p := open(t, w, "default/a", "form", storedSecrets...)
 	p.set("description", "as typed\r\nin two lines", "action.request.uri", "https://x.example/other", "timeout", "PT2M",
 		"schedule.plain.n", "2")
-	if got := p.press("review"); got != http.StatusOK {
-		t.Fatalf("%d %s", got, mainOf(p.body))
-	}
+	p.gets(http.StatusOK, "review")
 	p.has("What will change", "action.request.uri", "https://x.example/other", "recurrence.interval", "as typed\nin two lines", `value="save"`)
 	if before := job(t, w, "default/a"); strings.Contains(before.String(), "other") {
 		t.Error("a review has saved it")
 	}
-	if got := p.press("save"); got != http.StatusSeeOther {
-		t.Fatalf("%d %s", got, mainOf(p.body))
-	}
+	p.gets(http.StatusSeeOther, "save")
 	now := job(t, w, "default/a")
 	for _, want := range []string{`"description":"as typed\nin two lines"`, `"uri":"https://x.example/other"`, `"timeout":"PT2M"`, `"interval":2`} {
 		if !strings.Contains(now.String(), want) {
@@ -108,13 +102,9 @@ func TestSaveIsOfWhatWasShown(t *testing.T) {
 	p.set("description", "first")
 	p.press("review")
 	p.set("description", "second")
-	if got := p.press("save"); got != http.StatusOK {
-		t.Fatalf("%d", got)
-	}
+	p.gets(http.StatusOK, "save")
 	p.has("This differs from the reviewed change", "second")
-	if got := p.press("save"); got != http.StatusSeeOther {
-		t.Fatalf("%d", got)
-	}
+	p.gets(http.StatusSeeOther, "save")
 	if now := job(t, w, "default/a"); !strings.Contains(now.String(), "second") {
 		t.Error(now)
 	}
@@ -126,13 +116,9 @@ func TestProblems(t *testing.T) {
 	w.Put("default/a", simple)
 	p := open(t, w, "default/a", "form")
 	p.set("action.request.uri", "not a uri", "action.retryPolicy.retryCount", "many", "timeout", "3 weeks", "schedule.plain.n", "0")
-	if got := p.press("review"); got != http.StatusBadRequest {
-		t.Fatalf("%d %s", got, mainOf(p.body))
-	}
+	p.gets(http.StatusBadRequest, "review")
 	p.set("schedule.plain.n", "1")
-	if got := p.press("review"); got != http.StatusBadRequest {
-		t.Fatalf("%d %s", got, mainOf(p.body))
-	}
+	p.gets(http.StatusBadRequest, "review")
 	for _, path := range []string{"action.request.uri", "action.retryPolicy.retryCount", "timeout"} {
 		p.has(`id="f-`+path+`-wrong"`, `href="#f-`+path+`"`)
 	}
@@ -179,9 +165,7 @@ func TestRows(t *testing.T) {
 	p.press("review")
 	p.has("Type it again") // a page has no secret
 	p.set("action.queueMessage.sasToken~text", "?sv=2022-11-02&sp=a&sig=c2ln")
-	if got := p.press("save"); got != http.StatusSeeOther {
-		t.Fatalf("%d %s", got, mainOf(p.body))
-	}
+	p.gets(http.StatusSeeOther, "save")
 	got = job(t, w, "default/a")
 	if text := got.String(); strings.Contains(text, `"request":{"method":"GET"`) || !strings.Contains(text, `"queueName":"orders"`) || strings.Contains(text, "jobs.failed") {
 		t.Error(text)
@@ -194,17 +178,11 @@ func TestRights(t *testing.T) {
 	w.Put("default/a", simple)
 	p := open(t, w, "default/a", "form")
 	w.Be("reader")
-	if r := w.Do(http.MethodGet, p.path, ""); r.Status != http.StatusForbidden {
-		t.Errorf("%d", r.Status)
-	}
-	if got := p.press("save"); got != http.StatusForbidden {
-		t.Errorf("%d", got)
-	}
+	w.Wants(http.StatusForbidden, w.Do(http.MethodGet, p.path, ""))
+	p.gets(http.StatusForbidden, "save")
 	w.Be("operator")
 	p.set("description", "x").save()
-	if r := w.Do(http.MethodGet, "/console/jobs/default/none/edit", ""); r.Status != http.StatusNotFound {
-		t.Errorf("%d", r.Status)
-	}
+	w.Wants(http.StatusNotFound, w.Do(http.MethodGet, "/console/jobs/default/none/edit", ""))
 }
 
 // TestNothingIsLost has the job deleted, and the store gone, while somebody types.
@@ -213,17 +191,13 @@ func TestNothingIsLost(t *testing.T) {
 	w.Put("default/a", simple)
 	p := open(t, w, "default/a", "form").set("description", "typed before")
 	w.OK(w.Service.Delete(t.Context(), consoletest.Key("default/a"), 0))
-	if got := p.press("review"); got != http.StatusNotFound {
-		t.Errorf("%d", got)
-	}
+	p.gets(http.StatusNotFound, "review")
 	p.has("typed before", "Another user deleted the job meanwhile")
 	w.Put("default/b", simple)
 	p = open(t, w, "default/b", "yaml")
 	p.set("text", p.form.Get("text")+"description: typed before\n")
 	w.NATS.Close()
-	if got := p.press("review"); got != http.StatusServiceUnavailable {
-		t.Errorf("%d", got)
-	}
+	p.gets(http.StatusServiceUnavailable, "review")
 	p.has("description: typed before", "Your input is kept")
 }
 
@@ -253,7 +227,5 @@ func TestDamaged(t *testing.T) {
 	w := consoletest.Shared(t)
 	w.Put("default/a", simple)
 	w.Damage("default/a")
-	if r := w.Do(http.MethodGet, "/console/jobs/default/a/edit", ""); r.Status != http.StatusConflict || !strings.Contains(r.Body, "carillon apply") {
-		t.Errorf("%d %s", r.Status, r.Body)
-	}
+	w.Wants(http.StatusConflict, w.Do(http.MethodGet, "/console/jobs/default/a/edit", ""), "carillon apply")
 }

@@ -152,9 +152,7 @@ func TestTypedSecrets(t *testing.T) {
 	}
 	form.Set("do", "save")
 	form.Set("name", "report")
-	if r := w.Post(edit.NewPath, form); r.Status != http.StatusSeeOther {
-		t.Fatalf("%d %.5000s", r.Status, html.UnescapeString(r.Body))
-	}
+	w.Wants(http.StatusSeeOther, w.Post(edit.NewPath, form))
 	r := w.Get(edit.NewPath + "?from=default/report")
 	if strings.Contains(r, secret) || !strings.Contains(r, "Its secrets are not copied") || !strings.Contains(r, "X-Api-Key") && !strings.Contains(r, "9/report") {
 		t.Errorf("%.5000s", r)
@@ -177,9 +175,7 @@ func TestCopy(t *testing.T) {
 	}
 	form.Set("name", "weekly")
 	form.Set("do", "save")
-	if r := w.Post(edit.NewPath+"?from=billing/nightly", form); r.Status != http.StatusSeeOther {
-		t.Fatalf("%d %.5000s", r.Status, r.Body)
-	}
+	w.Wants(http.StatusSeeOther, w.Post(edit.NewPath+"?from=billing/nightly", form))
 	old := w.Job("billing/nightly")
 	made := w.Job("billing/weekly")
 	if len(document.Difference("", old.Job.Def.Document(), made.Job.Def.Document())) > 0 {
@@ -201,24 +197,14 @@ func TestRightsToCreate(t *testing.T) {
 	form.Set("collection", "partners")
 	for _, do := range []string{"save", "check", "show"} {
 		form.Set("do", do)
-		if r := w.Post(edit.NewPath, form); r.Status != http.StatusForbidden {
-			t.Errorf("%s elsewhere: %d", do, r.Status)
-		}
+		w.Wants(http.StatusForbidden, w.Post(edit.NewPath, form))
 	}
-	if r := w.Do(http.MethodGet, edit.NewPath+"?from=partners/theirs", ""); r.Status != http.StatusForbidden {
-		t.Errorf("a copy of what may not be seen: %d", r.Status)
-	}
+	w.Wants(http.StatusForbidden, w.Do(http.MethodGet, edit.NewPath+"?from=partners/theirs", ""))
 	w.Be("reader")
-	if r := w.Do(http.MethodGet, edit.NewPath, ""); r.Status != http.StatusForbidden {
-		t.Errorf("a reader: %d", r.Status)
-	}
-	if r := w.Post("/console/preview", url.Values{"schedule.when": {"daily"}, "schedule.plain.times": {"9"}}, "X-Carillon-Part: 1"); r.Status != http.StatusOK {
-		t.Errorf("a preview of a reader: %d", r.Status)
-	}
+	w.Wants(http.StatusForbidden, w.Do(http.MethodGet, edit.NewPath, ""))
+	w.Wants(http.StatusOK, w.Post("/console/preview", url.Values{"schedule.when": {"daily"}, "schedule.plain.times": {"9"}}, "X-Carillon-Part: 1"))
 	w.Be()
-	if r := w.Post("/console/preview", url.Values{}); r.Status != http.StatusForbidden {
-		t.Errorf("a preview of somebody without a role: %d", r.Status)
-	}
+	w.Wants(http.StatusForbidden, w.Post("/console/preview", url.Values{}))
 }
 
 // TestHostileText fills all fields with markup: it comes back as text.
@@ -315,9 +301,7 @@ func TestTry(t *testing.T) {
 		t.Errorf("%d, asked %d times: %s", r.Status, asked.Load(), r.Body)
 	}
 	form.Set("action.request.uri", "nowhere")
-	if r := w.Post(edit.NewPath, form); r.Status != http.StatusUnprocessableEntity || !strings.Contains(r.Body, `href="#f-action.request.uri"`) {
-		t.Errorf("a mistake: %d %.3000s", r.Status, r.Body)
-	}
+	w.Wants(http.StatusUnprocessableEntity, w.Post(edit.NewPath, form), `href="#f-action.request.uri"`)
 	w.Put("default/report", `{"action": {"type": "http", "request": {"method": "POST", "uri": "http://127.0.0.1:9/report"}}, "startTime": "2039-01-01"}`)
 	form.Set("action.request.uri", target.URL)
 	form.Set("name", "report")

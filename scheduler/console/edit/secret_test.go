@@ -25,18 +25,14 @@ func TestSecrets(t *testing.T) {
 	p.set(password+"~how", "text", password+"~text", "typed-password", header+"~value", "typed-in-header")
 	for range 2 { // with a problem elsewhere, and without
 		p.set("timeout", "x")
-		if got := p.press("review"); got != http.StatusBadRequest {
-			t.Fatalf("%d", got)
-		}
+		p.gets(http.StatusBadRequest, "review")
 		p.has("Type it again")
 		p.set(password+"~text", "typed-password", header+"~value", "typed-in-header", "timeout", "")
 	}
 	p.press("review")
 	p.has("A secret is written there")
 	p.set(password+"~text", "typed-password", header+"~value", "typed-in-header")
-	if got := p.press("save"); got != http.StatusSeeOther {
-		t.Fatalf("%d %s", got, mainOf(p.body))
-	}
+	p.gets(http.StatusSeeOther, "save")
 	now := job(t, w, "default/a")
 	if secret(now, password) != "typed-password" || secret(now, "action.request.headers.Api-Key") != "typed-in-header" {
 		t.Error("what was typed is not stored")
@@ -68,9 +64,7 @@ func TestSecretOfAnotherType(t *testing.T) {
 		secretOf+"~how", "text", secretOf+"~text", "typed-secret")
 	p.press("review")
 	p.set(secretOf+"~text", "typed-secret")
-	if got := p.press("save"); got != http.StatusSeeOther {
-		t.Fatalf("%d %s", got, mainOf(p.body))
-	}
+	p.gets(http.StatusSeeOther, "save")
 	now := job(t, w, "default/a")
 	if secret(now, secretOf) != "typed-secret" || secret(now, "action.request.authentication.password") != "" {
 		t.Error(now)
@@ -104,9 +98,7 @@ func TestSecretsInLists(t *testing.T) {
 			} else {
 				p.set("text", strings.Replace(p.form.Get("text"), "http://y.example/other", "http://elsewhere.example/", 1))
 			}
-			if got := p.press("review"); got != http.StatusBadRequest {
-				t.Fatalf("%d %s", got, mainOf(p.body))
-			}
+			p.gets(http.StatusBadRequest, "review")
 			p.has("belongs to http://y.example")
 		})
 	}
@@ -133,18 +125,14 @@ func TestSecretsOfMovedElements(t *testing.T) {
 	secrets := []string{"stored-first", "stored-second"}
 	p := open(t, w, "default/a", "form", secrets...)
 	p.press("remove:action.errorAction[0]")
-	if got := p.press("review"); got != http.StatusBadRequest {
-		t.Fatalf("%d %s", got, mainOf(p.body))
-	}
+	p.gets(http.StatusBadRequest, "review")
 	p.has("A stored secret cannot move to another target")
 
 	p = open(t, w, "default/a", "yaml", secrets...)
 	p.set("text", `{"recurrence": {"frequency": "day"}, "action": {"type": "Http", "request": {"method": "GET", "uri": "http://x.example/"}, "errorAction": [
 		{"type": "Http", "request": {"method": "PUT", "uri": "http://y.example/other", "body": "a", "authentication": {"type": "Basic", "username": "me"}}},
 		{"type": "Http", "request": {"method": "PUT", "uri": "http://y.example/", "headers": {}}}]}}`)
-	if got := p.press("review"); got != http.StatusBadRequest {
-		t.Fatalf("%d %s\n%s", got, mainOf(p.body), p.form.Get("text"))
-	}
+	p.gets(http.StatusBadRequest, "review")
 	p.has("A stored secret cannot move to another target")
 
 	p = open(t, w, "default/a", "form", secrets...) // one that is new has no secret of one that was at its place
@@ -169,9 +157,7 @@ func TestSecretsOfListsInConflict(t *testing.T) {
 		{"type": "Http", "request": {"method": "PUT", "uri": "http://y.example/other", "body": "a",
 			"authentication": {"type": "Basic", "username": "me", "password": "other-secret"}}},
 		{"type": "Http", "request": {"method": "PUT", "uri": "http://y.example/", "body": "new"}}]}}`)
-	if got := p.press("save"); got != http.StatusConflict {
-		t.Fatalf("%d %s", got, mainOf(p.body))
-	}
+	p.gets(http.StatusConflict, "save")
 	if got := p.press("merge:mine"); got == http.StatusOK && strings.Contains(p.body, `value="save"`) {
 		t.Errorf("what is another element now would have its secret:\n%s", mainOf(p.body))
 	}
@@ -201,9 +187,7 @@ func TestSecretsOfOneAndMany(t *testing.T) {
 			w.Put(key, head+fmt.Sprintf(tc.was, with("stored-first"))+"}}")
 			p := open(t, w, key, "yaml", "stored-first", "typed-again")
 			p.set("text", head+fmt.Sprintf(tc.is, with(""))+"}}")
-			if got := p.press("review"); got != http.StatusBadRequest {
-				t.Fatalf("%d %s", got, mainOf(p.body))
-			}
+			p.gets(http.StatusBadRequest, "review")
 			p.has("A stored secret cannot move to another target")
 			for _, now := range []string{with("typed-again"), bare} {
 				p = open(t, w, key, "yaml", "stored-first", "typed-again")
@@ -224,16 +208,12 @@ func TestSecretsOfOneAndMany(t *testing.T) {
 	p.press("remove:action.errorAction[1]")
 	p.set(row+"~how", "text", row+"~value", "typed-again")
 	p.press("review")
-	if got := p.press("save"); got != http.StatusOK { // without what no page keeps
-		t.Fatalf("%d %s", got, mainOf(p.body))
-	}
+	p.gets(http.StatusOK, "save") // without what no page keeps
 	p.has("This differs from the reviewed change")
 	p.set(row+"~how", "text", row+"~value", "typed-again")
 	p.press("review")
 	p.set(row+"~value", "typed-again")
-	if got := p.press("save"); got != http.StatusSeeOther {
-		t.Fatalf("%d %s", got, mainOf(p.body))
-	}
+	p.gets(http.StatusSeeOther, "save")
 	if got := secret(job(t, w, "default/form"), "action.errorAction.request.headers.Api-Key"); got != "typed-again" {
 		t.Errorf("%q in %s", got, job(t, w, "default/form"))
 	}

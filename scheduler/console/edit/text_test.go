@@ -18,9 +18,7 @@ func TestYAML(t *testing.T) {
 		t.Error(text)
 	}
 	p.set("text", "# mine\r\n"+text+"timeout: 3 weeks\r\ncolour: red\r\n")
-	if got := p.press("review"); got != http.StatusBadRequest {
-		t.Fatalf("%d %s", got, mainOf(p.body))
-	}
+	p.gets(http.StatusBadRequest, "review")
 	lines := strings.Split(strings.ReplaceAll(p.form.Get("text"), "\r", ""), "\n")
 	for i, line := range lines {
 		bad := strings.HasPrefix(line, "timeout") || strings.HasPrefix(line, "colour")
@@ -51,16 +49,12 @@ func TestJSON(t *testing.T) {
 	p.save()
 	p = open(t, w, "default/a", "yaml")
 	p.set("text", "{\n\"action\": }")
-	if got := p.press("review"); got != http.StatusBadRequest {
-		t.Fatalf("%d", got)
-	}
+	p.gets(http.StatusBadRequest, "review")
 	p.has(`id="line-2" class="bad"`)
 	p.set("text", "name: other\naction: {}\n").press("review")
 	p.has(`A job keeps its name, default/a`)
 	for _, odd := range []string{"", "a\n---\nb", "[]", "text", "--- {}\n---\n{}\n"} {
-		if got := p.set("text", odd).press("review"); got != http.StatusBadRequest {
-			t.Errorf("%q: %d", odd, got)
-		}
+		p.set("text", odd).gets(http.StatusBadRequest, "review")
 	}
 }
 
@@ -84,9 +78,7 @@ func TestTypedSecretsInText(t *testing.T) {
 		t.Error("it is saved without the secret")
 	}
 	p.set("text", text).press("review")
-	if got := p.set("text", text).press("save"); got != http.StatusSeeOther {
-		t.Fatalf("%d %s", got, mainOf(p.body))
-	}
+	p.set("text", text).gets(http.StatusSeeOther, "save")
 	if now := job(t, w, "default/a"); secret(now, "action.request.authentication.password") != typed {
 		t.Error("the secret is not stored")
 	}
@@ -106,9 +98,7 @@ func TestTooLong(t *testing.T) {
 	long := "password: typed-password\n" + strings.Repeat("# more\n", 10_000)
 	p := open(t, w, "default/a", "yaml")
 	p.set("text", long)
-	if got := p.press("review"); got != http.StatusBadRequest {
-		t.Fatalf("a long text: %d", got)
-	}
+	p.gets(http.StatusBadRequest, "review")
 	p.has("This is too long: 65.5 kB are the most")
 	if strings.Contains(p.body, "typed-password") {
 		t.Error("the page has a secret that was typed")
@@ -116,13 +106,9 @@ func TestTooLong(t *testing.T) {
 	for _, name := range []string{"base", "from", "stored"} {
 		p := open(t, w, "default/a", "yaml")
 		p.set(name, `{"a": "`+strings.Repeat("x", 70_000)+`"}`)
-		if got := p.press("review"); got != http.StatusBadRequest {
-			t.Errorf("a long %s: %d", name, got)
-		}
+		p.gets(http.StatusBadRequest, "review")
 	}
 	p = open(t, w, "default/a", "yaml")
 	p.set("text", strings.Repeat("x", 300_000))
-	if got := p.press("review"); got != http.StatusRequestEntityTooLarge {
-		t.Errorf("a form that is too large: %d", got)
-	}
+	p.gets(http.StatusRequestEntityTooLarge, "review")
 }

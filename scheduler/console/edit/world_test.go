@@ -61,6 +61,14 @@ func (p *page) press(button string) int {
 	return r.Status
 }
 
+// gets sends the form with a button, and checks the status.
+func (p *page) gets(status int, button string) {
+	p.t.Helper()
+	if got := p.press(button); got != status {
+		p.t.Fatalf("%s: %d, want %d\n%.4000s", button, got, status, mainOf(p.body))
+	}
+}
+
 // set types into fields, which are given with what is typed: name, value, and so on.
 func (p *page) set(pairs ...string) *page {
 	p.t.Helper()
@@ -95,12 +103,8 @@ func mainOf(body string) string {
 // save reviews the change and saves it.
 func (p *page) save() {
 	p.t.Helper()
-	if got := p.press("review"); got != http.StatusOK {
-		p.t.Fatalf("review: %d\n%.4000s", got, mainOf(p.body))
-	}
-	if got := p.press("save"); got != http.StatusSeeOther {
-		p.t.Fatalf("save: %d\n%.4000s", got, mainOf(p.body))
-	}
+	p.gets(http.StatusOK, "review")
+	p.gets(http.StatusSeeOther, "save")
 }
 
 // job returns a job's properties with its secrets as they are stored.

@@ -118,9 +118,7 @@ func TestLongAgo(t *testing.T) {
 			t.Errorf("there is no %q in %s", text, page)
 		}
 	}
-	if r := w.Do(http.MethodGet, "/console/jobs/default/busy/runs/"+began.Format(time.RFC3339), ""); r.Status != http.StatusNotFound {
-		t.Errorf("a run that there was none of: %d", r.Status)
-	}
+	w.Wants(http.StatusNotFound, w.Do(http.MethodGet, "/console/jobs/default/busy/runs/"+began.Format(time.RFC3339), ""))
 }
 
 // noise is a text that cannot be compressed much.
@@ -220,9 +218,7 @@ func TestOver(t *testing.T) {
 	page := w.Get("/console/jobs/default/broken")
 	w.Has(page, `class="state damaged"`, "Put the job again to repair it", "/delete")
 	w.HasNone(page, "/run\"", "/copy")
-	if r := w.Do(http.MethodGet, "/console/jobs/default/none", ""); r.Status != http.StatusNotFound || !strings.Contains(r.Body, "also explains deleted jobs") {
-		t.Errorf("%d %s", r.Status, r.Body)
-	}
+	w.Wants(http.StatusNotFound, w.Do(http.MethodGet, "/console/jobs/default/none", ""), "also explains deleted jobs")
 }
 
 // TestWhy answers for a time in any of its forms, and for now.
@@ -282,9 +278,7 @@ func TestActs(t *testing.T) {
 	w.Has(part, "Run again since:", path+"/runs/"+again)
 	w.HasNone(part, "<html", "data-events")
 	w.HasNone(w.Get(path+"/runs/"+again), "Run again since:")
-	if r := w.Post(path+"/resubmit", url.Values{"occurrence": {failed}}); r.Status != http.StatusConflict {
-		t.Errorf("what succeeded runs again: %d %s", r.Status, r.Body)
-	}
+	w.Wants(http.StatusConflict, w.Post(path+"/resubmit", url.Values{"occurrence": {failed}}))
 	do("disable", nil)
 	w.Has(w.Get(path), "Disabled. Running attempts end.", `class="state disabled"`)
 	do("enable", nil)
@@ -293,9 +287,7 @@ func TestActs(t *testing.T) {
 	w.Has(w.Get(path), "Paused until", "Resume now", `class="state paused"`)
 	do("pause", url.Values{"at": {"2090-01-02T09:00"}})
 	w.Has(w.Get(path), "Paused until Mon 2090-01-02 09:00:00 UTC.")
-	if r := w.Post(path+"/pause", url.Values{"at": {"yesterday"}}); r.Status != http.StatusBadRequest || !strings.Contains(r.Body, "is not a time") {
-		t.Errorf("a pause until what is no time: %d %s", r.Status, r.Body)
-	}
+	w.Wants(http.StatusBadRequest, w.Post(path+"/pause", url.Values{"at": {"yesterday"}}), "is not a time")
 	do("resume", nil)
 	w.Has(w.Get(path), ">Resumed.<", `class="state enabled"`)
 	said := w.Post(path+"/run", nil, "X-Carillon-Part: 1")
@@ -306,15 +298,11 @@ func TestActs(t *testing.T) {
 	ask := w.Get(path + "/delete")
 	w.Has(ask, "Delete report?", "Only a backup can restore them")
 	etag := html.UnescapeString(regexp.MustCompile(`name="etag" value="([^"]+)"`).FindStringSubmatch(ask)[1])
-	if r := w.Post(path+"/delete", url.Values{"etag": {`"other-1"`}}); r.Status != http.StatusPreconditionFailed {
-		t.Errorf("another one is deleted: %d %s", r.Status, r.Body)
-	}
+	w.Wants(http.StatusPreconditionFailed, w.Post(path+"/delete", url.Values{"etag": {`"other-1"`}}))
 	if r := w.Post(path+"/delete", url.Values{"etag": {etag}}); r.Status != http.StatusSeeOther || r.Header.Get("Location") != "/console/jobs" {
 		t.Errorf("delete: %d %v %s", r.Status, r.Header, r.Body)
 	}
-	if r := w.Do(http.MethodGet, path, ""); r.Status != http.StatusNotFound {
-		t.Errorf("it is still there: %d", r.Status)
-	}
+	w.Wants(http.StatusNotFound, w.Do(http.MethodGet, path, ""))
 	w.Has(w.Get(path+"/audit"), "delete", "put")
 	w.Has(w.Get(path+"/why"), "was deleted")
 }
@@ -328,28 +316,20 @@ func TestRights(t *testing.T) {
 	page := w.Get(path)
 	w.HasNone(page, `method="post" action="`+path, "/delete", "/edit", "Who changed it")
 	for _, verb := range []string{"run", "enable", "disable", "resubmit", "delete"} {
-		if r := w.Post(path+"/"+verb, url.Values{"occurrence": {"x"}}); r.Status != http.StatusForbidden {
-			t.Errorf("a reader may %s: %d", verb, r.Status)
-		}
+		w.Wants(http.StatusForbidden, w.Post(path+"/"+verb, url.Values{"occurrence": {"x"}}))
 	}
 	for _, form := range []string{"delete", "edit"} {
-		if r := w.Do(http.MethodGet, path+"/"+form, ""); r.Status != http.StatusForbidden {
-			t.Errorf("a reader gets the form to %s: %d", form, r.Status)
-		}
+		w.Wants(http.StatusForbidden, w.Do(http.MethodGet, path+"/"+form, ""))
 	}
 	w.Has(w.Get(path+"/copy"), `-H &#34;Authorization: Bearer $CARILLON_TOKEN&#34;`)
 	w.Be("operator@default")
 	page = w.Get(path)
 	w.Has(page, path+"/run", path+"/edit", path+"/delete")
 	w.HasNone(page, "Who changed it")
-	if r := w.Do(http.MethodGet, path+"/audit", ""); r.Status != http.StatusForbidden {
-		t.Errorf("an operator sees the audit trail: %d", r.Status)
-	}
+	w.Wants(http.StatusForbidden, w.Do(http.MethodGet, path+"/audit", ""))
 	w.Be("reader@other")
 	for _, below := range []string{"", "/why", "/next", "/copy", "/events?follow=true", "/runs/2026-01-01"} {
-		if r := w.Do(http.MethodGet, path+below, ""); r.Status != http.StatusForbidden {
-			t.Errorf("%s: %d", below, r.Status)
-		}
+		w.Wants(http.StatusForbidden, w.Do(http.MethodGet, path+below, ""))
 	}
 }
 

@@ -56,21 +56,15 @@ func TestCancel(t *testing.T) {
 		w.Has(w.Get(page), "Cancel run…", `action="`+path+`/cancel"`, `name="reason"`)
 		w.Be("reader")
 		w.HasNone(w.Get(page), "Cancel run")
-		if r := w.Post(path+"/cancel", nil); r.Status != http.StatusForbidden {
-			t.Errorf("a reader cancels: %d", r.Status)
-		}
+		w.Wants(http.StatusForbidden, w.Post(path+"/cancel", nil))
 		w.Anybody()
 	}
 	form := url.Values{"occurrence": {"default/broken@" + at}, "reason": {"wrong month"}}
-	if r := w.Post(path+"/cancel", form); r.Status != http.StatusSeeOther {
-		t.Fatalf("%d %s", r.Status, r.Body)
-	}
+	w.Wants(http.StatusSeeOther, w.Post(path+"/cancel", form))
 	await(t, w, "default/broken", scheduler.OutcomeFaulted, 1)
 	w.Has(w.Get(path+"/runs/"+at), "canceled by", "wrong month")
 	page := w.Get(path)
 	w.Has(page, "canceled by", "wrong month")
 	w.HasNone(page, "Cancel run…")
-	if r := w.Post(path+"/cancel", form); r.Status != http.StatusConflict {
-		t.Errorf("once more: %d", r.Status)
-	}
+	w.Wants(http.StatusConflict, w.Post(path+"/cancel", form))
 }

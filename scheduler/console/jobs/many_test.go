@@ -82,9 +82,7 @@ func TestEachVerb(t *testing.T) {
 
 	at = ask(w, url.Values{"do": {"delete"}, "job": {"default/a", "default/over"}})
 	for _, typed := range []string{"", "3", "yes"} {
-		if r := w.Post(at+"/start", url.Values{"typed": {typed}}); r.Status != http.StatusUnprocessableEntity || !strings.Contains(r.Body, "No job was changed") {
-			t.Errorf("%q: %d", typed, r.Status)
-		}
+		w.Wants(http.StatusUnprocessableEntity, w.Post(at+"/start", url.Values{"typed": {typed}}), "No job was changed")
 	}
 	w.Has(confirm(w, at, url.Values{"typed": {"2"}}), "<dt>done</dt><dd>2</dd>")
 	if got := rows(w.Part("/console/jobs")); len(got) != 1 {
@@ -123,9 +121,7 @@ func TestOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			if r := w.Post(at+"/start", nil); r.Status != http.StatusSeeOther {
-				t.Errorf("%d", r.Status)
-			}
+			w.Wants(http.StatusSeeOther, w.Post(at+"/start", nil))
 		})
 	}
 	all.Wait()
@@ -202,9 +198,7 @@ func TestRightsOfEach(t *testing.T) {
 	}
 	at = ask(w, url.Values{"do": {"disable"}, "job": {"default/mine"}})
 	w.Anybody()
-	if r := w.Do(http.MethodGet, at, ""); r.Status != http.StatusNotFound {
-		t.Errorf("somebody else sees it: %d", r.Status)
-	}
+	w.Wants(http.StatusNotFound, w.Do(http.MethodGet, at, ""))
 }
 
 // TestStop has the rest left alone, and what was never confirmed never begin.
@@ -215,12 +209,8 @@ func TestStop(t *testing.T) {
 	}
 	indexed(w)
 	at := ask(w, url.Values{"do": {"delete"}, "all": {"1"}})
-	if r := w.Post(at+"/start", url.Values{"typed": {"delete"}}); r.Status != http.StatusSeeOther {
-		t.Fatal(r.Status)
-	}
-	if r := w.Post(at+"/stop", nil); r.Status != http.StatusSeeOther {
-		t.Fatal(r.Status)
-	}
+	w.Wants(http.StatusSeeOther, w.Post(at+"/start", url.Values{"typed": {"delete"}}))
+	w.Wants(http.StatusSeeOther, w.Post(at+"/stop", nil))
 	body := confirm(w, at, url.Values{"typed": {"delete"}})
 	w.Has(body, "Stopped after", "the operation was canceled")
 	if got := rows(w.Part("/console/jobs")); len(got) == 0 {
@@ -258,13 +248,9 @@ func TestAskedForNothing(t *testing.T) {
 		}
 	}
 	at := ask(w, url.Values{"do": {"disable"}, "job": {"default/a"}})
-	if r := w.Do(http.MethodGet, at+"X", ""); r.Status != http.StatusNotFound || !strings.Contains(r.Body, "This operation has ended") {
-		t.Errorf("one that there is not: %d %s", r.Status, r.Body)
-	}
+	w.Wants(http.StatusNotFound, w.Do(http.MethodGet, at+"X", ""), "This operation has ended")
 	for _, path := range []string{"/console/many/nothing", "/console/many/nothing/events?follow=1"} {
-		if r := w.Do(http.MethodGet, path, ""); r.Status != http.StatusNotFound || !strings.Contains(r.Body, "carillon audit") {
-			t.Errorf("%s: %d", path, r.Status)
-		}
+		w.Wants(http.StatusNotFound, w.Do(http.MethodGet, path, ""), "carillon audit")
 	}
 }
 
@@ -318,9 +304,7 @@ func TestOperations(t *testing.T) {
 	}
 	at := "/console/many/" + op.ID
 	w.Has(w.Get("/console/many"), `<a href="`+at+`">Disable`, "running", "0 of 2", `action="`+at+`/stop"`)
-	if r := w.Post(at+"/stop", nil); r.Status != http.StatusSeeOther {
-		t.Errorf("%d", r.Status)
-	}
+	w.Wants(http.StatusSeeOther, w.Post(at+"/stop", nil))
 	w.Has(w.Get("/console/many"), "canceled")
 	w.Be("operator@elsewhere")
 	w.Has(w.Get("/console/many"), "No operations in the last 7 days")

@@ -173,14 +173,10 @@ func TestCalendarRefuses(t *testing.T) {
 		"zone=Mars/Olympus": 400, "zone=Local": 400, "date=tomorrow": 400, "date=2026-02-30": 400, "job=none": 404, "collection=none": 404, "job=1st": 400,
 		"date=9999-12-31": 400, "date=0001-01-01": 200, "date=2020-01-01&view=week": 200, "zone=UTC": 200,
 	} {
-		if r := w.Do(http.MethodGet, "/console/calendar?wait=true&"+query, ""); r.Status != status || !strings.Contains(r.Body, "<form") {
-			t.Errorf("%s: %d, want %d: %.2000s", query, r.Status, status, r.Body)
-		}
+		w.Wants(status, w.Do(http.MethodGet, "/console/calendar?wait=true&"+query, ""), "<form")
 	}
 	w.Be("reader@other")
-	if r := w.Do(http.MethodGet, "/console/calendar?job=herd-0", ""); r.Status != http.StatusForbidden {
-		t.Errorf("a job that may not be seen: %d", r.Status)
-	}
+	w.Wants(http.StatusForbidden, w.Do(http.MethodGet, "/console/calendar?job=herd-0", ""))
 	page := w.Get("/console/calendar?wait=true&zone=UTC&date=" + time.Now().AddDate(0, 0, 3).Format("2006-01-02"))
 	if _, says := hours(page); strings.Contains(page, "default/") || !strings.HasPrefix(says["09:00"], "2 | 09:00 other/herd-1") {
 		t.Errorf("a reader of one collection sees %q", says["09:00"])

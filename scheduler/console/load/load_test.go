@@ -140,16 +140,10 @@ func TestProposalsRefused(t *testing.T) {
 		"", "default/herd-0", `default/herd-0 {"properties": {"action": null}}`, `default/herd-0 {"properties": {"jitter": "PT1M"}} x`,
 		`default/../x {"properties": {"jitter": "PT1M"}}`, `default/herd-0 {"properties": {"jitter": "PT1M", "recurrence": {"cron": "* * * * *"}}}`,
 	} {
-		if r := w.Post("/console/load/review", url.Values{"pick": {pick}}); r.Status != http.StatusBadRequest || !strings.Contains(r.Body, "invalid proposal") {
-			t.Errorf("%s: %d %s", pick, r.Status, r.Body)
-		}
+		w.Wants(http.StatusBadRequest, w.Post("/console/load/review", url.Values{"pick": {pick}}), "invalid proposal")
 	}
-	if r := w.Post("/console/load/review", nil); r.Status != http.StatusBadRequest || !strings.Contains(r.Body, "No proposal is chosen") {
-		t.Errorf("none: %d", r.Status)
-	}
-	if r := w.Post("/console/load/review", url.Values{"pick": {all[0]}}, "Origin: https://evil.example", "Sec-Fetch-Site: cross-site"); r.Status != http.StatusForbidden {
-		t.Errorf("from another page: %d", r.Status)
-	}
+	w.Wants(http.StatusBadRequest, w.Post("/console/load/review", nil), "No proposal is chosen")
+	w.Wants(http.StatusForbidden, w.Post("/console/load/review", url.Values{"pick": {all[0]}}, "Origin: https://evil.example", "Sec-Fetch-Site: cross-site"))
 	tagged := boxes(w.Post("/console/load/review", url.Values{"pick": all}).Body)
 	before := foreseen(t, w)
 
@@ -157,9 +151,7 @@ func TestProposalsRefused(t *testing.T) {
 	if page := w.Get("/console/load?wait=true"); len(boxes(page)) != 0 || !strings.Contains(page, "takes the role operator") {
 		t.Errorf("a reader sees %v", boxes(page))
 	}
-	if r := w.Post("/console/load/apply", url.Values{"pick": tagged}); r.Status != http.StatusForbidden {
-		t.Errorf("a reader applies: %d", r.Status)
-	}
+	w.Wants(http.StatusForbidden, w.Post("/console/load/apply", url.Values{"pick": tagged}))
 	w.Be("operator@other", "reader")
 	page := boxes(w.Get("/console/load?wait=true"))
 	if len(page) == 0 || slices.ContainsFunc(page, func(v string) bool { return !strings.HasPrefix(v, "other/") }) {
@@ -213,9 +205,7 @@ func TestShared(t *testing.T) {
 	if strings.Contains(page, "default") || !strings.Contains(page, "of 2 jobs") {
 		t.Errorf("a reader of one collection sees %.3000s", page)
 	}
-	if r := w.Do(http.MethodGet, "/console/load?collection=default", ""); r.Status != http.StatusForbidden {
-		t.Errorf("another collection: %d", r.Status)
-	}
+	w.Wants(http.StatusForbidden, w.Do(http.MethodGet, "/console/load?collection=default", ""))
 }
 
 // TestLoadRefuses has parameters that are wrong, and nothing that is planned.
