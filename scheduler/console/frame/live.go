@@ -71,9 +71,6 @@ func (l *Live) End(p Problem) error {
 	return nil
 }
 
-// LastID returns the id of the last event that a reconnecting browser received; "" for none.
-func (l *Live) LastID() string { return l.call.Request.Header.Get("Last-Event-Id") }
-
 // Part sends a template as the new content of the element id, unless the content is unchanged.
 func (l *Live) Part(id string, t Set, name string, data any) error {
 	text, err := Written(t, name, data)
@@ -82,16 +79,6 @@ func (l *Live) Part(id string, t Set, name string, data any) error {
 	}
 	l.last[id] = text
 	return l.send(id, "", text)
-}
-
-// Add sends a template to be inserted before the content of the element id. After a reconnect, [Live.LastID] returns
-// mark.
-func (l *Live) Add(id, mark string, t Set, name string, data any) error {
-	text, err := Written(t, name, data)
-	if err != nil {
-		return err
-	}
-	return l.send("add:"+id, mark, text)
 }
 
 // Event sends an event for a script of the page.

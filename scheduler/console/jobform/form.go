@@ -12,9 +12,8 @@ import (
 )
 
 // Files are the templates of a form, for a page that shows one: parse them into the page's own with ParseFS(Files,
-// "*.html"). {{template "jobform" READING}} writes all sections, {{template "jobform-section" SECTION}} one of them,
-// and {{template "jobform-problems" READING}} the problems, with links to the fields. The page needs the assets
-// "jobform/jobform.js" and "jobform/jobform.css", and the form element the attribute data-jobform.
+// "*.html"). {{template "jobform-section" SECTION}} writes a section. The page needs the assets "jobform/jobform.js" and
+// "jobform/jobform.css", and the form element the attribute data-jobform.
 //
 //go:embed *.html
 var Files embed.FS

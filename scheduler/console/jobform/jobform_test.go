@@ -27,7 +27,7 @@ import (
 var written = template()
 
 func template() func(tb testing.TB, r *jobform.Reading) string {
-	files := fstest.MapFS{"page.html": {Data: []byte(`{{define "page"}}<form>{{template "jobform-problems" .}}{{template "jobform" .}}</form>{{end}}`)}}
+	files := fstest.MapFS{"page.html": {Data: []byte(`{{define "page"}}<form>{{range .Sections}}{{template "jobform-section" .}}{{end}}</form>{{end}}`)}}
 	all := frame.Templates(files, "page.html").With(jobform.Files, "*.html")
 	return func(tb testing.TB, r *jobform.Reading) string {
 		tb.Helper()
