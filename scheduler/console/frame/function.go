@@ -36,36 +36,26 @@ var functions = template.FuncMap{
 const plainTime = "2006-01-02 15:04:05 UTC"
 
 // Instant returns a readable time. The script replaces it by the browser's local time.
-func Instant(t time.Time) template.HTML {
-	if t.IsZero() {
-		return template.HTML(template.HTMLEscapeString(words.Say("frame.never"))) //nolint:gosec // it is escaped
-	}
-	t = t.UTC()
-	return template.HTML(`<time datetime="` + t.Format(time.RFC3339Nano) + `" data-instant>` + //nolint:gosec // times have no markup
-		t.Format(plainTime) + `</time>`)
-}
+func Instant(t time.Time) template.HTML { return element(t, "data-instant", t.UTC().Format(plainTime)) }
 
 // Relative returns the distance of a time from now: "12 s ago", "in 3 min". Its tooltip is the time.
-func Relative(t time.Time) template.HTML {
-	if t.IsZero() {
-		return Instant(t)
-	}
-	t = t.UTC()
-	return template.HTML(`<time datetime="` + t.Format(time.RFC3339Nano) + `" data-relative title="` + //nolint:gosec // it has no markup
-		t.Format(plainTime) + `">` + Distance(time.Until(t)) + `</time>`)
-}
+func Relative(t time.Time) template.HTML { return relative(t, Distance(time.Until(t))) }
 
 // Ago returns a time, which the script replaces by its distance from now. The result does not depend on the current
 // time, so that a part with it is only sent after a change.
-func Ago(t time.Time) template.HTML {
+func Ago(t time.Time) template.HTML { return relative(t, t.UTC().Format(plainTime)) }
+
+func relative(t time.Time, text string) template.HTML {
+	return element(t, `data-relative title="`+t.UTC().Format(plainTime)+`"`, text)
+}
+
+// element returns a time as an element with a text. The zero time is never.
+func element(t time.Time, attributes, text string) template.HTML {
 	if t.IsZero() {
-		return Instant(t)
+		return template.HTML(template.HTMLEscapeString(words.Say("frame.never"))) //nolint:gosec // it is escaped
 	}
-	t = t.UTC()
-	text := t.Format("2006-01-02 15:04:05 UTC")
-	exact := t.Format(time.RFC3339Nano)
-	//nolint:gosec // times have no markup
-	return template.HTML(`<time datetime="` + exact + `" data-relative title="` + text + `">` + text + `</time>`)
+	return template.HTML(`<time datetime="` + t.UTC().Format(time.RFC3339Nano) + `" ` + attributes + `>` + //nolint:gosec // times have no markup
+		text + `</time>`)
 }
 
 // Distance formats a duration in its largest unit, as a time in the future or the past.

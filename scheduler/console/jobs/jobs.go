@@ -88,14 +88,22 @@ var orders = map[string]scheduler.JobOrder{
 	"": scheduler.OrderByName, byName: scheduler.OrderByName, byNext: scheduler.OrderByNext, byLast: scheduler.OrderByLast,
 }
 
+// parameters are the fields by the names of their parameters, without order and position.
+func (f *filter) parameters() map[string]*string {
+	return map[string]*string{
+		"q": &f.Text, "collection": &f.Collection, "state": &f.State, "action": &f.Action, "label": &f.Label, "outcome": &f.Outcome,
+		"within": &f.Within,
+	}
+}
+
 // readFilter parses the parameters of a URL, or of a form with them.
 func readFilter(of url.Values) filter {
 	get := func(name string) string { return strings.TrimSpace(of.Get(name)) }
-	f := filter{
-		Text: get("q"), Collection: get("collection"), State: strings.ToLower(get("state")), Action: get("action"), Label: get("label"),
-		Outcome: get("outcome"), Within: get("within"), Sort: get("sort"), Descending: get("order") == "descending",
-		Place: get("after"),
+	f := filter{Sort: get("sort"), Descending: get("order") == "descending", Place: get("after")}
+	for name, field := range f.parameters() {
+		*field = get(name)
 	}
+	f.State = strings.ToLower(f.State)
 	if f.Place == "" {
 		f.Place = get("before")
 		f.Back = f.Place != ""
@@ -109,12 +117,9 @@ func readFilter(of url.Values) filter {
 // Fields returns the parameters without order and position, as hidden fields of forms.
 func (f filter) Fields() url.Values {
 	v := url.Values{}
-	for name, value := range map[string]string{
-		"q": f.Text, "collection": f.Collection, "state": f.State, "action": f.Action, "label": f.Label, "outcome": f.Outcome,
-		"within": f.Within,
-	} {
-		if value != "" {
-			v.Set(name, value)
+	for name, field := range f.parameters() {
+		if *field != "" {
+			v.Set(name, *field)
 		}
 	}
 	return v
