@@ -94,6 +94,49 @@ func TestOutcomes(t *testing.T) {
 	)
 }
 
+// TestMany shows a job of which a thousand records are kept: the page is light, and its history has pages on which each of
+// them is once.
+func TestMany(t *testing.T) {
+	w := consoletest.New(t)
+	w.Put("default/busy", `{`+yearly+`, "action": {"type": "http", "request": {"method": "GET", "uri": "http://127.0.0.1:1/"}}}`)
+	began := time.Now().Add(-2000 * time.Second)
+	for i := range 1000 {
+		at := began.Add(time.Duration(i/2) * 2 * time.Second).Truncate(time.Second)
+		r := consoletest.Attempt("default/busy", at)
+		r.Outcome, r.Try, r.Attempt, r.Message, r.Response = scheduler.OutcomeFailed, i%2+1, i%2, noise(i, 2048), noise(-i, 2048)
+		r.Started, r.Ended = r.Started.Add(time.Duration(i%2)*time.Second), r.Ended.Add(time.Duration(i%2)*time.Second)
+		r.ID = fmt.Sprintf("%s#%d", r.Occurrence, r.Try)
+		w.Append(r)
+	}
+	page := w.Do(http.MethodGet, "/console/jobs/default/busy", "", "Accept-Encoding: gzip")
+	if page.Status != http.StatusOK || page.Header.Get("Content-Encoding") != "gzip" || len(page.Body) > 100_000 {
+		t.Errorf("%d, %s, %d bytes", page.Status, page.Header.Get("Content-Encoding"), len(page.Body))
+	}
+	t.Logf("%d bytes on the wire", len(page.Body))
+	anchor := regexp.MustCompile(`<li id="(o-[0-9a-f]+)"`)
+	older := regexp.MustCompile(`rel="next" href="([^"]+)"`)
+	seen, pages := map[string]bool{}, 0
+	for path := "/console/jobs/default/busy"; path != ""; pages++ {
+		part := w.Part(path)
+		for _, m := range anchor.FindAllStringSubmatch(part, -1) {
+			if seen[m[1]] {
+				t.Errorf("%s is on two pages", m[1])
+			}
+			seen[m[1]] = true
+		}
+		if strings.Contains(part, "not shown here") {
+			t.Errorf("%s: an occurrence is cut", path)
+		}
+		path = ""
+		if m := older.FindStringSubmatch(part); m != nil {
+			path = html.UnescapeString(m[1])
+		}
+	}
+	if len(seen) != 500 || pages < 10 {
+		t.Errorf("%d occurrences on %d pages", len(seen), pages)
+	}
+}
+
 // TestLongAgo opens the page of a run, by the address that an answer to "why" has, which more runs came after than are looked
 // through from the end.
 func TestLongAgo(t *testing.T) {
