@@ -55,7 +55,7 @@ func (w *World) Follow(path string, headers ...string) *Stream {
 	ctx, cancel := context.WithCancel(w.T.Context())
 	w.T.Cleanup(cancel)
 	late := time.AfterFunc(Patience, cancel)
-	res := w.send(ctx, http.DefaultClient, http.MethodGet, path, "", headers)
+	res := w.send(ctx, http.DefaultClient, http.MethodGet, path, "", headers) //nolint:bodyclose // Close does
 	if res.StatusCode != http.StatusOK || !strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
 		w.T.Fatalf("%s: %d", path, res.StatusCode)
 	}

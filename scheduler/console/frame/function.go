@@ -54,7 +54,7 @@ func element(t time.Time, attributes, text string) template.HTML {
 	if t.IsZero() {
 		return template.HTML(template.HTMLEscapeString(words.Say("frame.never"))) //nolint:gosec // it is escaped
 	}
-	return template.HTML(`<time datetime="` + t.UTC().Format(time.RFC3339Nano) + `" ` + attributes + `>` + //nolint:gosec // times have no markup
+	return template.HTML(`<time datetime="` + t.UTC().Format(time.RFC3339Nano) + `" ` + attributes + `>` + //nolint:gosec // no markup
 		text + `</time>`)
 }
 

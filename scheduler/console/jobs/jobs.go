@@ -88,8 +88,8 @@ var orders = map[string]scheduler.JobOrder{
 	"": scheduler.OrderByName, byName: scheduler.OrderByName, byNext: scheduler.OrderByNext, byLast: scheduler.OrderByLast,
 }
 
-// parameters are the fields by the names of their parameters, without order and position.
-func (f *filter) parameters() map[string]*string {
+// parametersOf returns the fields by the names of their parameters, without order and position.
+func parametersOf(f *filter) map[string]*string {
 	return map[string]*string{
 		"q": &f.Text, "collection": &f.Collection, "state": &f.State, "action": &f.Action, "label": &f.Label, "outcome": &f.Outcome,
 		"within": &f.Within,
@@ -100,7 +100,7 @@ func (f *filter) parameters() map[string]*string {
 func readFilter(of url.Values) filter {
 	get := func(name string) string { return strings.TrimSpace(of.Get(name)) }
 	f := filter{Sort: get("sort"), Descending: get("order") == "descending", Place: get("after")}
-	for name, field := range f.parameters() {
+	for name, field := range parametersOf(&f) {
 		*field = get(name)
 	}
 	f.State = strings.ToLower(f.State)
@@ -117,7 +117,7 @@ func readFilter(of url.Values) filter {
 // Fields returns the parameters without order and position, as hidden fields of forms.
 func (f filter) Fields() url.Values {
 	v := url.Values{}
-	for name, field := range f.parameters() {
+	for name, field := range parametersOf(&f) {
 		if *field != "" {
 			v.Set(name, *field)
 		}
