@@ -16,7 +16,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-//go:embed guides concepts reference
+//go:embed getting-started.md guides concepts reference
 var files embed.FS
 
 // parts are the folders of the pages, in reading order.
