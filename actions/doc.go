@@ -12,5 +12,5 @@
 //
 // A [Failure] says why an attempt failed, for all types. Package actiontest tests what all types have in common.
 //
-// Nothing registers itself: the main function decides which action types a process can run.
+// Packages do not register themselves: the main function decides which action types a process can run.
 package actions

@@ -9,7 +9,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// Registry is the [scheduler.ActionReader] of several action packages: it selects the one that implements a
+// Registry is the [scheduler.ActionReader] of several action packages: it selects the package that implements a
 // type. It is immutable and safe for concurrent use.
 type Registry struct {
 	readers map[string]entry // by type in lower case

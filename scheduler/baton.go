@@ -62,14 +62,14 @@ type Baton struct { //nolint:recvcheck // Begin and tally return changed copies
 	Suspect bool `json:"strayed,omitempty"`
 }
 
-// Check rejects an invalid baton in a slot, which no worker could ever finish: a manual run without the occurrence that
-// follows it, a kind that does not belong in the slot, or a baton without a time or an incarnation.
+// Check rejects an invalid baton in a slot, which no worker could ever finish. It is a manual run without the
+// occurrence that follows it, has a kind that does not belong in the slot, or lacks a time or an incarnation.
 func (b *Baton) Check(slot BatonKey) error {
 	switch {
 	case b.Kind.IsDetached() != (slot.Detached != ""):
 		return errors.New("baton: it is of a detached run on the message of the job's own, or the reverse (oneOff)")
 	case b.Kind == Manual && b.Resume.IsZero():
-		return errors.New("baton: a run by hand does not say with what the schedule goes on (resume)")
+		return errors.New("baton: a manual run without the occurrence that the schedule continues with (resume)")
 	case b.Nominal.IsZero():
 		return errors.New("baton: it has no instant (nominal)")
 	case b.UID == "":

@@ -113,7 +113,7 @@ func (c *Collection) readProperties(o *document.Object) {
 	if ro, ok := q.Object("maxRecurrence"); ok {
 		c.MaxRecurrence = spec.ReadRecurrence(ro)
 		if c.MaxRecurrence.Rule != nil {
-			ro.Problem("", "a quota is told by frequency and interval")
+			ro.Problem("", "a quota needs frequency and interval")
 		}
 		ro.Done()
 	}

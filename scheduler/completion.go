@@ -78,7 +78,7 @@ func (j *Job) TerminalReason() string {
 	case !j.State.Final():
 		return ""
 	case j.Progress.GaveUp:
-		return "it takes too much work to find its next run, so it is over; put it with a simpler schedule"
+		return "it takes too much work to find its next run, so it has ended; put it with a simpler schedule"
 	case !j.Progress.Any():
 		return "it never ran, and its schedule has no time left; put it with another schedule"
 	case j.State == Faulted:

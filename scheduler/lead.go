@@ -37,7 +37,7 @@ const (
 )
 
 // ArmAt returns when JetStream fires a baton of j with the given due time. Zero means immediately. The baton fires the
-// lead before it is due, and earlier for jobs with long intervals, so that the batons of a herd arrive one after the
+// lead before it is due. Jobs with long intervals fire earlier, so that the batons of a herd arrive one after the
 // other: up to 2 s earlier, or up to 10 s for a large herd. before is the known number of slots taken by batons that
 // are due at the same time and were armed earlier (see [BurstCounter]). A baton that is due beyond the horizon fires there,
 // and is armed again (see [Baton.Early]).

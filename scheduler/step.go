@@ -86,7 +86,7 @@ func (j *Job) giveUp(p Progress, now time.Time) Step {
 }
 
 // tooCostly is the message of a job that ends because its schedule is too expensive to compute.
-const tooCostly = "too costly: it takes too much work to find the next run, so the job is over, though its schedule may not be"
+const tooCostly = "too costly: it takes too much work to find the next run, so the job has ended, though its schedule may continue"
 
 // wait re-arms b. skips are the times passed over so far.
 func (j *Job) wait(b Baton, skips []skip, now time.Time) Step {

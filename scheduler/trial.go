@@ -37,7 +37,7 @@ func (r Result) Hint(timeout time.Duration) string {
 	case !r.Failed:
 		return ""
 	case r.Status == 0 && r.SkipCircuit:
-		return "nothing was sent: mend what the message says"
+		return "nothing was sent: fix the problem in the message"
 	case r.Status == 0 && r.Duration >= timeout:
 		return "nothing came within " + document.Duration{Exact: timeout}.String() +
 			": a trial waits as long as timeout says, a minute at most"

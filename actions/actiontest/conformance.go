@@ -272,7 +272,7 @@ func (k *Type) trust(t *testing.T) {
 // answers covers one HTTP status of each class.
 func (k *Type) answers(t *testing.T) {
 	if k.Answer == nil {
-		t.Skip("the type has answers of its own")
+		t.Skip("the type defines its answers itself")
 	}
 	reader := k.Open(t, nil, nil)
 	for _, status := range []int{400, 401, 404, 408, 410, 413, 425, 429, 500, 501, 503} {

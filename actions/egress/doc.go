@@ -9,8 +9,8 @@
 //
 //  1. A guard refuses every address outside the public Internet: loopback, link-local (with the metadata address
 //     169.254.169.254), private, unique local (with fd00:ec2::254), shared (100.64.0.0/10), multicast, broadcast,
-//     unspecified, site-local, and the networks that IANA's special-purpose registries (RFC 6890) reserve for
-//     documentation, benchmarks, protocols and the future. It also refuses 168.63.129.16, a public address that Azure
+//     unspecified, and site-local. It also refuses the networks that IANA's special-purpose registries (RFC 6890) reserve for
+//     documentation, benchmarks, protocols and the future, and 168.63.129.16, a public address that Azure
 //     uses for its host agent.
 //  2. An IPv6 address that embeds an IPv4 address is judged as the latter: IPv4-mapped, -compatible and -translated
 //     addresses, NAT64 (64:ff9b::/96), 6to4 and Teredo. The local NAT64 prefix 64:ff9b:1::/48 is refused entirely,

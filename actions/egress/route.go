@@ -160,7 +160,7 @@ func Port(u *url.URL) string {
 	return cmp.Or(u.Port(), "80")
 }
 
-// MaxRetryAfter is the longest wait that a response can request. The retry policy has limits of its own.
+// MaxRetryAfter is the longest wait that a response can request. The retry policy has separate limits.
 const MaxRetryAfter = 24 * time.Hour
 
 // retryAfters are the headers by which a service asks to be left alone, and

@@ -141,7 +141,7 @@ var errNotConnected = errors.New("not connected to NATS at the moment")
 
 // errNoConn is why a job without servers fails in a process that has no
 // connection.
-var errNoConn = errors.New("this process has no connection to NATS of its own: the job must name servers")
+var errNoConn = errors.New("this process has no connection to NATS: the job must name servers")
 
 // connection returns the connection for an attempt. Call release when it is used no
 // more.

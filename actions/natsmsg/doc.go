@@ -76,7 +76,7 @@
 //
 // The target of an action, which collection rules name, is nats on the scheduler's own connection, and host:port of the
 // first of the job's own servers. Attempts that did not reach the target (because of a secret, a template, a refused
-// subject or address, or because all connections were in use) do not count for its circuit breaker, nor do a stream's
-// responses about itself, such as that it is full. On the scheduler's own connection, which all subjects share, responses
-// and missing responders do not count either; only a lost connection or an unaccepted message does.
+// subject or address, or because all connections were in use) do not count for its circuit breaker. A stream's
+// responses about itself, such as that it is full, do not count either. On the scheduler's own connection, which all
+// subjects share, responses and missing responders do not count; only a lost connection or an unaccepted message does.
 package natsmsg

@@ -54,7 +54,7 @@ var answers = []struct {
 	text   string // "": the error's
 }{
 	{nats.ErrPermissionViolation, http.StatusForbidden, ""},
-	{nats.ErrNoResponders, http.StatusServiceUnavailable, "no responders: nobody is subscribed to the subject"},
+	{nats.ErrNoResponders, http.StatusServiceUnavailable, "no responders: no client is subscribed to the subject"},
 	{nats.ErrMaxPayload, http.StatusRequestEntityTooLarge, "the message is larger than the server takes"},
 	{nats.ErrAuthorization, http.StatusUnauthorized, "the server refuses the credentials"},
 	{nats.ErrAuthExpired, http.StatusUnauthorized, "the credentials have expired"},

@@ -140,8 +140,8 @@ func violated(err error) (subject string, subscription bool) {
 const patience = time.Second
 
 // refusal returns the permissions violation of a call, or nil. Call it after the server has answered something
-// sent later than the call: the client notes an error before it reads on, and hands errors to the handler in
-// order, so once the handler has seen the last error it has seen this call's.
+// sent later than the call. The client notes an error before it reads on, and hands errors to the handler in
+// order. Once the handler has seen the last error, it has seen this call's.
 func (w *watch) refusal(ctx context.Context, nc *nats.Conn, c *call) error {
 	last := nc.LastError()
 	if errors.Is(last, nats.ErrPermissionViolation) && !w.await(ctx, last) {

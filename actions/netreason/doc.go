@@ -4,7 +4,7 @@
 //
 // # Guarantees
 //
-//  1. A reason is one line of at most [Max] bytes of valid UTF-8 without control characters, whatever text a host or a
+//  1. A reason is one line of at most [Max] bytes of valid UTF-8 without control characters, for any text that a host or a
 //     library has put into the error.
 //  2. A reason never contains the URL of a [net/url.Error], which may hold a secret.
 //  3. A reason depends only on the error; that of [Ended] on the context and the times it receives.

@@ -34,7 +34,7 @@ func Reason(err error) string {
 	return Limits{Dial: egress.DialTimeout, TLS: egress.TLSTimeout}.Reason(err)
 }
 
-// Reason explains why a response is missing or incomplete. An error without an explanation of its own keeps its
+// Reason explains why a response is missing or incomplete. An error without an explanation keeps its
 // text, on one line and without the URL and addresses that the standard library adds.
 //
 // If the attempt's context has ended, use [Ended]: err is then arbitrary.

@@ -26,7 +26,7 @@ type variable struct {
 	typ  reflect.Type
 }
 
-const noTemplates = "{{define}}, {{block}} and {{template}} are not available: a template has no templates of its own"
+const noTemplates = "{{define}}, {{block}} and {{template}} are not available: a template cannot contain others"
 
 // allData represents all fields of .Data in a list of names.
 const allData = "*"

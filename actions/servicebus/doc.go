@@ -50,6 +50,6 @@
 // The target of an action, which collection rules name, is <namespace>.servicebus.windows.net for a namespace given by its
 // name or Azure's host name, even if the scheduler's configuration maps it elsewhere (other clouds keep their suffix), and
 // host:port for another endpoint. Attempts that did not reach the namespace (because of a secret, a template, a refused
-// address, or because all links were in use) do not count for its circuit breaker. Nor do responses about a single queue,
-// topic or message: not found, deleted, disabled, locked, full, or too large.
+// address, or because all links were in use) do not count for its circuit breaker. Responses about a single queue,
+// topic or message do not count either: not found, deleted, disabled, locked, full, or too large.
 package servicebus

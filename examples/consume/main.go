@@ -43,7 +43,7 @@ func main() {
 	flag.StringVar(&o.queue, "queue", "", "Service Bus queue to read")
 	flag.StringVar(&o.topic, "topic", "", "Service Bus topic to read")
 	flag.StringVar(&o.subscription, "subscription", "all", "the topic's subscription")
-	flag.StringVar(&o.account, "account", "", "storage account, when the emulator has it beside that of the connection string")
+	flag.StringVar(&o.account, "account", "", "storage account, if it is not the account of the connection string")
 	flag.StringVar(&o.storageQueue, "storage-queue", "", "storage queue to read")
 	flag.StringVar(&o.http, "http", "", "`address` to take HTTP requests on, such as 127.0.0.1:9000")
 	flag.StringVar(&o.nats, "nats", "", "`URL` of the NATS server")

@@ -53,7 +53,7 @@ func Somebody(via string) string {
 	case ViaNATS:
 		return "a user of NATS"
 	case ViaFiles:
-		return "whoever started the scheduler with job files"
+		return "the user who started the scheduler with job files"
 	case ViaScheduler:
 		return "the scheduler itself"
 	}

@@ -135,7 +135,7 @@ func ParseRule(text string) (Rule, error) {
 	}
 	attribute, value, ok := strings.Cut(said, ":")
 	if !ok || attribute == "" || value == "" {
-		return Rule{}, fmt.Errorf("%q does not say of whom; write it as groups:platform=admin", text)
+		return Rule{}, fmt.Errorf("%q does not name its group; write it as groups:platform=admin", text)
 	}
 	return Rule{Attribute: scheme + attribute, Value: value, Grant: g}, nil
 }

@@ -106,7 +106,7 @@ func (r *reader) optional(field string) *string {
 	return nil
 }
 
-// printable reports control characters in a field. AWX accepts all but NUL, but nobody can see or type them.
+// printable reports control characters in a field. AWX accepts all but NUL, but users can neither see nor type them.
 func (r *reader) printable(field string, text *string) {
 	if text == nil {
 		return

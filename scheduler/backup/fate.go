@@ -28,11 +28,11 @@ const (
 	other             // a different object, or an earlier edit of it
 )
 
-// compareJob compares a stored job, nil if missing, with the entry's. stray (orphaned) means that the job is missing
+// compareJob compares a stored job, nil if missing, with the entry's. If orphaned, the job is missing,
 // but a baton of another job with its name exists.
-func compareJob(have, want []byte, stray bool) standing {
+func compareJob(have, want []byte, orphaned bool) standing {
 	if have == nil {
-		if stray {
+		if orphaned {
 			return other
 		}
 		return missing

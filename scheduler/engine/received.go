@@ -29,7 +29,7 @@ func (w *Worker) take(ctx context.Context, lane int, d *scheduler.Delivery) {
 	switch {
 	case err != nil:
 		w.trouble.damagedBaton.Add(1)
-		w.log.Error("damaged baton removed; the audit plans the job anew", "job", r.key().String(), "detached", d.BatonKey.Detached != "",
+		w.log.Error("damaged baton removed; its job is re-armed", "job", r.key().String(), "detached", d.BatonKey.Detached != "",
 			"err", err, "body", cutBody(d.Body))
 		w.ack(r)
 		w.cfg.OnTakeover()

@@ -51,8 +51,8 @@ type Config struct {
 	OnRecord func(*scheduler.Record)
 
 	// OnTakeover requests a consistency check. The worker calls it after a failover (a baton arrives that another
-	// worker held before), when a deleted job's baton replaced the baton of a new job with the same name, when a job
-	// was edited before its end was written, and when more jobs ended than the buffer holds. It must not block.
+	// worker held before); when a deleted job's baton replaced the baton of a new job with the same name; when a job
+	// was edited before its end was written; and when more jobs ended than the buffer holds. It must not block.
 	// Default: none.
 	OnTakeover func()
 

@@ -17,7 +17,7 @@ func (q *Question) expected(a *Answer) {
 	case j == nil:
 		a.Since = q.Job.Anchor.UTC()
 		a.say(Edited, "the job had another schedule then: that was changed at "+q.say(q.Job.Anchor)+
-			", and what it was before is not known any more", "no record tells of a run at the time, either")
+			", and the earlier one is not known any more", "no run is recorded for the time, either")
 	case q.jumped(a, j):
 	case q.isDue(j) && q.hasPassed(j) && q.At.Before(q.Kept):
 		q.unknown(a, "; by its schedule, it was due")
@@ -99,7 +99,7 @@ func (q *Question) idle(a *Answer, j *scheduler.Job) {
 	case q.At.Before(first):
 		a.say(NotDue, "its schedule begins later, at "+q.say(first), "")
 	case !more && earlier && !j.OneShot():
-		a.say(Ended, "its schedule was over: its last occurrence is that of "+q.say(last), "put it with another endTime or count")
+		a.say(Ended, "its schedule had ended: its last occurrence is that of "+q.say(last), "put it with another endTime or count")
 	case !more && earlier:
 		a.say(Ended, "it runs once, at "+q.say(first), "put it with another startTime, or with a recurrence")
 	default:
@@ -134,7 +134,7 @@ func (q *Question) stopped(a *Answer) bool {
 	case j.State == scheduler.Disabled && q.isSince(q.disabledSince()):
 		q.disabled(a)
 	case j.State.Final() && (q.isDue(j) || !q.end().Before(q.Now)):
-		a.say(Ended, "the job was over: "+j.TerminalReason(), "")
+		a.say(Ended, "the job had ended: "+j.TerminalReason(), "")
 		if !j.Progress.Last.IsZero() {
 			a.Notes = append(a.Notes, "its last attempt began at "+q.say(j.Progress.Last))
 		}
@@ -207,7 +207,7 @@ func (q *Question) missed(a *Answer) {
 	case b.Deferred() && !b.Begun():
 		why, hint := reasonOf(scheduler.ReasonPostponed)
 		a.Reason = scheduler.ReasonPostponed
-		a.say(Skipped, "it does not run, as "+why+": "+earlier+"; that is recorded when it goes on", hint)
+		a.say(Skipped, "it does not run, as "+why+": "+earlier+"; that is recorded when it continues", hint)
 	case (q.Running || b.Begun()) && !q.stalled(q.Place):
 		why, hint := reasonOf(scheduler.ReasonOverlap)
 		a.Reason = scheduler.ReasonOverlap
@@ -223,7 +223,7 @@ func (q *Question) coming(a *Answer, j *scheduler.Job) {
 	a.Occurrence, a.Nominal = scheduler.OccurrenceID(j.Key, t), t.UTC()
 	if left, limited := q.left(j); limited && q.before(j, t) >= left {
 		a.Occurrence, a.Nominal = "", time.Time{}
-		a.say(Ended, fmt.Sprintf("its schedule is over by then: of its count of %d, %s", j.Plan.MaxRuns(),
+		a.say(Ended, fmt.Sprintf("its schedule has ended by then: of its count of %d, %s", j.Plan.MaxRuns(),
 			count(left, "run is left", "runs are left")), "put it with a larger count")
 		return
 	}

@@ -20,7 +20,7 @@ func Explain(q *Question) Answer {
 	switch {
 	case q.recorded(a):
 	case q.Damaged != "":
-		a.say(Damaged, "what is stored of the job cannot be read: "+q.Damaged, "put it again, from a file or an export")
+		a.say(Damaged, "the stored job cannot be read: "+q.Damaged, "put it again, from a file or an export")
 	case q.Job == nil:
 		q.gone(a)
 	case q.end().Before(q.Job.Created):
@@ -43,7 +43,7 @@ func (a *Answer) say(code Code, text, hint string) { a.Code, a.Answer, a.Hint = 
 func (q *Question) gone(a *Answer) {
 	_, told := q.last(Removed, time.Time{})
 	if !told && !q.Deleted && len(q.Records) == 0 {
-		a.say(NoJob, "there is no such job, and nothing is known of an earlier one", "carillon get -A shows all jobs")
+		a.say(NoJob, "no job has this name, and nothing is known of an earlier one", "carillon get -A shows all jobs")
 		return
 	}
 	text := "the job was deleted"
@@ -120,7 +120,7 @@ func (q *Question) stalled(p Place) bool {
 const overdueHint = "no worker has taken it, or it waits for its turn: see whether a scheduler runs and is ready " +
 	"(/readyz says why it is not), and whether its workers are busy"
 
-const targetHint = "carillon describe shows the target; the collection's targets set its rates, its concurrency and its circuit"
+const targetHint = "carillon describe shows the target; the collection's targets set its rates, its concurrency and its circuit breaker"
 
 // jittered says that a run is later than its schedule says.
 func (q *Question) jittered(b *scheduler.Baton) string {

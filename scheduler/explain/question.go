@@ -29,7 +29,7 @@ type Question struct {
 	// Kept is the instant since which all records of the job exist.
 	Kept time.Time
 
-	// Then is the job as of the time in question. Nil if its schedule was the same or is unknown.
+	// Then is the job at the time in question. Nil if its schedule was the same or is unknown.
 	Then *scheduler.Job
 
 	// Changes are the known edits of the job and of its collection, in any order.

@@ -228,7 +228,7 @@ func (q *Question) unstarted(a *Answer, last *scheduler.Record) {
 	b := p.Baton
 	switch {
 	case last.Outcome == scheduler.OutcomeFaulted:
-		a.say(Failed, "it failed for good: "+result(last), failedHint(q.Key, a.Occurrence))
+		a.say(Failed, "it failed, and has no more retries: "+result(last), failedHint(q.Key, a.Occurrence))
 	case b != nil && !b.MayRun().After(q.Now) && p.Running:
 		a.say(Waits, "it waits for its target, with a worker: "+last.Message, targetHint)
 	case b != nil:
@@ -288,8 +288,8 @@ func reasonOf(r scheduler.Reason) (why, hint string) {
 	case scheduler.ReasonPostponed:
 		return "an earlier occurrence was still waiting for its target", targetHint
 	case scheduler.ReasonCatchUp:
-		return "no scheduler ran it in time, and it was too late to make up for it",
-			`"catchUp": {"policy": "all", "window": "PT6H"} makes up for more; see the reference page jobs`
+		return "no scheduler ran it in time, and it was too late to catch up",
+			`"catchUp": {"policy": "all", "window": "PT6H"} catches up more; see the reference page jobs`
 	case scheduler.ReasonDisabled:
 		return "the job was disabled", "what falls due while a job is disabled is not made up for"
 	case scheduler.ReasonPaused:

@@ -4,7 +4,7 @@
 //	definitions ──Add──▶ Forecast ──Report──▶ Report ──Propose──▶ Report with Proposals
 //	                         └──Slots──▶ Slots of a calendar
 //
-// A [Forecast] scales to many jobs, because jobs that run in the same minutes share a class that is computed once: one
+// A [Forecast] scales to many jobs, because jobs that run in the same minutes share a class that is computed once. There is one
 // class per step and first minute for jobs with equal steps, one per text for schedules that do not depend on the job,
 // and one per pattern of minutes for the others. A job that runs every second costs no more than a job that runs every
 // minute.

@@ -87,7 +87,7 @@ func (r *reading) dropRest(entry string, t *tree, why map[string]string) {
 	}
 }
 
-// fields are the members of a document that is being made.
+// fields are the fields of a document that is being built.
 type fields []document.Member
 
 // set adds a member, unless its value is empty: a text, a number, a truth, fields, or a value.

@@ -51,7 +51,7 @@ func newRecords(types []string) records {
 		retries:   counter("carillon_retries_total", "Attempts that were not the first of their action.", "action_type"),
 		faulted:   counter("carillon_occurrences_faulted_total", "Occurrences that failed after all retries.", "action_type"),
 		skips:     counter("carillon_occurrences_skipped_total", "Due instants that did not run.", "reason"),
-		postpones: counter("carillon_occurrences_postponed_total", "Times that occurrences were put off.", "reason"),
+		postpones: counter("carillon_occurrences_postponed_total", "Times that occurrences were postponed.", "reason"),
 		lateness: prometheus.NewHistogram(histogram(
 			"carillon_attempt_lateness_seconds", "How long after it was due an attempt began.", latenessBuckets,
 		)),

@@ -190,7 +190,7 @@ const flushPatience = 2 * time.Second
 // stop accepts no more requests and finishes those in progress.
 func (a *API) stop(svc micro.Service) {
 	if err := svc.Stop(); err != nil {
-		a.log.Warn("micro service not stopped in good order", "err", err)
+		a.log.Warn("micro service not stopped gracefully", "err", err)
 	}
 	_ = a.cfg.Conn.FlushTimeout(flushPatience) // the server sends no more; earlier messages have arrived
 	a.mu.Lock()

@@ -13,7 +13,7 @@ import (
 const maxDeaths = 2
 
 // errSetAside rejects a spec that ends processes.
-var errSetAside = scheduler.Invalid("", "set aside: two processes ended while they took in this spec and nothing else; "+
+var errSetAside = scheduler.Invalid("", "set aside: two processes ended while they ingested this spec and nothing else; "+
 	"their logs may say why, and it can be published again")
 
 // enter waits until a spec may start: concurrently with others at its first delivery, otherwise alone. It returns

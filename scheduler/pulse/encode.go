@@ -5,8 +5,8 @@ import (
 	"errors"
 )
 
-// The format of an hour: this byte and then, for each minute with activity, its number, the counts in the order of
-// [Minute.counts], the number of lateness buckets, and for each bucket its distance from the previous one and its
+// The format of an hour: this byte; then, for each minute with activity, its number, the counts in the order of
+// [Minute.counts], and the number of lateness buckets; for each bucket its distance from the previous one and its
 // count. All are unsigned varints.
 const form = 1
 

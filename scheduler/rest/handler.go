@@ -83,7 +83,7 @@ func New(cfg Config) http.Handler {
 		service: cfg.Service, ready: cfg.Ready, degraded: cfg.Degraded,
 		guard: guard.Guard{
 			Identify: cfg.Identify, Rate: cfg.Rate,
-			Limited: "too many requests at once; wait a moment, or have --http-rate raised",
+			Limited: "too many concurrent requests; wait a moment, or have --http-rate raised",
 		},
 		metrics: cfg.Metrics, observed: cfg.Observe, tracer: cfg.Tracer, log: cfg.Logger, version: cfg.Version,
 	}

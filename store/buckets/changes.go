@@ -88,7 +88,7 @@ func (s *Buckets) listen(ctx context.Context, bucket string, ready func(last uin
 				end(err)
 			}
 		case <-slow:
-			end(missed(l.bucket, "they came faster than they were taken in"))
+			end(missed(l.bucket, "they came faster than they were read"))
 		case <-connection: // it may be another server, and announcements in between are lost
 			end(missed(l.bucket, "the connection was lost"))
 		case <-listening.Done():

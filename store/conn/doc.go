@@ -2,8 +2,8 @@
 // them directly and creates them. Only package store and the packages below it use [Conn]; [Config], [SettingError]
 // and [Shuts] are for users of a store.
 //
-// It guarantees that a write that returns without an error is stored, that a failed condition on the last sequence of a
-// subject is scheduler.ErrConflict, and that a read in a cluster is repeated if the server that got it hangs.
+// It guarantees that a write that returns without an error is stored. A failed condition on the last sequence of a
+// subject is scheduler.ErrConflict. A read in a cluster is repeated if the server that got it hangs.
 //
 //	New ──▶ Open: settings ──▶ OpenBucket, OpenQueue, Batched (each store) ──▶ Replicate ──▶ Start: failover, clock
 //

@@ -91,7 +91,7 @@ func inWords(err error) string {
 	case errors.Is(err, nats.ErrReconnectBufExceeded), errors.Is(err, nats.ErrConnectionReconnecting):
 		return "not connected to NATS at the moment"
 	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, jetstream.ErrNoStreamResponse):
-		return "nobody at NATS takes it: JetStream is off, or is just starting, or a stream has no leader yet"
+		return "no NATS server accepts it: JetStream is off, or is just starting, or a stream has no leader yet"
 	case errors.Is(err, jetstream.ErrAsyncPublishTimeout):
 		return "NATS did not acknowledge the write in time: its stream takes none, or the server hangs"
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, nats.ErrTimeout):

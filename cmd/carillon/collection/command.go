@@ -29,7 +29,7 @@ type Command struct {
 // Help explains collections.
 func (Command) Help() string {
 	return `Every job is in a collection, which bounds how many there may be and how often they may recur, and can stop all of
-them at once. The collection default is always there. "carillon apply" creates and changes collections from
+them together. The collection default is always there. "carillon apply" creates and changes collections from
 files; "carillon docs rest" has all that may stand there.`
 }
 

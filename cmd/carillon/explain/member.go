@@ -36,7 +36,7 @@ func New(actions scheduler.ActionReader) Documents {
 	return Documents{"job": job.Flat(envelope), "collection": scheduler.CollectionShape(actions, job).Flat(envelope)}
 }
 
-// envelope is the member of a document that holds the others.
+// envelope is the field of a document that holds the others.
 const envelope = "properties"
 
 // Find returns the field at a path, such as job.recurrence.schedule, collection.quota or

@@ -29,8 +29,8 @@ type Forecast struct {
 
 // Help shows examples.
 func (Forecast) Help() string {
-	return `Counts planned runs per minute and target, shows the peaks, and proposes edits that flatten them: jitter, which delays each
-run of a job by a fixed random share, or H in a cron schedule on the full hour, which derives the minute from the job's name.
+	return `Counts planned runs per minute and target, shows the peaks, and proposes edits that flatten them. Jitter delays each
+run of a job by a fixed random share. H in a cron schedule on the full hour derives the minute from the job's name.
 Neither makes a run earlier. Disabled jobs, retries and manual runs are not counted.
 
 --apply patches the jobs, in the order of the proposals, after a dry run of all patches. With --dry-run it stops there.

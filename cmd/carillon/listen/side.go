@@ -19,7 +19,7 @@ import (
 
 // The bounds of a side server.
 const (
-	// SideConnections limits the connections of a side server; a new one replaces the one that has been silent
+	// SideConnections limits the connections of a side server; a new one replaces the connection that has been silent
 	// longest.
 	SideConnections = 64
 

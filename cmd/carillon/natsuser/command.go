@@ -23,7 +23,7 @@ type permissions struct {
 func (permissions) Help() string {
 	return `Prints the permissions block of a user for the configuration of a NATS server. The subjects are all that the role
 needs, and nothing else: no API of JetStream, no bucket, no baton. carillon docs nats shows a whole configuration, in
-which the users have an account of their own, so that the server tells the audit log who asked.
+which the users have a separate account, so that the server gives the audit log the name of the caller.
 
 A user with a name sets its inbox prefix: nats --inbox-prefix=_INBOX_alice, or nats.CustomInboxPrefix in Go.
 

@@ -86,8 +86,8 @@ var momentLayouts = []string{
 // days is a span of days or weeks, which [time.ParseDuration] does not know.
 var days = regexp.MustCompile(`^(\d{1,5})([dw])$`)
 
-// Moment parses the time of a flag: a date or time (RFC 3339, or as this terminal shows it), the latest time of day such as
-// 12:00 that is not after now, or a duration before now, such as 90m, 2h, -2h or 7d. The error is a usage error that names
+// Moment parses the time of a flag: a date or time (RFC 3339, or as this terminal shows it); a time of day such as 12:00,
+// the latest that is not after now; or a duration before now, such as 90m, 2h, -2h or 7d. The error is a usage error that names
 // the flag. Without text, the time is zero.
 func (t *Terminal) Moment(flag, text string, now time.Time) (time.Time, error) {
 	if text == "" {

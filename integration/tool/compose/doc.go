@@ -7,7 +7,7 @@
 // In the end it compares the history with the consumer's output: each occurrence of each job ran, and arrived. Its last
 // output is a line of JSON with the measurements.
 //
-// If images cannot be pulled, it builds stand-ins for the base images, under the names that the Dockerfile and
+// If images cannot be pulled, it builds substitutes for the base images, under the names that the Dockerfile and
 // the compose file use: from BusyBox and this machine's Go, and from BusyBox and nats-server. It removes them at the
 // end. -pull uses the real images. Compiled packages are kept in the user's cache.
 //

@@ -31,7 +31,7 @@ const port = "18480"
 // answers checks that an engine responds. Without one, the error is an absence.
 func answers(ctx context.Context) error {
 	if _, err := exec.LookPath("docker"); err != nil {
-		return absence("there is no docker command")
+		return absence("docker is not installed")
 	}
 	if out, err := exec.CommandContext(ctx, "docker", "version", "--format", "{{.Server.Version}}").CombinedOutput(); err != nil {
 		return absence("no Docker engine answers: " + strings.TrimSpace(string(out)))

@@ -25,7 +25,7 @@ type base struct {
 	empty         bool     // without BusyBox, and nothing in it is root's
 }
 
-// bases are the base images of the stack, with their stand-ins.
+// bases are the base images of the stack, with their substitutes.
 var bases = []base{
 	{file: dockerfile, pattern: `(?m)^FROM (golang:\S+) AS build$`, fill: fillGo, changes: []string{
 		"ENV PATH=/usr/local/go/bin:/bin", "ENV GOCACHE=/var/cache/go-build",
@@ -33,7 +33,7 @@ var bases = []base{
 	{file: composeFile, pattern: `(?m)^ *image: (nats:\S+)$`, fill: fillNATS, changes: []string{"ENV PATH=/usr/local/bin:/bin"}},
 }
 
-// build builds the images of the stack, on stand-ins unless the real base images are present or can be pulled.
+// build builds the images of the stack, on substitutes unless the real base images are present or can be pulled.
 func (r *run) build(ctx context.Context) error {
 	if !r.pull {
 		if err := r.standIns(ctx); err != nil {

@@ -17,7 +17,7 @@ func main() {
 	r := run{out: os.Stdout}
 	f := fresh{out: os.Stdout}
 	flag.StringVar(&r.profile, "profile", "local", "profile of the compose file: local or cluster")
-	flag.BoolVar(&r.pull, "pull", false, "pull the base images instead of making stand-ins")
+	flag.BoolVar(&r.pull, "pull", false, "pull the base images instead of substitutes")
 	clone := flag.Bool("fresh", false, "try the README's two commands in a clone in an empty container, instead of the stack")
 	flag.StringVar(&f.tests, "tests", "-short ./...", "with -fresh: `arguments` of go test; empty: none")
 	flag.Parse()

@@ -42,7 +42,7 @@ func (m usedModule) licences() ([]string, error) {
 		}
 	}
 	if len(ids) == 0 {
-		return nil, fmt.Errorf("%s: nobody knows the licence", files[0])
+		return nil, fmt.Errorf("%s: unknown licence", files[0])
 	}
 	return slices.Sorted(maps.Keys(ids)), nil
 }

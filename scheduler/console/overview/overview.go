@@ -26,7 +26,7 @@ var page = frame.Templates(files, "*.html")
 // Source provides the activity of all schedulers of a store. It caches its answers briefly, so frequent calls are
 // cheap.
 type Source interface {
-	// Board returns the live statistics of all schedulers. With an error, it has those of this scheduler, and the last
+	// Board returns the live statistics of all schedulers. With an error, it has the statistics of this scheduler, and the last
 	// known ones of the others.
 	Board(ctx context.Context) (*pulse.Board, error)
 
@@ -40,7 +40,7 @@ type room struct {
 	due     *look.Looks[due]
 }
 
-// Paths of the page, in addition to that of its live parts.
+// Paths of the page, in addition to the path of its live parts.
 const (
 	path       = "/"
 	eventsPath = frame.Root + "/overview/events"

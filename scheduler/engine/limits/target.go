@@ -81,7 +81,7 @@ func (t *target) idle(now time.Time) bool {
 }
 
 // quick reports whether runs that wait get the next slot soon: when an attempt
-// ends, and not by a rate or a circuit.
+// ends, and not by a rate or a circuit breaker.
 func (t *target) quick() bool {
 	return !t.slots.slow && (t.rule == nil || t.slots.inFlight > 0 && t.rule.Rate == 0)
 }

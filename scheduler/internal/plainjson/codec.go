@@ -18,7 +18,7 @@ type Codec struct {
 	err   error // while it was written
 
 	pos   int
-	first bool // no member of the object was read yet
+	first bool // no field of the object was read yet
 	bad   bool
 }
 

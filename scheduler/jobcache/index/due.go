@@ -69,7 +69,7 @@ type sample struct {
 // census is a count in progress.
 type census struct {
 	now    int64   // milliseconds since 1970
-	until  []int64 // likewise
+	until  []int64 // milliseconds since 1970
 	within []int
 
 	jobs, enabled int

@@ -240,7 +240,7 @@ func (x *Index) Progress() Progress {
 	return p
 }
 
-// lagPatience is how long a search waits until the index has been told what was stored before the search began.
+// lagPatience is how long a search waits until the index has received the changes before the search.
 const lagPatience = time.Second
 
 // Current reports whether the index knows of every definition that is stored now, for which it may wait a moment. It

@@ -36,7 +36,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) (int,
 	flags.SetOutput(stderr)
 	asJSON := flags.Bool("json", false, "write a line of JSON for each client and operation instead of the table")
 	list := flags.Bool("list", false, "list the clients instead of running them")
-	atOnce := flags.Int("at-once", 1, "how many suites run at once; times are true with 1 alone")
+	atOnce := flags.Int("at-once", 1, "how many suites run in parallel; times are meaningful only with 1")
 	patience := flags.Duration("patience", 3*time.Minute, "how long the suite of a client may take")
 	flags.Usage = func() {
 		fmt.Fprint(stderr, "usage: go run ./integration/suite/sdk/run [-json] [-list] [-at-once N] [-patience TIME] [WORD ...]\n\n"+

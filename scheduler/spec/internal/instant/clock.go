@@ -16,7 +16,7 @@ import (
 //
 // An interval with one offset shows each local time once, so it is searched as it is. The change of the clock
 // at its start adds to that: after a jump forward, the seconds that were jumped over; after a jump
-// back, the seconds that are shown again are left out if they shall happen once. No instant comes twice and none is out
+// back, the seconds that are shown again are left out if they are to happen once. No instant comes twice and none is out
 // of order, because every search is one for instants.
 type clock struct {
 	set    *localtime.Set

@@ -54,7 +54,7 @@ type Context struct {
 	// DST replaces parts of the rule's own policy at changes of the clock.
 	DST instant.DST
 
-	// Start is the job's startTime. Nothing is due before it, and it is the default anchor of rules that count from an
+	// Start is the job's startTime. No occurrence is due before it, and it is the default anchor of rules that count from an
 	// instant. Zero: none.
 	Start time.Time
 
@@ -132,7 +132,7 @@ func Join(problems []*SyntaxError, most int) error {
 // Hash replaces the job's name where a schedule leaves a position open: an H of dsari's cron, a part that a dsari RRULE
 // omits. It spreads jobs evenly, and its positions are stable.
 //
-// The values are those of croniter 6.3, so that migrated jobs keep their times: position i of a field is (crc32(name)
+// The values equal croniter 6.3, so that migrated jobs keep their times: position i of a field is (crc32(name)
 // >> field) modulo the number of values.
 type Hash uint32
 

@@ -42,7 +42,7 @@ var ambiguousIDs = map[string][]string{
 const maxOffset = 18 * 60
 
 // offsetOf parses an offset from UTC and returns it in minutes east: Z, UT, +5, -08, +0530, +05:30, also after UTC, GMT
-// or UT. Its signs are those of ISO 8601, the opposite of Etc/GMT+5.
+// or UT. It has the signs of ISO 8601, the opposite of Etc/GMT+5.
 func offsetOf(name string) (minutes int, ok bool) {
 	if name == "Z" || name == "UT" {
 		return 0, true

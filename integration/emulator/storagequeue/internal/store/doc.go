@@ -6,7 +6,7 @@
 //     slightly earlier.
 //  3. The caller passes the time, which never runs backwards, even between concurrent calls. No method returns an expired
 //     message; its memory is freed at the next use of its queue.
-//  4. Messages are received in the order in which they became visible, and those of one time in order of arrival.
+//  4. Messages are received in the order in which they became visible, and at one time in order of arrival.
 //  5. The file is rewritten when its size has doubled since the last rewrite, and after opening a long one. The call that
 //     notices it does the work; others continue.
 //

@@ -231,10 +231,10 @@ func (s *Store) changeQueue(name Name, r record) error {
 	})
 }
 
-// maxOvertaking limits how far a call's time can be behind that of a concurrent call that got the lock first.
+// maxOvertaking limits how far a call's time can be behind a concurrent call that got the lock first.
 const maxOvertaking = time.Second
 
-// settle returns the time of a call, at least that of earlier calls: otherwise an overtaken call would not see a
+// settle returns the time of a call, not before earlier calls: otherwise an overtaken call would not see a
 // message that was put in between. It follows a clock that was set back. The caller holds the lock.
 func (s *Store) settle(now time.Time) time.Time {
 	if behind := s.latest.Sub(now); behind <= 0 || behind > maxOvertaking {

@@ -143,7 +143,7 @@ func (n *node) child(name string) *node {
 			continue
 		}
 		if found != nil {
-			n.fail(InvalidXML.With("Reason", "the element "+name+" is there more than once"))
+			n.fail(InvalidXML.With("Reason", "the element "+name+" is not unique"))
 		}
 		found = c
 	}
