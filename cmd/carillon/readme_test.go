@@ -39,7 +39,7 @@ const tourFile = "examples/README.md"
 
 // documents are the files that people read, below root.
 func documents() []string {
-	files := []string{"README.md", ".github/CONTRIBUTING.md", ".github/BENCHMARKS.md", ".github/TESTING.md", tourFile}
+	files := []string{"README.md", ".github/CONTRIBUTING.md", ".github/BENCHMARKS.md", ".github/TESTING.md", ".github/SECURITY.md", tourFile}
 	for _, p := range docs.Pages() {
 		files = append(files, pageFolder+p.File)
 	}
