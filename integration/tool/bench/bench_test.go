@@ -297,26 +297,30 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// TestCapacity checks that the page of high availability has the capacity tables.
+// TestCapacity checks that BENCHMARKS has the table of costs, and the page of high availability the example.
 func TestCapacity(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile(filepath.Join("..", "..", "..", "cmd", "carillon", "docs", "guides", "high-availability.md"))
-	if err != nil {
-		t.Fatal(err)
+	var pages []byte
+	for _, file := range []string{".github/BENCHMARKS.md", "cmd/carillon/docs/guides/high-availability.md"} {
+		page, err := os.ReadFile(filepath.Join("..", "..", "..", filepath.FromSlash(file)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages = append(pages, page...)
 	}
 	var tables bytes.Buffer
 	if err := writeCapacity(&tables, filepath.Join("testdata", "capacity")); err != nil {
 		t.Fatal(err)
 	}
 	spaces := regexp.MustCompile(` +`)
-	text := spaces.ReplaceAllString(string(page), " ")
+	text := spaces.ReplaceAllString(string(pages), " ")
 	rows := strings.FieldsFunc(spaces.ReplaceAllString(tables.String(), " "), func(r rune) bool { return r == '\n' })
 	if len(rows) < 20 {
 		t.Errorf("%d rows", len(rows))
 	}
 	for _, row := range rows {
 		if !strings.Contains(text, row) {
-			t.Errorf("the page has no row\n%s", row)
+			t.Errorf("neither page has the row\n%s", row)
 		}
 	}
 }
