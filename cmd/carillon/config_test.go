@@ -2,45 +2,37 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"os"
-	"regexp"
 	"slices"
 	"testing"
 
 	"github.com/alecthomas/kong"
-	"github.com/google/go-cmp/cmp"
 
+	"github.com/carillon-sched/carillon/cmd/carillon/docs/doctable"
 	"github.com/carillon-sched/carillon/cmd/carillon/settings"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 )
 
-// TestConfigurationPage compares the list of the page with the flags of serve, and which are live.
+// TestConfigurationPage compares the list of the page with the flags of serve, their defaults, and which are live.
 func TestConfigurationPage(t *testing.T) {
 	parser, _ := newParser(&terminal.Terminal{Out: io.Discard, Err: io.Discard})
 	i := slices.IndexFunc(parser.Model.Children, func(n *kong.Node) bool { return n.Name == "serve" })
-	var want []string
+	var rows [][]string
 	for _, flag := range settings.Flags(parser.Model.Children[i]) {
-		row := flag.Name
+		row := []string{"`" + flag.Name + "`", "", ""}
+		if text := cmp.Or(flag.Default, map[bool]string{true: "false"}[flag.IsBool()]); text != "" {
+			row[1] = "`" + text + "`"
+		}
 		if flag.Tag.Has("live") {
-			row += " live"
+			row[2] = "yes"
 		}
-		want = append(want, row)
+		rows = append(rows, row)
 	}
-	slices.Sort(want)
-	var listed []string
-	page := read(t, pageFile("configuration"))
-	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z-]+)` +\\|[^|]*\\| (yes)? *\\|$").FindAllStringSubmatch(page, -1) {
-		row := m[1]
-		if m[2] != "" {
-			row += " live"
-		}
-		listed = append(listed, row)
-	}
-	slices.Sort(listed)
-	if diff := cmp.Diff(want, listed); diff != "" {
-		t.Errorf("the page lists others than there are (-flags +page):\n%s", diff)
-	}
+	slices.SortFunc(rows, func(a, b []string) int { return cmp.Compare(a[0], b[0]) })
+	rows = append([][]string{{"setting", "default", "live"}}, rows...)
+	doctable.Check(t, "docs/reference/configuration.md", "## All settings", rows)
 }
 
 // TestSettingsSchema compares the file that editors use with the flags.

@@ -24,7 +24,7 @@ func Check(t *testing.T, page, heading string, rows [][]string) [][]string {
 		t.Fatal(err)
 	}
 	text := string(data)
-	before, after, ok := strings.Cut("\n"+text, "\n"+heading+"\n")
+	before, after, ok := strings.Cut("\n"+text+"\n", "\n"+heading+"\n")
 	start, old, found := strings.Cut(after, "\n| ")
 	old, rest, ended := strings.Cut(old, "\n\n")
 	if !ok || !found || !ended {
@@ -42,7 +42,8 @@ func Check(t *testing.T, page, heading string, rows [][]string) [][]string {
 		}
 		rows[i] = slices.Concat(row, written[at][len(row):])
 	}
-	got := strings.TrimPrefix(before+"\n"+heading+"\n"+start+"\n"+format(rows)+"\n"+rest, "\n")
+	got := before + "\n" + heading + "\n" + start + "\n" + format(rows) + "\n" + rest
+	got = got[1 : len(got)-1] // without the line breaks added above
 	if *update {
 		if err := os.WriteFile(page, []byte(got), 0o600); err != nil {
 			t.Fatal(err)
