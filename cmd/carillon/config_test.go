@@ -19,8 +19,10 @@ import (
 func TestConfigurationPage(t *testing.T) {
 	parser, _ := newParser(&terminal.Terminal{Out: io.Discard, Err: io.Discard})
 	i := slices.IndexFunc(parser.Model.Children, func(n *kong.Node) bool { return n.Name == "serve" })
-	var rows [][]string
-	for _, flag := range settings.Flags(parser.Model.Children[i]) {
+	rows := [][]string{{"setting", "default", "live"}}
+	flags := settings.Flags(parser.Model.Children[i])
+	slices.SortFunc(flags, func(a, b *kong.Flag) int { return cmp.Compare(a.Name, b.Name) })
+	for _, flag := range flags {
 		row := []string{"`" + flag.Name + "`", "", ""}
 		if text := cmp.Or(flag.Default, map[bool]string{true: "false"}[flag.IsBool()]); text != "" {
 			row[1] = "`" + text + "`"
@@ -30,8 +32,6 @@ func TestConfigurationPage(t *testing.T) {
 		}
 		rows = append(rows, row)
 	}
-	slices.SortFunc(rows, func(a, b []string) int { return cmp.Compare(a[0], b[0]) })
-	rows = append([][]string{{"setting", "default", "live"}}, rows...)
 	doctable.Check(t, "docs/reference/configuration.md", "## All settings", rows)
 }
 
