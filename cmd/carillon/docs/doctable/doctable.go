@@ -14,7 +14,7 @@ import (
 
 var update = flag.Bool("update", false, "write the generated tables of the pages")
 
-// Check compares the first table below a heading of a page with rows, the first of which is the table's header. A row
+// Check compares the first table below a heading of a page with rows. The first row is the table's header. A row
 // with fewer cells than the header keeps the hand-written cells of the page's row with the same first cell. With
 // -update, Check writes the table. It returns all rows.
 func Check(t *testing.T, page, heading string, rows [][]string) [][]string {
@@ -68,7 +68,7 @@ func cells(table string) (rows [][]string) {
 	return rows
 }
 
-// format aligns the rows of a table, the first of which is its header.
+// format aligns the rows of a table. The first row is its header.
 func format(rows [][]string) string {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
