@@ -12,7 +12,7 @@ import (
 
 // moves records the transitions of a slot.
 type moves struct {
-	*world
+	*harness
 
 	ctx  context.Context //nolint:containedctx // of the test
 	slot scheduler.BatonKey
@@ -205,7 +205,7 @@ func TestMoves(t *testing.T) {
 	for _, slot := range []scheduler.BatonKey{own, beside("x1")} {
 		for _, test := range tests {
 			t.Run(test.name+" "+slot.Detached, func(t *testing.T) {
-				inBubble(t, func(t *testing.T, w *world) {
+				inBubble(t, func(t *testing.T, w *harness) {
 					err := test.move(&moves{w, t.Context(), slot})
 					mustBe(t, "the move", err, test.want)
 					m := &moves{w, t.Context(), slot}
@@ -229,7 +229,7 @@ func TestCanceledTimerNeverFires(t *testing.T) {
 		"cleared":  func(m *moves, _ uint64) error { return m.store.Clear(m.ctx, m.slot.Key, nil) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, w *world) {
+			inBubble(t, func(t *testing.T, w *harness) {
 				m := &moves{w, t.Context(), own}
 				w.must(move(m, m.armed()))
 				time.Sleep(time.Hour)
@@ -243,7 +243,7 @@ func TestCanceledTimerNeverFires(t *testing.T) {
 
 // TestTimerIsExact: a baton fires at most 250 ms after its time, which has nanosecond resolution.
 func TestTimerIsExact(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		due := time.Now().Add(90*time.Second + 123456789*time.Nanosecond)
 		w.must(w.store.ScheduleAt(t.Context(), own, []byte("b"), due, 0))
 		time.Sleep(time.Until(due) - time.Millisecond)
@@ -259,7 +259,7 @@ func TestTimerIsExact(t *testing.T) {
 
 // TestClear: Clear removes every baton of a job and none of another.
 func TestClear(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		ctx, later := t.Context(), time.Now().Add(time.Hour)
 		slots := []scheduler.BatonKey{own, beside("x1"), beside("x2")}
 		for _, k := range alike {
@@ -286,7 +286,7 @@ func TestClear(t *testing.T) {
 
 // TestClearRemovesMovedBaton replaces the waiting baton between the look and the removal.
 func TestClearRemovesMovedBaton(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		ctx, later := t.Context(), time.Now().Add(time.Hour)
 		body := (&scheduler.Baton{UID: "uid"}).Encode()
 		w.must(w.store.ScheduleAt(ctx, own, body, later, 0))
@@ -308,7 +308,7 @@ func TestClearRemovesMovedBaton(t *testing.T) {
 // TestClearLeavesOthersWithTheirWorkers clears a job while workers hold older and newer batons of other jobs. Without
 // an acknowledgement, all of these are redelivered.
 func TestClearLeavesOthersWithTheirWorkers(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		ctx := t.Context()
 		for _, slot := range []scheduler.BatonKey{{Key: alike[0]}, own, {Key: alike[1]}, beside("x1"), {Key: alike[2]}, beside("x2")} {
 			w.must(w.store.Fire(ctx, slot, []byte(slot.String()), 0))
@@ -342,7 +342,7 @@ func TestClearLeavesOthersWithTheirWorkers(t *testing.T) {
 
 // TestFindBatons: FindBatons returns waiting and running batons in all lanes, but no detached ones.
 func TestFindBatons(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		ctx, later := t.Context(), time.Now().Add(time.Hour)
 		w.must(w.store.ScheduleAt(ctx, own, []byte("t"), later, 0))
 		w.must(w.store.Fire(ctx, scheduler.BatonKey{Key: alike[0]}, []byte("f"), 0))
@@ -377,7 +377,7 @@ func TestFindBatons(t *testing.T) {
 
 // TestEachBaton: EachBaton lists every slot with a baton, and a slot with two batons twice.
 func TestEachBaton(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		ctx, later := t.Context(), time.Now().Add(time.Hour)
 		list := func() (all []string) {
 			w.must(w.store.EachBaton(ctx, 0, func(slot scheduler.BatonKey, waiting bool) error {
@@ -412,7 +412,7 @@ func TestEachBaton(t *testing.T) {
 
 // TestUnavailable checks the error of every operation without a connection.
 func TestUnavailable(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		ctx, s := t.Context(), w.store
 		w.nc.Close()
 		nothing := func(scheduler.Stored) error { return nil }

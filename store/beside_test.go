@@ -16,7 +16,7 @@ import (
 
 // TestOpenBesideChangesNothing opens an existing store with different settings, and a missing one.
 func TestOpenBesideChangesNothing(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		configs := func() map[string]jetstream.StreamConfig {
 			all := map[string]jetstream.StreamConfig{}
 			streams := w.js.ListStreams(t.Context())
@@ -54,7 +54,7 @@ func TestOpenBesideChangesNothing(t *testing.T) {
 
 // TestFindDetached finds batons of detached runs: a few, and so many that the server refuses a single request.
 func TestFindDetached(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		ctx := t.Context()
 		find := func() (names []string, running int) {
 			w.must(w.store.FindDetached(ctx, append([]scheduler.Key{job}, alike...), func(slot scheduler.BatonKey, st scheduler.Stored, runs bool) {

@@ -16,8 +16,8 @@ import (
 	"github.com/carillon-sched/carillon/store/storetest"
 )
 
-// world is a store on a real server, on fake time.
-type world struct {
+// harness is a store on a real server, on fake time.
+type harness struct {
 	t      *testing.T
 	server *server.Server
 	nc     *nats.Conn // of the store
@@ -26,10 +26,10 @@ type world struct {
 }
 
 // inBubble runs f on fake time, with a store that retains history for 2 h and final jobs for 3 h.
-func inBubble(t *testing.T, f func(t *testing.T, w *world)) {
+func inBubble(t *testing.T, f func(t *testing.T, w *harness)) {
 	t.Helper()
 	storetest.Test(t, func(t *testing.T) {
-		w := &world{t: t, server: storetest.Server(t)}
+		w := &harness{t: t, server: storetest.Server(t)}
 		w.nc, w.store = w.open()
 		js, err := jetstream.New(storetest.Connect(t, w.server))
 		if err != nil {
@@ -41,7 +41,7 @@ func inBubble(t *testing.T, f func(t *testing.T, w *world)) {
 }
 
 // open opens the store on a separate connection, like another process.
-func (w *world) open() (*nats.Conn, *store.Store) {
+func (w *harness) open() (*nats.Conn, *store.Store) {
 	w.t.Helper()
 	nc := storetest.Connect(w.t, w.server)
 	st, err := open(w.t, nc, store.Config{HistoryAge: 2 * time.Hour, FinalAge: 3 * time.Hour})
@@ -52,7 +52,7 @@ func (w *world) open() (*nats.Conn, *store.Store) {
 }
 
 // must fails the test on an error that is not under test.
-func (w *world) must(err error) {
+func (w *harness) must(err error) {
 	w.t.Helper()
 	if err != nil {
 		w.t.Fatal(err)
@@ -73,7 +73,7 @@ func mustBe(t *testing.T, what string, err, want error) {
 }
 
 // messages returns the number of messages in a stream.
-func (w *world) messages(stream string) uint64 {
+func (w *harness) messages(stream string) uint64 {
 	w.t.Helper()
 	st, err := w.js.Stream(w.t.Context(), stream)
 	w.must(err)

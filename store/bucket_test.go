@@ -13,21 +13,21 @@ import (
 )
 
 // inBuckets runs f for each bucket of a store.
-func inBuckets(t *testing.T, f func(t *testing.T, w *world, b scheduler.Bucket)) {
+func inBuckets(t *testing.T, f func(t *testing.T, w *harness, b scheduler.Bucket)) {
 	t.Helper()
-	for name, of := range map[string]func(w *world) scheduler.Bucket{
-		"collections": func(w *world) scheduler.Bucket { return w.store.Collections() },
-		"secrets":     func(w *world) scheduler.Bucket { return w.store.Secrets() },
+	for name, of := range map[string]func(w *harness) scheduler.Bucket{
+		"collections": func(w *harness) scheduler.Bucket { return w.store.Collections() },
+		"secrets":     func(w *harness) scheduler.Bucket { return w.store.Secrets() },
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, w *world) { f(t, w, of(w)) })
+			inBubble(t, func(t *testing.T, w *harness) { f(t, w, of(w)) })
 		})
 	}
 }
 
 // TestBucket makes each write from each state. A conflict changes nothing.
 func TestBucket(t *testing.T) {
-	inBuckets(t, func(t *testing.T, _ *world, b scheduler.Bucket) {
+	inBuckets(t, func(t *testing.T, _ *harness, b scheduler.Bucket) {
 		ctx := t.Context()
 		is := func(name, want string, revision uint64) {
 			t.Helper()
@@ -65,7 +65,7 @@ func TestBucket(t *testing.T) {
 
 // TestSaveAfter: a value that depends on others is saved only while they are unchanged.
 func TestSaveAfter(t *testing.T) {
-	inBuckets(t, func(t *testing.T, w *world, named scheduler.Bucket) {
+	inBuckets(t, func(t *testing.T, w *harness, named scheduler.Bucket) {
 		b := named.(scheduler.CheckedBucket)
 		ctx := t.Context()
 		fine := func() error { return nil }
@@ -103,7 +103,7 @@ func TestSaveAfter(t *testing.T) {
 
 // TestBucketsAreApart: a collection and a secret can have the same name.
 func TestBucketsAreApart(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		_, err := w.store.Collections().Save(t.Context(), "a", []byte("collection"), 0)
 		w.must(err)
 		_, err = w.store.Secrets().Load(t.Context(), "a")
@@ -112,7 +112,7 @@ func TestBucketsAreApart(t *testing.T) {
 }
 
 func TestEachValue(t *testing.T) {
-	inBuckets(t, func(t *testing.T, w *world, b scheduler.Bucket) {
+	inBuckets(t, func(t *testing.T, w *harness, b scheduler.Bucket) {
 		ctx := t.Context()
 		each := func() (all []string) {
 			w.must(b.Each(ctx, func(st scheduler.Stored) error {
@@ -145,15 +145,15 @@ func TestEachValue(t *testing.T) {
 // fails.
 func TestWatchValues(t *testing.T) {
 	ends := map[string]struct {
-		do   func(w *world, cancel func())
+		do   func(w *harness, cancel func())
 		want error
 	}{
-		"ended":           {func(_ *world, cancel func()) { cancel() }, nil},
-		"connection lost": {func(w *world, _ func()) { w.nc.Close() }, scheduler.ErrUnavailable},
+		"ended":           {func(_ *harness, cancel func()) { cancel() }, nil},
+		"connection lost": {func(w *harness, _ func()) { w.nc.Close() }, scheduler.ErrUnavailable},
 	}
 	for name, end := range ends {
 		t.Run(name, func(t *testing.T) {
-			inBuckets(t, func(t *testing.T, w *world, b scheduler.Bucket) {
+			inBuckets(t, func(t *testing.T, w *harness, b scheduler.Bucket) {
 				for _, name := range []string{"a", "b"} {
 					_, err := b.Save(t.Context(), name, []byte("of "+name), 0)
 					w.must(err)
@@ -200,7 +200,7 @@ func TestWatchValues(t *testing.T) {
 
 // TestWatchEndsWithConnection reconnects a watch to a server that may have lost its consumer.
 func TestWatchEndsWithConnection(t *testing.T) {
-	inBuckets(t, func(t *testing.T, w *world, b scheduler.Bucket) {
+	inBuckets(t, func(t *testing.T, w *harness, b scheduler.Bucket) {
 		ready, ended := make(chan struct{}), make(chan error, 1)
 		go func() {
 			ended <- b.Watch(t.Context(), func() { close(ready) }, func(string, uint64, []byte) {})
@@ -218,7 +218,7 @@ func TestWatchEndsWithConnection(t *testing.T) {
 
 // TestWatchManyValues watches more values than one request returns, and deletes one during the read.
 func TestWatchManyValues(t *testing.T) {
-	inBuckets(t, func(t *testing.T, w *world, b scheduler.Bucket) {
+	inBuckets(t, func(t *testing.T, w *harness, b scheduler.Bucket) {
 		const n = 600
 		for i := range n {
 			_, err := b.Save(t.Context(), fmt.Sprintf("v%d", i), []byte("x"), 0)

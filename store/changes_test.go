@@ -80,18 +80,18 @@ func write(t *testing.T, s *store.Store, bucket, name string) {
 }
 
 // inWatched runs f for each watched bucket of a store.
-func inWatched(t *testing.T, f func(t *testing.T, w *world, bucket string)) {
+func inWatched(t *testing.T, f func(t *testing.T, w *harness, bucket string)) {
 	t.Helper()
 	for _, bucket := range watched {
 		t.Run(bucket, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, w *world) { f(t, w, bucket) })
+			inBubble(t, func(t *testing.T, w *harness) { f(t, w, bucket) })
 		})
 	}
 }
 
 // TestMissedChangeEndsWatch suppresses the announcement of one change, but not of the next: the watch ends immediately.
 func TestMissedChangeEndsWatch(t *testing.T) {
-	inWatched(t, func(t *testing.T, w *world, bucket string) {
+	inWatched(t, func(t *testing.T, w *harness, bucket string) {
 		ended := watchOf(t, w.store, bucket, func(name string) { t.Errorf("told of %s", name) })
 		time.Sleep(time.Minute) // it has queried the last change, and none is missing
 		began := time.Now()
@@ -108,7 +108,7 @@ func TestMissedChangeEndsWatch(t *testing.T) {
 
 // TestMissedLastChangeEndsWatch suppresses the announcement of the last change.
 func TestMissedLastChangeEndsWatch(t *testing.T) {
-	inWatched(t, func(t *testing.T, w *world, bucket string) {
+	inWatched(t, func(t *testing.T, w *harness, bucket string) {
 		heard := make(chan string, 10)
 		ended := watchOf(t, w.store, bucket, func(name string) { heard <- name })
 		write(t, w.store, bucket, "told")
@@ -129,7 +129,7 @@ func TestMissedLastChangeEndsWatch(t *testing.T) {
 
 // TestAnotherBucketEndsWatch deletes and recreates a watched bucket.
 func TestAnotherBucketEndsWatch(t *testing.T) {
-	inWatched(t, func(t *testing.T, w *world, bucket string) {
+	inWatched(t, func(t *testing.T, w *harness, bucket string) {
 		time.Sleep(time.Minute)
 		ended := watchOf(t, w.store, bucket, func(string) {})
 		st, err := w.js.Stream(t.Context(), "KV_carillon-"+bucket)
@@ -191,7 +191,7 @@ func TestUntoldChangesAreWatched(t *testing.T) {
 
 // TestWatchEndsWithoutServer queries the last change while the server is down.
 func TestWatchEndsWithoutServer(t *testing.T) {
-	inWatched(t, func(t *testing.T, w *world, bucket string) {
+	inWatched(t, func(t *testing.T, w *harness, bucket string) {
 		ended := watchOf(t, w.store, bucket, func(string) {})
 		w.server.Shutdown()
 		w.server.WaitForShutdown()

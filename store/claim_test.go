@@ -17,7 +17,7 @@ import (
 const quick = 2500 * time.Millisecond
 
 // ackWait returns the server's current ack wait.
-func (w *world) ackWait() time.Duration {
+func (w *harness) ackWait() time.Duration {
 	w.t.Helper()
 	c, err := w.js.Consumer(w.t.Context(), "CARILLON_TIMERS_0", "workers")
 	w.must(err)
@@ -25,7 +25,7 @@ func (w *world) ackWait() time.Duration {
 }
 
 // setAckWait sets the server's ack wait.
-func (w *world) setAckWait(d time.Duration) {
+func (w *harness) setAckWait(d time.Duration) {
 	w.t.Helper()
 	c, err := w.js.Consumer(w.t.Context(), "CARILLON_TIMERS_0", "workers")
 	w.must(err)
@@ -38,7 +38,7 @@ func (w *world) setAckWait(d time.Duration) {
 // TestVanishedProcess: messages of a killed process reach another one within 3 s, all of them, each once, and other
 // processes keep theirs.
 func TestVanishedProcess(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		const each = 40
 		a, b, c := w.holder(each), w.holder(each), w.holder(each)
 		w.fire(3 * each)
@@ -83,7 +83,7 @@ func TestVanishedProcess(t *testing.T) {
 // TestClaimWithoutOneQueue claims messages of a killed process while another queue does not answer, such as one without
 // a leader.
 func TestClaimWithoutOneQueue(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		a, b := w.holder(5), w.holder(0)
 		w.fire(5)
 		if n := len(a.all(time.Second)); n != 5 {
@@ -100,7 +100,7 @@ func TestClaimWithoutOneQueue(t *testing.T) {
 
 // TestPredecessor: a new process immediately takes over the messages of its predecessor, and none of a live process.
 func TestPredecessor(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		a, b := w.holder(5), w.holder(5)
 		w.fire(10)
 		if n := len(a.all(time.Second)) + len(b.all(time.Second)); n != 10 {
@@ -128,10 +128,10 @@ func TestPredecessor(t *testing.T) {
 func TestLateTakeover(t *testing.T) {
 	tests := []struct {
 		name  string
-		other func(w *world)
+		other func(w *harness)
 	}{
-		{"a process that holds something is connected and does not answer", func(w *world) { w.sleeper() }},
-		{"a process works, too, that may not tell of its presence", func(w *world) {
+		{"a process that holds something is connected and does not answer", func(w *harness) { w.sleeper() }},
+		{"a process works, too, that may not tell of its presence", func(w *harness) {
 			kv, err := w.js.KeyValue(w.t.Context(), "carillon-settings")
 			w.must(err)
 			_, err = kv.Put(w.t.Context(), "written", []byte("1"))
@@ -140,7 +140,7 @@ func TestLateTakeover(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, w *world) {
+			inBubble(t, func(t *testing.T, w *harness) {
 				a, b := w.holder(1), w.holder(0)
 				w.fire(1)
 				d := a.take()
@@ -161,7 +161,7 @@ func TestLateTakeover(t *testing.T) {
 // TestClaimerVanishes: if a process dies during its claim, the others renew their leases until they have restored the
 // ack wait.
 func TestClaimerVanishes(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		a, b := w.holder(30), w.holder(30)
 		w.fire(60)
 		if n := len(a.all(time.Second)) + len(b.all(time.Second)); n != 60 {
@@ -188,7 +188,7 @@ func TestClaimerVanishes(t *testing.T) {
 // TestNotWaitedFor: a process that could not renew its leases before a claim starts none of its messages and sends
 // nothing to the server. Messages that no other process holds are redelivered soon.
 func TestNotWaitedFor(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		a := w.holder(2)
 		w.fire(1)
 		before := a.take()
@@ -237,7 +237,7 @@ type taker struct {
 }
 
 // taker starts a process with room for n specs.
-func (w *world) taker(n int64) *taker {
+func (w *harness) taker(n int64) *taker {
 	w.t.Helper()
 	nc, s := w.open()
 	x := &taker{nc: nc, got: make(chan scheduler.PublishedSpec, 1000), wake: make(chan struct{}, 1), ended: make(chan struct{})}
@@ -276,7 +276,7 @@ func (x *taker) all(d time.Duration) map[uint64]scheduler.PublishedSpec {
 // TestVanishedSpecs: specs of a killed process reach another one like batons: within 3 s, each once, and others keep
 // theirs.
 func TestVanishedSpecs(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		const each = 40
 		a, b, c := w.taker(each), w.taker(each), w.taker(each)
 		for i := range 3 * each {

@@ -90,7 +90,7 @@ func TestClaimInCluster(t *testing.T) {
 	t.Parallel()
 	storetest.DropTimers() // timers left by bubbles
 	servers := startCluster(t)
-	w := &world{t: t}
+	w := &harness{t: t}
 	join := func(s *server.Server, n int) *holder {
 		t.Helper()
 		st, nc := openReplicated(t, s)

@@ -54,7 +54,7 @@ func openPatiently(t *testing.T, nc *nats.Conn, cfg store.Config) *store.Store {
 		if err == nil {
 			return st
 		}
-		if !conn.Passing(err) || time.Now().After(deadline) {
+		if !conn.IsTransient(err) || time.Now().After(deadline) {
 			t.Fatal(err)
 		}
 	}

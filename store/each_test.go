@@ -11,7 +11,7 @@ import (
 
 // TestEachJobFrom reads the definitions and delete markers since a revision, but none written during the read.
 func TestEachJobFrom(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		key := func(name string) scheduler.Key { return scheduler.Key{Collection: "c", Job: name} }
 		save := func(name, body string, replaces uint64) uint64 {
 			revision, err := w.store.SaveJob(t.Context(), key(name), []byte(body), replaces, false)

@@ -13,7 +13,7 @@ import (
 // TestFollowSurvivesItsConnection: the server repeatedly closes a follower's connection while records are stored. The
 // follower misses and repeats none.
 func TestFollowSurvivesItsConnection(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		_, writer := w.open()
 		f := w.follow(job, 0)
 		time.Sleep(time.Second) // its consumer exists
@@ -43,7 +43,7 @@ func TestFollowSurvivesItsConnection(t *testing.T) {
 
 // TestRecordsFrom reads a history in order, across removed records.
 func TestRecordsFrom(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		var err error
 		w.store, err = open(t, storetest.Connect(t, w.server), store.Config{HistoryPerJob: 1000, HistoryAge: 2 * time.Hour})
 		w.must(err)

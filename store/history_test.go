@@ -15,13 +15,13 @@ import (
 )
 
 // record appends a record with the message text.
-func (w *world) record(k scheduler.Key, outcome scheduler.Outcome, text string) {
+func (w *harness) record(k scheduler.Key, outcome scheduler.Outcome, text string) {
 	w.t.Helper()
 	w.must(w.store.Append(w.t.Context(), &scheduler.Record{Job: k, Outcome: outcome, Message: text, Ended: time.Now()}))
 }
 
 // recent returns the messages of up to n records.
-func (w *world) recent(k scheduler.Key, before uint64, n int, outcomes ...scheduler.Outcome) (all []string) {
+func (w *harness) recent(k scheduler.Key, before uint64, n int, outcomes ...scheduler.Outcome) (all []string) {
 	w.t.Helper()
 	w.must(w.store.Recent(w.t.Context(), k, before, outcomes, func(r *scheduler.Record) bool {
 		if r.Job != k || r.Sequence == 0 || r.Stored.IsZero() {
@@ -40,7 +40,7 @@ func TestRecent(t *testing.T) {
 		faulted, skipped  = scheduler.OutcomeFaulted, scheduler.OutcomeSkipped
 	)
 	type outcomes = []scheduler.Outcome
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.record(alike[0], completed, "alike") // 1
 		for i, o := range []scheduler.Outcome{completed, failed, failed, faulted, skipped, completed} {
 			w.record(job, o, strconv.Itoa(i+2)) // 2 to 7
@@ -81,7 +81,7 @@ func TestRecent(t *testing.T) {
 // TestHistoryIsBounded checks the limits on age and number of records. The number is per outcome, so a frequent outcome
 // does not displace others.
 func TestHistoryIsBounded(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		few, err := open(t, storetest.Connect(t, w.server), store.Config{Prefix: "few", HistoryPerJob: 3, HistoryAge: time.Hour})
 		w.must(err)
 		w.store = few
@@ -104,7 +104,7 @@ func TestHistoryIsBounded(t *testing.T) {
 
 // TestHistoryPerJobIsBroughtUp changes the record limit of an existing store.
 func TestHistoryPerJobIsBroughtUp(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.must(w.store.Forget(t.Context(), job, 1e5))
 		for _, test := range []struct{ most, want int }{{3, 3}, {conn.Unlimited, 1203}, {5, 5}} {
 			s, err := open(t, storetest.Connect(t, w.server), store.Config{HistoryPerJob: int64(test.most), HistoryAge: time.Hour})
@@ -122,7 +122,7 @@ func TestHistoryPerJobIsBroughtUp(t *testing.T) {
 
 // TestForget removes the records of one job.
 func TestForget(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.must(w.store.Forget(t.Context(), job, 1e5)) // it has none
 		for _, k := range append(alike, job) {
 			w.record(k, scheduler.OutcomeCompleted, "1")
@@ -142,7 +142,7 @@ func TestForget(t *testing.T) {
 
 // TestUnreadableRecord: a damaged record is reported as such and hides no other.
 func TestUnreadableRecord(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		f := w.follow(job, 0)
 		_, err := w.js.Publish(t.Context(), "carillon.history.c.job.completed", []byte("?"))
 		w.must(err)
@@ -167,7 +167,7 @@ type follower struct {
 }
 
 // follow follows the records after a sequence.
-func (w *world) follow(k scheduler.Key, after uint64) *follower {
+func (w *harness) follow(k scheduler.Key, after uint64) *follower {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(w.t.Context())
 	w.t.Cleanup(cancel)
@@ -194,7 +194,7 @@ func (f *follower) mustSee(want ...string) {
 
 // TestLastRecords finds the last record of each outcome of many jobs, in as many requests as necessary.
 func TestLastRecords(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		outcomes := []scheduler.Outcome{scheduler.OutcomeCompleted, scheduler.OutcomeFailed, scheduler.OutcomeFaulted}
 		var keys []scheduler.Key
 		want := map[string]bool{}
@@ -229,7 +229,7 @@ func TestLastRecords(t *testing.T) {
 
 // TestFollow: Follow delivers the records of a job, a collection or all jobs after a sequence, until its context ends.
 func TestFollow(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.record(job, scheduler.OutcomeCompleted, "before")
 		span, err := w.store.HistorySpan(t.Context())
 		if want := (scheduler.HistorySpan{First: 1, Last: 1, Records: 1}); err != nil || span != want {
@@ -257,7 +257,7 @@ func TestFollow(t *testing.T) {
 
 // TestRecentOfMany reads the records of many jobs backwards, with dense and rare matches.
 func TestRecentOfMany(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		type stored struct {
 			k       scheduler.Key
 			outcome scheduler.Outcome
@@ -319,7 +319,7 @@ func TestRecentOfMany(t *testing.T) {
 
 // TestRecentFindsManyBehindFew: after a range with few matches, a range has more matches than a request returns.
 func TestRecentFindsManyBehindFew(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		const dense, others = 1300, 1400
 		for i := range dense {
 			w.record(scheduler.Key{Collection: "dense", Job: "j" + strconv.Itoa(i%2)}, scheduler.OutcomeCompleted, "")
@@ -343,7 +343,7 @@ func TestRecentFindsManyBehindFew(t *testing.T) {
 
 // TestHistoryIsReadInBatches counts the requests for the records of a job among other jobs' records.
 func TestHistoryIsReadInBatches(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		for i := range 300 {
 			w.record(job, scheduler.OutcomeCompleted, strconv.Itoa(i))
 			for range 5 {
@@ -369,7 +369,7 @@ func TestHistoryIsReadInBatches(t *testing.T) {
 // TestHistoryScanReadsOnce reads a range with few records of a job after one with more than a batch: records read ahead
 // are not read again.
 func TestHistoryScanReadsOnce(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		for range 1000 {
 			w.record(job, scheduler.OutcomeCompleted, "")
 			w.record(job, scheduler.OutcomeFailed, "")

@@ -15,7 +15,7 @@ import (
 
 // TestRecordsSince reads records since a time, in several batches, until the callback stops.
 func TestRecordsSince(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		const each = 70
 		var begin time.Time
 		for half := range 2 {
@@ -59,7 +59,7 @@ func TestRecordsSince(t *testing.T) {
 // TestKept: the history is complete within its retention, or since the oldest record of an outcome that has reached its
 // limit.
 func TestKept(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		few, err := open(t, storetest.Connect(t, w.server), store.Config{Prefix: "few", HistoryPerJob: 3, HistoryAge: time.Hour})
 		w.must(err)
 		w.store = few
@@ -81,7 +81,7 @@ func TestKept(t *testing.T) {
 
 // TestLoadJobAsOf loads the definition of a job at a time.
 func TestLoadJobAsOf(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		before := time.Now()
 		var revision uint64
 		var at []time.Time

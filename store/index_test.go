@@ -18,7 +18,7 @@ import (
 
 // TestListingBeyondAPage: a listing returns the same whether it reads the index or the messages.
 func TestListingBeyondAPage(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		ctx, later := t.Context(), time.Now().Add(time.Hour)
 		for i := range 40 {
 			k := scheduler.Key{Collection: fmt.Sprintf("c%d", i%2), Job: fmt.Sprintf("j%d", i)}
@@ -73,7 +73,7 @@ func TestListingBeyondAPage(t *testing.T) {
 // TestListingWhileWritten: jobs written during a listing are not omitted and are returned once. A baton may be returned
 // twice.
 func TestListingWhileWritten(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		ctx, later := t.Context(), time.Now().Add(time.Hour)
 		w.store.ScanBeyond(1)
 		const jobs = 10
@@ -124,7 +124,7 @@ func TestListingWhileWritten(t *testing.T) {
 
 // TestListingWhileEmptied: a listing ends if its remaining messages are removed.
 func TestListingWhileEmptied(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		ctx := t.Context()
 		w.store.ScanBeyond(1)
 		for i := range 5000 { // more than requested ahead
@@ -155,7 +155,7 @@ func TestListingWhileEmptied(t *testing.T) {
 // TestListingAsksTheIndexOnce: the index, which the server sorts for each response, is never paged. If it exceeds a
 // page, messages are read instead, for batons as for jobs.
 func TestListingAsksTheIndexOnce(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		ctx, later := t.Context(), time.Now().Add(time.Hour)
 		const jobs = 40
 		for i := range jobs {
@@ -207,7 +207,7 @@ func TestListingManyBatons(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it stores a hundred thousand messages: run the tests without -short")
 	}
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		ctx := t.Context()
 		const batons = 100_100 // a page has 100,000
 		acks := make([]jetstream.PubAckFuture, batons)

@@ -14,7 +14,7 @@ import (
 )
 
 // save saves the job and returns its revision.
-func (w *world) save(body string, replaces uint64, final bool) uint64 {
+func (w *harness) save(body string, replaces uint64, final bool) uint64 {
 	w.t.Helper()
 	rev, err := w.store.SaveJob(w.t.Context(), job, []byte(body), replaces, final)
 	w.must(err)
@@ -36,15 +36,15 @@ func TestJobWrites(t *testing.T) {
 	remove := func(revision uint64) func(context.Context, *store.Store) error {
 		return func(ctx context.Context, s *store.Store) error { return s.RemoveJob(ctx, job, revision, 0) }
 	}
-	none := func(*world) {}
-	one := func(w *world) { w.save("old", 0, false) }                            // revision 1
-	two := func(w *world) { w.save("older", 0, false); w.save("old", 1, false) } // revision 2
-	deleted := func(w *world) { one(w); w.must(w.store.RemoveJob(w.t.Context(), job, 1, 0)) }
-	final := func(w *world) { w.save("old", 0, true) }
-	expired := func(w *world) { final(w); time.Sleep(200 * time.Minute) }
+	none := func(*harness) {}
+	one := func(w *harness) { w.save("old", 0, false) }                            // revision 1
+	two := func(w *harness) { w.save("older", 0, false); w.save("old", 1, false) } // revision 2
+	deleted := func(w *harness) { one(w); w.must(w.store.RemoveJob(w.t.Context(), job, 1, 0)) }
+	final := func(w *harness) { w.save("old", 0, true) }
+	expired := func(w *harness) { final(w); time.Sleep(200 * time.Minute) }
 	tests := []struct {
 		name   string
-		before func(*world)
+		before func(*harness)
 		write  func(context.Context, *store.Store) error
 		want   error
 		body   string // afterwards; "" without a job
@@ -75,7 +75,7 @@ func TestJobWrites(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, w *world) {
+			inBubble(t, func(t *testing.T, w *harness) {
 				test.before(w)
 				mustBe(t, "the write", test.write(t.Context(), w.store), test.want)
 				st, err := w.store.LoadJob(t.Context(), job)
@@ -92,16 +92,16 @@ func TestJobWrites(t *testing.T) {
 // TestFinalJobsExpire checks the retention of final definitions: 3 h here. Rewriting one does not extend it, except to
 // the minimum of an hour.
 func TestFinalJobsExpire(t *testing.T) {
-	rewritten := func(after time.Duration) func(w *world) {
-		return func(w *world) {
+	rewritten := func(after time.Duration) func(w *harness) {
+		return func(w *harness) {
 			rev := w.save("final", 0, true)
 			time.Sleep(after)
 			_, err := w.store.RewriteJob(w.t.Context(), job, []byte("final"), rev, true)
 			w.must(err)
 		}
 	}
-	ended := func(before time.Duration) func(w *world) {
-		return func(w *world) {
+	ended := func(before time.Duration) func(w *harness) {
+		return func(w *harness) {
 			ended := time.Now()
 			w.save("active", 0, false)
 			w.save("active", 1, false)
@@ -115,18 +115,18 @@ func TestFinalJobsExpire(t *testing.T) {
 	}
 	tests := []struct {
 		name  string
-		write func(w *world)
+		write func(w *harness)
 		kept  time.Duration // 0: no expiry
 	}{
-		{"a final one", func(w *world) { w.save("final", 0, true) }, 3 * time.Hour},
-		{"one that is not final", func(w *world) { w.save("active", 0, false) }, 0},
+		{"a final one", func(w *harness) { w.save("final", 0, true) }, 3 * time.Hour},
+		{"one that is not final", func(w *harness) { w.save("active", 0, false) }, 0},
 		{"rewritten at once", rewritten(time.Second), 3 * time.Hour},
 		{"rewritten after an hour and a half", rewritten(90 * time.Minute), 3 * time.Hour},
 		{"rewritten shortly before its end", rewritten(179 * time.Minute), 179*time.Minute + time.Hour},
 		{"an end that is written at once", ended(0), 3 * time.Hour},
 		{"an end that is written an hour and a half after", ended(90 * time.Minute), 3 * time.Hour},
 		{"an end that is written after it would have expired", ended(5 * time.Hour), 6 * time.Hour},
-		{"one that was not final, rewritten as final", func(w *world) {
+		{"one that was not final, rewritten as final", func(w *harness) {
 			w.save("active", 0, false)
 			time.Sleep(time.Hour)
 			_, err := w.store.RewriteJob(w.t.Context(), job, []byte("final"), 1, true)
@@ -135,7 +135,7 @@ func TestFinalJobsExpire(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, w *world) {
+			inBubble(t, func(t *testing.T, w *harness) {
 				began := time.Now()
 				test.write(w)
 				end := test.kept
@@ -159,7 +159,7 @@ func TestFinalJobsExpire(t *testing.T) {
 
 // TestDeleteMarker checks the content and retention of a delete marker.
 func TestDeleteMarker(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		for _, specSequence := range []uint64{0, 42} {
 			rev := uint64(0)
 			if st, err := w.store.LoadJob(t.Context(), job); errors.Is(err, scheduler.ErrNotFound) {
@@ -184,7 +184,7 @@ func TestDeleteMarker(t *testing.T) {
 
 // TestLoadJobAt: the last eight revisions are retained until the job is final.
 func TestLoadJobAt(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		ctx, s := t.Context(), w.store
 		strange, err := s.SaveJob(ctx, alike[0], []byte("alike"), 0, false)
 		w.must(err)
@@ -220,7 +220,7 @@ func TestLoadJobAt(t *testing.T) {
 
 // TestListJobs lists jobs by name and by index, which has deleted jobs for an hour.
 func TestListJobs(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		ctx, s := t.Context(), w.store
 		each := func(collection string) (all []string) {
 			w.must(s.EachJob(ctx, collection, func(k scheduler.Key) error { all = append(all, k.String()); return nil }))
@@ -270,7 +270,7 @@ func TestListJobs(t *testing.T) {
 // TestEachKnownJob: each job is returned once, with its last revision, and jobs deleted within the last hour as
 // deleted.
 func TestEachKnownJob(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		ctx, s := t.Context(), w.store
 		known := func() (all []string) {
 			w.must(s.EachKnownJob(ctx, func(k scheduler.Key, deleted bool) error {
@@ -318,7 +318,7 @@ func TestEachKnownJob(t *testing.T) {
 
 // TestEachStoredJobWhileWritten: jobs that are deleted or written during a read neither stall it nor hide others.
 func TestEachStoredJobWhileWritten(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		ctx, s := t.Context(), w.store
 		key := func(i int) scheduler.Key { return scheduler.Key{Collection: "c", Job: strconv.Itoa(i)} }
 		const jobs, edited = 1200, 1100 // from edited on, each job has all its revisions
@@ -365,14 +365,14 @@ func TestEachStoredJobWhileWritten(t *testing.T) {
 // is overwritten immediately.
 func TestWatchJobs(t *testing.T) {
 	for name, end := range map[string]struct {
-		do   func(w *world, cancel func())
+		do   func(w *harness, cancel func())
 		want error
 	}{
-		"ended":           {func(_ *world, cancel func()) { cancel() }, nil},
-		"connection lost": {func(w *world, _ func()) { w.nc.Close() }, scheduler.ErrUnavailable},
+		"ended":           {func(_ *harness, cancel func()) { cancel() }, nil},
+		"connection lost": {func(w *harness, _ func()) { w.nc.Close() }, scheduler.ErrUnavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, w *world) {
+			inBubble(t, func(t *testing.T, w *harness) {
 				w.save("before", 0, false)
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()

@@ -12,7 +12,7 @@ import (
 // TestLanesAreFoundAgain deletes the settings bucket: the number of lanes is that of the existing streams, so every
 // baton stays in its lane.
 func TestLanesAreFoundAgain(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		cfg := store.Config{Storage: jetstream.MemoryStorage, Prefix: "other", Lanes: 3}
 		st, err := store.Open(t.Context(), w.nc, cfg)
 		w.must(err)

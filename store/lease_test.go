@@ -21,7 +21,7 @@ type hands struct {
 }
 
 // deliver delivers batons of a store as long as there is room, and calls took for each.
-func (w *world) deliver(s *store.Store, room func() int, wake <-chan struct{}, took ...func()) *hands {
+func (w *harness) deliver(s *store.Store, room func() int, wake <-chan struct{}, took ...func()) *hands {
 	ctx, cancel := context.WithCancel(w.t.Context())
 	h, ended := &hands{t: w.t, got: make(chan *scheduler.Delivery, 1000)}, make(chan error, 1)
 	go func() {
@@ -70,7 +70,7 @@ func (h *hands) none(d time.Duration) {
 func TestDelivery(t *testing.T) {
 	for _, slot := range []scheduler.BatonKey{own, beside("x1")} {
 		t.Run(slot.Detached, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, w *world) {
+			inBubble(t, func(t *testing.T, w *harness) {
 				h := w.deliver(w.store, wide, nil)
 				due := time.Now().Add(3 * time.Hour)
 				w.must(w.store.ScheduleAt(t.Context(), slot, []byte("body"), due, 0))
@@ -93,23 +93,23 @@ func TestDelivery(t *testing.T) {
 func TestLease(t *testing.T) {
 	tests := []struct {
 		name   string
-		after  func(w *world, d *scheduler.Delivery) // the holder's action
-		within time.Duration                         // until redelivery; 0: never
-		gone   bool                                  // removed from the server
+		after  func(w *harness, d *scheduler.Delivery) // the holder's action
+		within time.Duration                           // until redelivery; 0: never
+		gone   bool                                    // removed from the server
 	}{
-		{"held for minutes: it stays", func(*world, *scheduler.Delivery) {}, 0, false},
-		{"done with: it is removed", func(w *world, d *scheduler.Delivery) { w.must(d.Lease.Ack()) }, 0, true},
-		{"given back: another has it at once", func(w *world, d *scheduler.Delivery) {
+		{"held for minutes: it stays", func(*harness, *scheduler.Delivery) {}, 0, false},
+		{"done with: it is removed", func(w *harness, d *scheduler.Delivery) { w.must(d.Lease.Ack()) }, 0, true},
+		{"given back: another has it at once", func(w *harness, d *scheduler.Delivery) {
 			w.must(d.Lease.Nak(0))
 		}, 100 * time.Millisecond, false},
-		{"its holder has died: another has it after ten seconds", func(w *world, _ *scheduler.Delivery) {
+		{"its holder has died: another has it after ten seconds", func(w *harness, _ *scheduler.Delivery) {
 			w.nc.Close()
 		}, 11 * time.Second, false},
-		{"its holder died late: ten seconds from the last renewal", func(w *world, _ *scheduler.Delivery) {
+		{"its holder died late: ten seconds from the last renewal", func(w *harness, _ *scheduler.Delivery) {
 			time.Sleep(5 * time.Minute)
 			w.nc.Close()
 		}, 11 * time.Second, false},
-		{"its holder died after it was done with", func(w *world, d *scheduler.Delivery) {
+		{"its holder died after it was done with", func(w *harness, d *scheduler.Delivery) {
 			w.must(d.Lease.Ack())
 			w.must(w.nc.Flush())
 			w.nc.Close()
@@ -117,7 +117,7 @@ func TestLease(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, w *world) {
+			inBubble(t, func(t *testing.T, w *harness) {
 				h := w.deliver(w.store, wide, nil)
 				w.must(w.store.Fire(t.Context(), own, []byte("b"), 0))
 				d := h.take()
@@ -149,7 +149,7 @@ func TestLease(t *testing.T) {
 // TestLeaseOutlivesItsDelivery: leases are renewed after delivery has stopped, so a stopping worker can finish its
 // attempts.
 func TestLeaseOutlivesItsDelivery(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		h := w.deliver(w.store, wide, nil)
 		w.must(w.store.Fire(t.Context(), own, []byte("b"), 0))
 		d := h.take()
@@ -166,7 +166,7 @@ const renewing = "store/failover.(*leases).renew"
 
 // TestLeaseGoroutine: a goroutine renews leases only while any lease is held.
 func TestLeaseGoroutine(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		h := w.deliver(w.store, wide, nil)
 		is := func(when string, want bool) {
 			t.Helper()
@@ -203,7 +203,7 @@ func TestLeaseGoroutine(t *testing.T) {
 
 // TestLeaseAcrossReconnect: a short disconnect loses no lease.
 func TestLeaseAcrossReconnect(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		h := w.deliver(w.store, wide, nil)
 		w.must(w.store.Fire(t.Context(), own, []byte("b"), 0))
 		d := h.take()

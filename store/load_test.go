@@ -13,7 +13,7 @@ import (
 
 // TestLoad counts waiting, undelivered and held batons, and a spec.
 func TestLoad(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		ctx := t.Context()
 		wantLoad(t, w, "nothing", scheduler.LaneLoad{}, 0)
 		for i := range 3 {
@@ -44,7 +44,7 @@ func TestLoad(t *testing.T) {
 	})
 }
 
-func wantLoad(t *testing.T, w *world, when string, lane scheduler.LaneLoad, specs int) {
+func wantLoad(t *testing.T, w *harness, when string, lane scheduler.LaneLoad, specs int) {
 	t.Helper()
 	got, err := w.store.Load(t.Context())
 	if diff := cmp.Diff(scheduler.Load{Lanes: []scheduler.LaneLoad{lane}, Specs: specs}, got); diff != "" || err != nil {

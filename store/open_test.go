@@ -278,7 +278,7 @@ func TestOpenTellsWhatItMakes(t *testing.T) {
 
 // TestStreamsAreAll compares the balanced streams with the server's: a missing one would leave the servers unbalanced.
 func TestStreamsAreAll(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		var want []string
 		for name := range w.js.StreamNames(t.Context()).Name() {
 			want = append(want, name)

@@ -33,13 +33,13 @@ type holder struct {
 }
 
 // holder starts a process with room for n batons.
-func (w *world) holder(n int) *holder {
+func (w *harness) holder(n int) *holder {
 	w.t.Helper()
 	nc, s := w.open()
 	return w.holding(nc, s, n)
 }
 
-func (w *world) holding(nc *nats.Conn, s *store.Store, n int) *holder {
+func (w *harness) holding(nc *nats.Conn, s *store.Store, n int) *holder {
 	h := &holder{nc: nc, store: s, wake: make(chan struct{}, 1), room: n}
 	h.hands = w.deliver(s, func() int {
 		h.mu.Lock()
@@ -79,7 +79,7 @@ func (h *holder) all(d time.Duration) map[string]*scheduler.Delivery {
 }
 
 // fire fires n batons.
-func (w *world) fire(n int) {
+func (w *harness) fire(n int) {
 	w.t.Helper()
 	for i := range n {
 		w.must(w.store.Fire(w.t.Context(), beside(fmt.Sprintf("x%d", i)), []byte("b"), 0))
@@ -87,7 +87,7 @@ func (w *world) fire(n int) {
 }
 
 // sleeper starts a process that announces a held message and then stalls.
-func (w *world) sleeper() *nats.Conn {
+func (w *harness) sleeper() *nats.Conn {
 	w.t.Helper()
 	nc := storetest.Connect(w.t, w.server)
 	_, err := nc.SubscribeSync("carillon.presence.one.sleeper")
@@ -99,7 +99,7 @@ func (w *world) sleeper() *nats.Conn {
 
 // TestStalledProcessKeepsItsBatons: a connected process that is silent for a while keeps its batons.
 func TestStalledProcessKeepsItsBatons(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		b := w.holder(0)
 		slow := w.sleeper()
 		js, err := jetstream.New(slow)
@@ -166,7 +166,7 @@ func TestLostConnection(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, w *world) {
+			inBubble(t, func(t *testing.T, w *harness) {
 				g := &gate{Server: w.server}
 				nc, err := nats.Connect("", nats.InProcessServer(g), nats.MaxReconnects(-1), nats.ReconnectBufSize(-1),
 					nats.ReconnectWait(50*time.Millisecond), nats.ReconnectJitter(0, 0))
@@ -216,7 +216,7 @@ func TestLostConnection(t *testing.T) {
 
 // TestQuietPresence: no notices without held messages, and few with them.
 func TestQuietPresence(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		a, b := w.holder(1), w.holder(0)
 		time.Sleep(time.Minute) // they have started
 		sub, err := storetest.Connect(t, w.server).SubscribeSync("carillon.presence.>")
@@ -273,7 +273,7 @@ func TestQuietPresence(t *testing.T) {
 // TestPresenceForbidden: a process without presence permissions works, warns, and the others do not claim its messages.
 func TestPresenceForbidden(t *testing.T) {
 	storetest.Test(t, func(t *testing.T) {
-		w := &world{t: t, server: storetest.Server(t, func(o *server.Options) {
+		w := &harness{t: t, server: storetest.Server(t, func(o *server.Options) {
 			o.Users = []*server.User{
 				{Username: "free", Password: "p"},
 				{Username: "quiet", Password: "p", Permissions: &server.Permissions{

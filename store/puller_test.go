@@ -19,7 +19,7 @@ import (
 )
 
 // fireMany fires n batons of detached runs.
-func (w *world) fireMany(n int) {
+func (w *harness) fireMany(n int) {
 	w.t.Helper()
 	for i := range n {
 		w.must(w.store.Fire(w.t.Context(), beside(fmt.Sprintf("x%d", i)), []byte("b"), 0))
@@ -30,7 +30,7 @@ func (w *world) fireMany(n int) {
 func TestRoomIsNotExceeded(t *testing.T) {
 	for _, room := range []int{1, 5, 300} {
 		t.Run(strconv.Itoa(room), func(t *testing.T) {
-			inBubble(t, func(t *testing.T, w *world) {
+			inBubble(t, func(t *testing.T, w *harness) {
 				var free atomic.Int64
 				free.Store(int64(room))
 				wake := make(chan struct{}, 1)
@@ -62,7 +62,7 @@ func TestRoomIsNotExceeded(t *testing.T) {
 
 // TestNothingWithoutRoom: without room, nothing is requested.
 func TestNothingWithoutRoom(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		h := w.deliver(w.store, func() int { return 0 }, nil)
 		w.fireMany(3)
 		h.none(5 * time.Minute)
@@ -79,28 +79,28 @@ func TestNothingWithoutRoom(t *testing.T) {
 func TestPulling(t *testing.T) {
 	tests := []struct {
 		name    string
-		disturb func(w *world)
+		disturb func(w *harness)
 		within  time.Duration
 	}{
-		{"at once", func(*world) {}, 50 * time.Millisecond},
-		{"after an hour of silence, in which requests expired", func(*world) {
+		{"at once", func(*harness) {}, 50 * time.Millisecond},
+		{"after an hour of silence, in which requests expired", func(*harness) {
 			time.Sleep(time.Hour)
 		}, 50 * time.Millisecond},
-		{"after a reconnect, which the server forgets requests at", func(w *world) {
+		{"after a reconnect, which the server forgets requests at", func(w *harness) {
 			w.must(w.nc.ForceReconnect())
 		}, 5 * time.Second},
-		{"after many reconnects", func(w *world) {
+		{"after many reconnects", func(w *harness) {
 			for range 10 {
 				w.must(w.nc.ForceReconnect())
 				time.Sleep(time.Second)
 			}
 		}, 5 * time.Second},
-		{"after the consumer was made anew", func(w *world) {
+		{"after the consumer was made anew", func(w *harness) {
 			w.must(w.js.DeleteConsumer(w.t.Context(), "CARILLON_TIMERS_0", "workers"))
 			time.Sleep(time.Minute)
 			w.open()
 		}, time.Second},
-		{"after the stream was made anew", func(w *world) {
+		{"after the stream was made anew", func(w *harness) {
 			w.must(w.js.DeleteStream(w.t.Context(), "CARILLON_TIMERS_0"))
 			time.Sleep(time.Minute)
 			w.open()
@@ -108,7 +108,7 @@ func TestPulling(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, w *world) {
+			inBubble(t, func(t *testing.T, w *harness) {
 				h := w.deliver(w.store, wide, nil)
 				time.Sleep(time.Second)
 				test.disturb(w)
@@ -134,7 +134,7 @@ func (r *relay) InProcessConn() (net.Conn, error) { return r.to.Load().InProcess
 
 // TestAnotherServer: batons arrive shortly after a reconnect to a server that does not know the requests.
 func TestAnotherServer(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		r := &relay{}
 		r.to.Store(w.server)
 		nc, err := nats.Connect("", nats.InProcessServer(r))
@@ -164,7 +164,7 @@ func TestAnotherServer(t *testing.T) {
 
 // TestStopLosesNothing: messages in flight when a worker stops still reach it, so it can release them immediately.
 func TestStopLosesNothing(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		h := w.deliver(w.store, func() int { return 1000 }, nil)
 		w.fireMany(200)
 		h.stop()
@@ -182,7 +182,7 @@ func TestStopLosesNothing(t *testing.T) {
 
 // TestForeignMessage: a message on a fire subject without a job is removed and blocks no baton.
 func TestForeignMessage(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		_, err := w.js.Publish(t.Context(), "carillon.fire.0.a.b.c.d", []byte("?"))
 		w.must(err)
 		h := w.deliver(w.store, wide, nil)
@@ -200,7 +200,7 @@ func TestForeignMessage(t *testing.T) {
 // TestLanesShareRoom: lanes that share room together request no more than the room.
 func TestLanesShareRoom(t *testing.T) {
 	const lanes, room = 4, 40
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		s, err := open(t, storetest.Connect(t, w.server), store.Config{Prefix: "many", Lanes: lanes})
 		w.must(err)
 		for i := range 20 * room {

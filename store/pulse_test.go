@@ -18,7 +18,7 @@ import (
 )
 
 // told reads the activity reports after a sequence.
-func (w *world) told(after uint64) (all map[string]string, upTo uint64) {
+func (w *harness) told(after uint64) (all map[string]string, upTo uint64) {
 	w.t.Helper()
 	all = map[string]string{}
 	upTo, err := w.store.ReadPulse(w.t.Context(), after, func(name string, data []byte) { all[name] = string(data) })
@@ -28,7 +28,7 @@ func (w *world) told(after uint64) (all map[string]string, upTo uint64) {
 
 // TestPulseIsReadAsTold: two processes report and one reads.
 func TestPulseIsReadAsTold(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		if all, upTo := w.told(0); len(all) != 0 || upTo != 0 {
 			t.Errorf("at first: %v up to %d", all, upTo)
 		}
@@ -57,7 +57,7 @@ func TestPulseIsReadAsTold(t *testing.T) {
 
 // TestPulseOfManyProcesses has more reports than one request returns.
 func TestPulseOfManyProcesses(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		want := map[string]string{}
 		for i := range 1200 {
 			name := fmt.Sprintf("hour.%d.5", i)
@@ -72,7 +72,7 @@ func TestPulseOfManyProcesses(t *testing.T) {
 
 // TestPulseStreamLost: Open recreates a missing stream, and a scheduler works without a usable one.
 func TestPulseStreamLost(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		const stream = "CARILLON_PULSE"
 		w.must(w.js.DeleteStream(t.Context(), stream))
 		_, later := w.open()

@@ -10,11 +10,11 @@ import (
 
 // scanned has jobs enough that the server does not deliver all of them before the first is read.
 type scanned struct {
-	w         *world
+	w         *harness
 	revisions []uint64
 }
 
-func newScanned(w *world, jobs, revisions int) *scanned {
+func newScanned(w *harness, jobs, revisions int) *scanned {
 	s := &scanned{w, make([]uint64, jobs)}
 	for i := range jobs {
 		for range revisions {
@@ -45,7 +45,7 @@ func (s *scanned) remove(i int) {
 
 // TestEachStoredJobWrittenAgain: jobs whose last revision is removed while the rest is read by range are not hidden.
 func TestEachStoredJobWrittenAgain(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		const jobs, first, often, again = 1500, 640, 1498, 1499
 		s, seen, rest := newScanned(w, jobs, 1), map[string]bool{}, false
 		w.must(w.store.EachStoredJob(t.Context(), func(st scheduler.Stored) error {
@@ -76,7 +76,7 @@ func TestEachStoredJobWrittenAgain(t *testing.T) {
 
 // TestEachStoredJobReconnected: after a reconnect, no job is returned in an earlier revision.
 func TestEachStoredJobReconnected(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		const jobs = 1500
 		s, seen := newScanned(w, jobs, 3), map[string]bool{}
 		w.must(w.store.EachStoredJob(t.Context(), func(st scheduler.Stored) error {
@@ -98,7 +98,7 @@ func TestEachStoredJobReconnected(t *testing.T) {
 
 // TestEachJobFromEnd: when the last message has been removed, a read ends before later ones.
 func TestEachJobFromEnd(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		const jobs = 1500
 		s, n := newScanned(w, jobs, 1), 0
 		s.remove(jobs - 1)

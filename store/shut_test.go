@@ -20,7 +20,7 @@ import (
 
 // TestCheckChangesNothing checks a healthy store with a job, batons, records and specs, one of them held.
 func TestCheckChangesNothing(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		_, err := w.store.SaveJob(t.Context(), job, []byte("{}"), 0, false)
 		w.must(err)
 		w.must(w.store.ScheduleAt(t.Context(), own, []byte("baton"), time.Now().Add(time.Hour), 0))
@@ -77,7 +77,7 @@ func TestCheckChangesNothing(t *testing.T) {
 
 // TestCheckWithoutJetStream checks a store whose server has disabled JetStream, as it does when it cannot write.
 func TestCheckWithoutJetStream(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.must(w.server.ShutdownJetStream())
 		shut, err := w.store.Check(t.Context())
 		w.must(err)
@@ -89,7 +89,7 @@ func TestCheckWithoutJetStream(t *testing.T) {
 
 // TestCheckWithoutConnection checks a store whose server is down.
 func TestCheckWithoutConnection(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.server.Shutdown()
 		w.server.WaitForShutdown()
 		_, err := w.store.Check(t.Context())
@@ -158,7 +158,7 @@ func TestCheckIsForbidden(t *testing.T) {
 // TestCheckHoldsUpNoSpec releases a spec, like a stopping process, and checks the store before another process requests
 // it: it is delivered immediately.
 func TestCheckHoldsUpNoSpec(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.publish("put.c.job", "{}")
 		consumer, err := w.js.Consumer(t.Context(), "CARILLON_SPECS", "workers")
 		w.must(err)
@@ -179,7 +179,7 @@ func TestCheckHoldsUpNoSpec(t *testing.T) {
 
 // TestCheckFindsLostConsumer deletes the consumer of a lane: the stream accepts writes but delivers no batons.
 func TestCheckFindsLostConsumer(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.must(w.js.DeleteConsumer(t.Context(), "CARILLON_TIMERS_0", "workers"))
 		shut, err := w.store.Check(t.Context())
 		w.must(err)

@@ -16,7 +16,7 @@ import (
 )
 
 // publish publishes a spec and returns its sequence.
-func (w *world) publish(subject, body string) uint64 {
+func (w *harness) publish(subject, body string) uint64 {
 	w.t.Helper()
 	ack, err := w.js.Publish(w.t.Context(), "carillon.spec."+subject, []byte(body))
 	w.must(err)
@@ -24,7 +24,7 @@ func (w *world) publish(subject, body string) uint64 {
 }
 
 // specs delivers published specs as long as there is room.
-func (w *world) specs(room func() int) <-chan scheduler.PublishedSpec {
+func (w *harness) specs(room func() int) <-chan scheduler.PublishedSpec {
 	ctx, cancel := context.WithCancel(w.t.Context())
 	got, ended := make(chan scheduler.PublishedSpec, 100), make(chan error, 1)
 	go func() {
@@ -53,7 +53,7 @@ func take(t *testing.T, specs <-chan scheduler.PublishedSpec) scheduler.Publishe
 
 // TestDeliverSpecs checks the delivery of well-formed and malformed specs.
 func TestDeliverSpecs(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		got := w.specs(wide)
 		for _, test := range []struct{ subject, verb, name string }{
 			{"put.c.job", "put", "c.job"},
@@ -83,7 +83,7 @@ func TestDeliverSpecs(t *testing.T) {
 
 // TestSpecLease: a held spec stays, a released one is redelivered, and those of a dead process reach another one.
 func TestSpecLease(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		sequence := w.publish("put.c.job", "body")
 		got := w.specs(wide)
 		s := take(t, got)
@@ -106,7 +106,7 @@ func TestSpecLease(t *testing.T) {
 
 // TestIsFirstSpec: which spec of a name is the first unfinished one.
 func TestIsFirstSpec(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		ctx := t.Context()
 		first := func(when string, sequence uint64, want bool) {
 			t.Helper()
@@ -137,7 +137,7 @@ func TestIsFirstSpec(t *testing.T) {
 
 // TestEraseSpec erases a spec, and ignores a missing one.
 func TestEraseSpec(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		ctx := t.Context()
 		one, two := w.publish("put.c.job", "1"), w.publish("put.c.job", "2")
 		w.must(w.store.EraseSpec(ctx, one))
@@ -158,7 +158,7 @@ func TestEraseSpec(t *testing.T) {
 
 // TestClaimSpec claims IDs; the stream has no duplicate window.
 func TestClaimSpec(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		ctx := t.Context()
 		for i, subject := range []string{"put.a.job", "put.b.job", "put.a.job"} {
 			ack, err := w.js.Publish(ctx, "carillon.spec."+subject, nil, jetstream.WithMsgID("1"))
@@ -190,7 +190,7 @@ func TestClaimSpec(t *testing.T) {
 
 // TestPublishResult checks subject and retention of results.
 func TestPublishResult(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		ctx := t.Context()
 		w.must(w.store.PublishResult(ctx, "accepted", "c.job", []byte("1")))
 		w.must(w.store.PublishResult(ctx, "rejected", "", []byte("2")))
@@ -209,7 +209,7 @@ func TestPublishResult(t *testing.T) {
 
 // TestMarkSpec counts the marks of a spec by any process.
 func TestMarkSpec(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		ctx := t.Context()
 		marked := func(sequence uint64, want int) {
 			t.Helper()
@@ -234,7 +234,7 @@ func TestMarkSpec(t *testing.T) {
 
 // TestSpecsAreAskedForInBytes: specs of many megabytes in total arrive without a pause.
 func TestSpecsAreAskedForInBytes(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		body := strings.Repeat("x", 1_000_000)
 		for range 20 {
 			w.publish("put.c.job", body)
@@ -253,7 +253,7 @@ func TestSpecsAreAskedForInBytes(t *testing.T) {
 
 // TestCompletedRequest: a request for specs that is filled below its size limit causes no warning.
 func TestCompletedRequest(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		var log strings.Builder
 		st, err := open(t, storetest.Connect(t, w.server), store.Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		w.must(err)

@@ -68,7 +68,7 @@ func TestSuspendedProcessKeepsNothing(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, w *world) {
+			inBubble(t, func(t *testing.T, w *harness) {
 				link := &stallable{server: w.server, stalled: make(chan struct{})}
 				nc, err := nats.Connect("", nats.InProcessServer(link))
 				w.must(err)

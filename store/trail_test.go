@@ -23,7 +23,7 @@ func entry(kind audit.Kind, collection, job, name string) *audit.Entry {
 }
 
 // seen returns the targets of the entries in a scope, newest first.
-func (w *world) seen(of audit.Scope, before uint64) (targets []string) {
+func (w *harness) seen(of audit.Scope, before uint64) (targets []string) {
 	w.t.Helper()
 	w.must(w.store.RecentEntries(w.t.Context(), of, before, func(e *audit.Entry) bool {
 		targets = append(targets, e.Target())
@@ -33,7 +33,7 @@ func (w *world) seen(of audit.Scope, before uint64) (targets []string) {
 }
 
 func TestTrailIsReadNewestFirstByScope(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		for _, e := range []*audit.Entry{
 			entry(audit.Collection, "a", "", ""), entry(audit.Job, "a", "x", ""), entry(audit.Job, "b", "x", ""),
 			entry(audit.Secret, "", "", "key"), entry(audit.Job, "a", "y", ""), entry(audit.Job, "a", "x", ""),
@@ -64,7 +64,7 @@ func TestTrailIsReadNewestFirstByScope(t *testing.T) {
 
 // TestTrailKeepsAnEntryWhole: every read method returns an entry unchanged.
 func TestTrailKeepsAnEntryWhole(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		e := entry(audit.Job, "a", "x", "")
 		e.Changed = []string{"recurrence.interval"}
 		w.must(w.store.AppendEntry(t.Context(), e))
@@ -101,7 +101,7 @@ func TestTrailKeepsAnEntryWhole(t *testing.T) {
 }
 
 func TestTrailFindsTheEndOfWhatWasBegun(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		begun := entry(audit.Secret, "", "", "key")
 		begun.Phase = audit.Begun
 		for range 2 {
@@ -126,7 +126,7 @@ func TestTrailFindsTheEndOfWhatWasBegun(t *testing.T) {
 
 // TestTrailDeniesDeletion: not even the scheduler's own user can delete a message of the audit log.
 func TestTrailDeniesDeletion(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.must(w.store.AppendEntry(t.Context(), entry(audit.Job, "a", "x", "")))
 		js, err := jetstream.New(w.nc)
 		w.must(err)
@@ -142,7 +142,7 @@ func TestTrailDeniesDeletion(t *testing.T) {
 }
 
 func TestWrittenJobsAreToldInTheirOrder(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		for i := range 300 {
 			_, err := w.store.SaveJob(t.Context(), scheduler.Key{Collection: "a", Job: "j" + strconv.Itoa(i)}, []byte("x"), 0, false)
 			w.must(err)
@@ -173,7 +173,7 @@ func TestWrittenJobsAreToldInTheirOrder(t *testing.T) {
 
 // TestTrailTellsWhenItBegins checks the time of the oldest entry.
 func TestTrailTellsWhenItBegins(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		if at, err := w.store.FirstEntry(t.Context()); err != nil || !at.IsZero() {
 			t.Errorf("empty: %s, %v", at, err)
 		}

@@ -11,7 +11,7 @@ import (
 
 // strand makes the server count all fired batons as acknowledged, as after a kill between an acknowledgement and the
 // removal. A consumer for a single subject acknowledges a later message of that subject, and thereby all.
-func (w *world) strand() {
+func (w *harness) strand() {
 	w.t.Helper()
 	ctx := w.t.Context()
 	old, err := w.js.Consumer(ctx, "CARILLON_TIMERS_0", "workers")
@@ -34,7 +34,7 @@ func (w *world) strand() {
 
 // TestUndelivered: only running batons that are never redelivered are found, and Discard removes one by its sequence.
 func TestUndelivered(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		ctx, s := t.Context(), w.store
 		undelivered := func() []scheduler.UndeliveredBaton {
 			t.Helper()

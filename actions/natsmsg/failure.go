@@ -20,7 +20,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// judge classifies an error.
+// classify classifies an error.
 func classify(err error) *actions.Failure {
 	if known, ok := errors.AsType[*actions.Failure](err); ok {
 		f := *known // attempts share an error of a connection

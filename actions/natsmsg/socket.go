@@ -155,7 +155,7 @@ func (in *inspector) feed(b []byte) error {
 			in.rest = false
 			continue
 		}
-		if err := in.judge(strings.TrimSuffix(string(in.line), "\r")); err != nil {
+		if err := in.classify(strings.TrimSuffix(string(in.line), "\r")); err != nil {
 			return err
 		}
 		in.line = in.line[:0]
@@ -163,8 +163,8 @@ func (in *inspector) feed(b []byte) error {
 	return nil
 }
 
-// judge checks a line. The last word of a message's first line is the size of its headers and payload.
-func (in *inspector) judge(line string) error {
+// classify checks a line. The last word of a message's first line is the size of its headers and payload.
+func (in *inspector) classify(line string) error {
 	if strings.Contains(line, "\r") {
 		return errors.New("the server sends a line break inside a line")
 	}
@@ -213,15 +213,15 @@ func (f *frames) feed(b []byte) error {
 		}
 		f.head = append(f.head, b[0])
 		b = b[1:]
-		if err := f.judge(); err != nil {
+		if err := f.classify(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// judge checks the bytes before a frame's payload.
-func (f *frames) judge() error {
+// classify checks the bytes before a frame's payload.
+func (f *frames) classify() error {
 	if !f.answer {
 		if f.answer = bytes.HasSuffix(f.head, []byte("\n\r\n")) || bytes.HasSuffix(f.head, []byte("\n\n")); f.answer {
 			f.head = f.head[:0]

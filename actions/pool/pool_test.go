@@ -17,17 +17,17 @@ import (
 
 // conn is a connection that does what a test asks for.
 type conn struct {
-	world  *world
-	name   string
-	number int64
-	broken atomic.Bool
-	closed atomic.Bool
+	harness *harness
+	name    string
+	number  int64
+	broken  atomic.Bool
+	closed  atomic.Bool
 }
 
 func (c *conn) Open(ctx context.Context) error {
-	c.world.mu.Lock()
-	timer, err := time.NewTimer(c.world.takes), c.world.err
-	c.world.mu.Unlock()
+	c.harness.mu.Lock()
+	timer, err := time.NewTimer(c.harness.takes), c.harness.err
+	c.harness.mu.Unlock()
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -41,13 +41,13 @@ func (c *conn) Usable() bool { return !c.broken.Load() }
 
 func (c *conn) Close() {
 	if c.closed.Swap(true) {
-		c.world.Error("closed twice")
+		c.harness.Error("closed twice")
 	}
-	c.world.open.Add(-1)
+	c.harness.open.Add(-1)
 }
 
-// world has a pool, and counts what it keeps.
-type world struct {
+// harness has a pool, and counts what it keeps.
+type harness struct {
 	*testing.T
 
 	*pool.Pool[string, *conn]
@@ -66,13 +66,13 @@ const (
 )
 
 // in runs a test with a pool of a config in a bubble. At its end nothing is left open.
-func in(t *testing.T, config pool.Config, test func(w *world)) {
+func in(t *testing.T, config pool.Config, test func(w *harness)) {
 	t.Helper()
 	bubble.Test(t, func(t *testing.T) {
 		if config.IdleTimeout == 0 {
 			config.IdleTimeout = timeIdle
 		}
-		w := &world{T: t, Pool: pool.New[string, *conn](config), takes: timeOpen}
+		w := &harness{T: t, Pool: pool.New[string, *conn](config), takes: timeOpen}
 		test(w)
 		w.Close()
 		if n := w.open.Load(); n != 0 {
@@ -85,7 +85,7 @@ func in(t *testing.T, config pool.Config, test func(w *world)) {
 }
 
 // set changes what openings do from now on.
-func (w *world) set(takes time.Duration, err error) {
+func (w *harness) set(takes time.Duration, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.takes, w.err = takes, err
@@ -93,18 +93,18 @@ func (w *world) set(takes time.Duration, err error) {
 
 type lease = pool.Lease[string, *conn]
 
-func (w *world) get(ctx context.Context, name string) (*lease, error) {
+func (w *harness) get(ctx context.Context, name string) (*lease, error) {
 	return w.Get(ctx, name, func() (*conn, error) {
 		if w.refusal != nil {
 			return nil, w.refusal
 		}
 		w.open.Add(1)
-		return &conn{world: w, name: name, number: w.dialed.Add(1)}, nil
+		return &conn{harness: w, name: name, number: w.dialed.Add(1)}, nil
 	})
 }
 
 // must returns the connection of a name.
-func (w *world) must(name string) *lease {
+func (w *harness) must(name string) *lease {
 	w.Helper()
 	l, err := w.get(w.Context(), name)
 	if err != nil {
@@ -117,7 +117,7 @@ func (w *world) must(name string) *lease {
 }
 
 // touch uses the connection of a name and returns its number.
-func (w *world) touch(name string) int64 {
+func (w *harness) touch(name string) int64 {
 	w.Helper()
 	l := w.must(name)
 	defer l.Release()
@@ -125,7 +125,7 @@ func (w *world) touch(name string) int64 {
 }
 
 // expect checks how many connections were dialled, and are open now.
-func (w *world) expect(when string, dialed, open int64) {
+func (w *harness) expect(when string, dialed, open int64) {
 	w.Helper()
 	synctest.Wait()
 	if d, o := w.dialed.Load(), w.open.Load(); d != dialed || o != open {
@@ -134,7 +134,7 @@ func (w *world) expect(when string, dialed, open int64) {
 }
 
 func TestOneConnectionForAll(t *testing.T) {
-	in(t, pool.Config{Max: 4}, func(w *world) {
+	in(t, pool.Config{Max: 4}, func(w *harness) {
 		var group sync.WaitGroup
 		for range 100 {
 			group.Go(func() { w.touch("a") })
@@ -149,7 +149,7 @@ func TestOneConnectionForAll(t *testing.T) {
 }
 
 func TestBound(t *testing.T) {
-	in(t, pool.Config{Max: 3}, func(w *world) {
+	in(t, pool.Config{Max: 3}, func(w *harness) {
 		var group sync.WaitGroup
 		var mu sync.Mutex
 		users := map[*conn]int{}
@@ -181,7 +181,7 @@ func TestBound(t *testing.T) {
 }
 
 func TestIdleLongestMakesRoom(t *testing.T) {
-	in(t, pool.Config{Max: 3}, func(w *world) {
+	in(t, pool.Config{Max: 3}, func(w *harness) {
 		for _, name := range []string{"a", "b", "c", "a"} {
 			w.touch(name)
 			time.Sleep(time.Second)
@@ -200,7 +200,7 @@ func TestIdleLongestMakesRoom(t *testing.T) {
 }
 
 func TestWaitForRoom(t *testing.T) {
-	in(t, pool.Config{Max: 1}, func(w *world) {
+	in(t, pool.Config{Max: 1}, func(w *harness) {
 		l := w.must("a")
 		ctx, cancel := context.WithTimeout(w.Context(), time.Minute)
 		defer cancel()
@@ -223,7 +223,7 @@ func TestWaitForRoom(t *testing.T) {
 
 // TestCloseEndsWaits closes the pool while some wait for room, and another for a connection to be opened.
 func TestCloseEndsWaits(t *testing.T) {
-	in(t, pool.Config{Max: 1}, func(w *world) {
+	in(t, pool.Config{Max: 1}, func(w *harness) {
 		w.set(time.Hour, nil)
 		var group sync.WaitGroup
 		for _, name := range []string{"a", "b", "c"} {
@@ -245,7 +245,7 @@ func TestCloseEndsWaits(t *testing.T) {
 
 // TestCloseWaitsForUsers shows that a pool closes nothing under its users.
 func TestCloseWaitsForUsers(t *testing.T) {
-	in(t, pool.Config{Max: 1}, func(w *world) {
+	in(t, pool.Config{Max: 1}, func(w *harness) {
 		l := w.must("a")
 		done := make(chan struct{})
 		go func() {
@@ -270,7 +270,7 @@ func TestCloseWaitsForUsers(t *testing.T) {
 }
 
 func TestIdle(t *testing.T) {
-	in(t, pool.Config{Max: 4}, func(w *world) {
+	in(t, pool.Config{Max: 4}, func(w *harness) {
 		w.touch("a")
 		inUse := w.must("b")
 		time.Sleep(timeIdle - 2*time.Second)
@@ -293,7 +293,7 @@ func TestIdle(t *testing.T) {
 }
 
 func TestFailedOpening(t *testing.T) {
-	in(t, pool.Config{Max: 1}, func(w *world) {
+	in(t, pool.Config{Max: 1}, func(w *harness) {
 		refused := errors.New("refused")
 		w.set(timeOpen, refused)
 		var group sync.WaitGroup
@@ -319,7 +319,7 @@ func TestFailedOpening(t *testing.T) {
 
 // TestFailureIsForgotten tries again as soon as it has heard of a failure.
 func TestFailureIsForgotten(t *testing.T) {
-	in(t, pool.Config{Max: 1}, func(w *world) {
+	in(t, pool.Config{Max: 1}, func(w *harness) {
 		w.set(0, nil)
 		for range 2000 {
 			w.set(0, errors.New("refused"))
@@ -335,7 +335,7 @@ func TestFailureIsForgotten(t *testing.T) {
 
 // TestOpeningOutlivesAttempt has an attempt that ends while its connection is being opened: others have it.
 func TestOpeningOutlivesAttempt(t *testing.T) {
-	in(t, pool.Config{Max: 1}, func(w *world) {
+	in(t, pool.Config{Max: 1}, func(w *harness) {
 		ctx, cancel := context.WithTimeout(w.Context(), timeOpen/2)
 		defer cancel()
 		_, err := w.get(ctx, "a")
@@ -349,7 +349,7 @@ func TestOpeningOutlivesAttempt(t *testing.T) {
 }
 
 func TestBrokenIsReplaced(t *testing.T) {
-	in(t, pool.Config{Max: 1}, func(w *world) {
+	in(t, pool.Config{Max: 1}, func(w *harness) {
 		l := w.must("a")
 		l.Conn.broken.Store(true)
 		if w.touch("a") != 2 {
@@ -369,7 +369,7 @@ func TestBrokenIsReplaced(t *testing.T) {
 }
 
 func TestDrop(t *testing.T) {
-	in(t, pool.Config{Max: 2}, func(w *world) {
+	in(t, pool.Config{Max: 2}, func(w *harness) {
 		l, other := w.must("a"), w.must("a")
 		l.Drop()
 		l.Drop()

@@ -17,7 +17,7 @@ var (
 )
 
 // use uses a connection every second for some time.
-func (w *world) use(name string, d time.Duration) {
+func (w *harness) use(name string, d time.Duration) {
 	w.Helper()
 	for range d / time.Second {
 		w.touch(name)
@@ -27,7 +27,7 @@ func (w *world) use(name string, d time.Duration) {
 
 // TestRenewal shows that a connection in use gets a successor, for which nobody waits.
 func TestRenewal(t *testing.T) {
-	in(t, renewed, func(w *world) {
+	in(t, renewed, func(w *harness) {
 		w.touch("a")
 		for range 3600 {
 			begun := time.Now()
@@ -53,7 +53,7 @@ func TestRenewal(t *testing.T) {
 
 // TestNoRenewalOfIdle shows that one which is not used gets no successor, and is dropped when it is too old.
 func TestNoRenewalOfIdle(t *testing.T) {
-	in(t, renewed, func(w *world) {
+	in(t, renewed, func(w *harness) {
 		w.touch("a")
 		time.Sleep(timeIdle)
 		w.expect("too old", 1, 0)
@@ -62,7 +62,7 @@ func TestNoRenewalOfIdle(t *testing.T) {
 
 // TestMaxAge shows that one without a successor is not used when it is too old, and that its users keep it.
 func TestMaxAge(t *testing.T) {
-	in(t, pool.Config{Max: 1, MaxAge: time.Minute}, func(w *world) {
+	in(t, pool.Config{Max: 1, MaxAge: time.Minute}, func(w *harness) {
 		l := w.must("a")
 		time.Sleep(time.Minute - timeOpen)
 		if w.touch("a") != 1 {
@@ -80,7 +80,7 @@ func TestMaxAge(t *testing.T) {
 // TestSuccessorFails has successors that cannot be opened: for a while, which costs nothing before the predecessor is too old, and
 // for good.
 func TestSuccessorFails(t *testing.T) {
-	in(t, renewed, func(w *world) {
+	in(t, renewed, func(w *harness) {
 		w.touch("a")
 		w.set(timeOpen, errors.New("busy"))
 		w.use("a", 260*time.Second)
@@ -92,7 +92,7 @@ func TestSuccessorFails(t *testing.T) {
 			w.Error("used when too old")
 		}
 	})
-	in(t, renewed, func(w *world) {
+	in(t, renewed, func(w *harness) {
 		w.touch("a")
 		w.use("a", 230*time.Second)
 		w.set(timeOpen, errGone)
@@ -107,7 +107,7 @@ func TestSuccessorFails(t *testing.T) {
 // TestSuccessorComesLate has a predecessor that was dropped meanwhile, and a pool that was closed.
 func TestSuccessorComesLate(t *testing.T) {
 	for _, closing := range []bool{false, true} {
-		in(t, renewed, func(w *world) {
+		in(t, renewed, func(w *harness) {
 			w.touch("a")
 			w.use("a", 230*time.Second)
 			w.set(10*time.Second, nil)

@@ -33,7 +33,7 @@ func TestConformance(t *testing.T) {
 			if config != nil {
 				c.Certificate = &config.Certificates[0]
 			}
-			w := newWorld(t, c)
+			w := newHarness(t, c)
 			return w.server.Addr(), func() int {
 				queue, _ := w.server.Queue("myaccount", "myqueue") // none before it is first used
 				return queue.Messages

@@ -24,7 +24,7 @@ import (
 const response = "StorageQueue Action - Response from account 'myaccount': "
 
 func TestQueueNotFound(t *testing.T) {
-	w := newWorld(t, emulator.Config{})
+	w := newHarness(t, emulator.Config{})
 	result := w.post(members{})
 	wantFailure(t, result, 404, true, response+"'QueueNotFound' (status 404) The specified queue does not exist. RequestId:*"+
 		" Hint: create queue 'myqueue', or correct queueName: jobs do not create queues.")
@@ -35,7 +35,7 @@ func TestQueueNotFound(t *testing.T) {
 
 // TestUnauthorized has tokens that the emulator refuses.
 func TestUnauthorized(t *testing.T) {
-	w := newWorld(t, emulator.Config{AutoCreate: true})
+	w := newHarness(t, emulator.Config{AutoCreate: true})
 	past := time.Now().Add(-time.Hour).UTC().Truncate(time.Second)
 	future := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
 	good := w.sign(nil)

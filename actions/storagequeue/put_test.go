@@ -26,7 +26,7 @@ const stamp = `\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`
 
 // TestPut puts messages and reads them back.
 func TestPut(t *testing.T) {
-	w := newWorld(t, emulator.Config{AutoCreate: true})
+	w := newHarness(t, emulator.Config{AutoCreate: true})
 	for _, text := range []string{
 		"My message body", "", " \t\r\n<&\"'>]]> \u2028 é 🦄 ", "\u0085", `{"a":1}`, strings.Repeat("x", 65536), strings.Repeat("<", 65536),
 	} {
@@ -42,7 +42,7 @@ func TestPut(t *testing.T) {
 
 // TestRecord checks the recorded message against the message in the queue.
 func TestRecord(t *testing.T) {
-	w := newWorld(t, emulator.Config{AutoCreate: true})
+	w := newHarness(t, emulator.Config{AutoCreate: true})
 	result := w.post(members{})
 	want := regexp.MustCompile(`^StorageQueue Action - Message '([0-9a-f-]{36})' put into queue 'myqueue' of account 'myaccount' ` +
 		`at (` + stamp + `), expires (` + stamp + `), request [0-9a-f-]{36}$`)
@@ -58,7 +58,7 @@ func TestRecord(t *testing.T) {
 }
 
 func TestTimeToLive(t *testing.T) {
-	w := newWorld(t, emulator.Config{AutoCreate: true})
+	w := newHarness(t, emulator.Config{AutoCreate: true})
 	for value, want := range map[any]time.Duration{
 		"PT1H": time.Hour, "P68Y": 68 * 12 * 2_629_746 * time.Second, "P30D": 30 * 24 * time.Hour, "00:02:00": 2 * time.Minute,
 	} {
@@ -78,7 +78,7 @@ func TestTimeToLive(t *testing.T) {
 }
 
 func TestVisibilityDelay(t *testing.T) {
-	w := newWorld(t, emulator.Config{AutoCreate: true})
+	w := newHarness(t, emulator.Config{AutoCreate: true})
 	result := w.post(members{"visibilityDelay": "PT1H"})
 	if got := w.texts(); len(got) != 0 || result.Failed {
 		t.Errorf("%+v; a hidden message came: %q", result, got)
@@ -100,7 +100,7 @@ func TestVisibilityDelay(t *testing.T) {
 }
 
 func TestEncoding(t *testing.T) {
-	w := newWorld(t, emulator.Config{AutoCreate: true})
+	w := newHarness(t, emulator.Config{AutoCreate: true})
 	const text = "\x00é"
 	if result := w.post(members{"message": text, "messageEncoding": "base64"}); result.Failed {
 		t.Error(result)
@@ -116,7 +116,7 @@ func TestEncoding(t *testing.T) {
 
 // TestTokens has tokens in the forms in which people paste them; the emulator verifies them.
 func TestTokens(t *testing.T) {
-	w := newWorld(t, emulator.Config{AutoCreate: true})
+	w := newHarness(t, emulator.Config{AutoCreate: true})
 	account, err := sas.AccountSignatureValues{
 		Protocol: sas.ProtocolHTTPSandHTTP, ExpiryTime: time.Now().Add(time.Hour).UTC(), Permissions: "wa", ResourceTypes: "o",
 	}.SignWithSharedKey(w.key)
@@ -185,7 +185,7 @@ func TestAccounts(t *testing.T) {
 
 // TestAzureEnvelope: what Azure Scheduler's consumers read is in base64 unless the job says otherwise.
 func TestAzureEnvelope(t *testing.T) {
-	w := newWorld(t, emulator.Config{AutoCreate: true})
+	w := newHarness(t, emulator.Config{AutoCreate: true})
 	for _, encoding := range []any{nil, "base64", "none"} {
 		result := w.post(members{"message": "a < b", "envelope": "azurescheduler", "messageEncoding": encoding})
 		got := w.texts()
@@ -205,7 +205,7 @@ func TestAzureEnvelope(t *testing.T) {
 
 // TestTemplate makes texts of templates, some of which no queue takes.
 func TestTemplate(t *testing.T) {
-	w := newWorld(t, emulator.Config{AutoCreate: true})
+	w := newHarness(t, emulator.Config{AutoCreate: true})
 	const nothing = "StorageQueue Action - Nothing sent to queue 'myqueue' of account 'myaccount': the message "
 	long := strings.Repeat("x", 8000)
 	for _, test := range []struct {

@@ -65,9 +65,9 @@ func newClient(tb testing.TB, config storagequeue.Config) *storagequeue.Client {
 	return client
 }
 
-// A world is an emulator that verifies signatures, an action client that takes it for Azure, and an SDK client to look
+// A harness is an emulator that verifies signatures, an action client that takes it for Azure, and an SDK client to look
 // into it with.
-type world struct {
+type harness struct {
 	tb      testing.TB
 	server  *emulator.Server
 	actions *storagequeue.Client
@@ -75,7 +75,7 @@ type world struct {
 	service *azqueue.ServiceClient
 }
 
-func newWorld(tb testing.TB, config emulator.Config) *world {
+func newHarness(tb testing.TB, config emulator.Config) *harness {
 	tb.Helper()
 	config.Addr = "127.0.0.1:0"
 	config.Accounts = map[string]string{"myaccount": emulator.DefaultKey}
@@ -88,7 +88,7 @@ func newWorld(tb testing.TB, config emulator.Config) *world {
 			tb.Error(err)
 		}
 	})
-	w := &world{tb: tb, server: server}
+	w := &harness{tb: tb, server: server}
 	w.actions = newClient(tb, storagequeue.Config{Endpoints: egress.Endpoints{Default: server.URL() + "/{name}"}, Region: "here"})
 	w.key, err = azqueue.NewSharedKeyCredential("myaccount", emulator.DefaultKey)
 	w.must(err)
@@ -101,7 +101,7 @@ func newWorld(tb testing.TB, config emulator.Config) *world {
 	return w
 }
 
-func (w *world) must(err error) {
+func (w *harness) must(err error) {
 	w.tb.Helper()
 	if err != nil {
 		w.tb.Fatal(err)
@@ -109,7 +109,7 @@ func (w *world) must(err error) {
 }
 
 // sign makes a token for myqueue.
-func (w *world) sign(change func(*sas.QueueSignatureValues)) string {
+func (w *harness) sign(change func(*sas.QueueSignatureValues)) string {
 	w.tb.Helper()
 	values := sas.QueueSignatureValues{
 		Protocol: sas.ProtocolHTTPSandHTTP, ExpiryTime: time.Now().Add(time.Hour).UTC(), Permissions: "a", QueueName: "myqueue",
@@ -123,7 +123,7 @@ func (w *world) sign(change func(*sas.QueueSignatureValues)) string {
 }
 
 // post runs an action that is right but for changes, and whose token is right unless it is changed.
-func (w *world) post(changes members) scheduler.Result {
+func (w *harness) post(changes members) scheduler.Result {
 	w.tb.Helper()
 	if _, ok := changes["sasToken"]; !ok {
 		changes = job(changes)
@@ -133,7 +133,7 @@ func (w *world) post(changes members) scheduler.Result {
 }
 
 // get takes all messages.
-func (w *world) get() []*azqueue.DequeuedMessage {
+func (w *harness) get() []*azqueue.DequeuedMessage {
 	w.tb.Helper()
 	answer, err := w.service.NewQueueClient("myqueue").DequeueMessages(w.tb.Context(), &azqueue.DequeueMessagesOptions{
 		NumberOfMessages: new(int32(32)),
@@ -143,7 +143,7 @@ func (w *world) get() []*azqueue.DequeuedMessage {
 }
 
 // texts are those of all messages.
-func (w *world) texts() []string {
+func (w *harness) texts() []string {
 	w.tb.Helper()
 	var texts []string
 	for _, m := range w.get() {

@@ -126,11 +126,11 @@ type bodyReader struct {
 var bodyReaders = sync.Pool{New: func() any { return new(bodyReader) }}
 
 // readVeiled is read, but what shows a secret is not looked at.
-func (in *bodyReader) readVeiled(body io.Reader, limit int64, want []byte, secrets veil) error {
+func (in *bodyReader) readVeiled(body io.Reader, limit int64, want []byte, secrets redaction) error {
 	if len(want) == 0 || !secrets.covers() {
 		return in.read(body, limit, want)
 	}
-	search := &veiledSearch{want: want, veil: secrets}
+	search := &redactedSearch{want: want, veil: secrets}
 	err := in.read(io.TeeReader(body, search), limit, nil)
 	search.decide(true)
 	in.found = search.found
@@ -192,12 +192,12 @@ func (x *exchange) tellHeaders(resp *http.Response) {
 	}
 }
 
-// veil says where a text shows secrets, and how long they can be there; see
+// redaction says where a text shows secrets, and how long they can be there; see
 // [scheduler.Attempt] Veiled.
-type veil func(text string) (spans [][2]int, reach int)
+type redaction func(text string) (spans [][2]int, reach int)
 
 // covers reports whether there is anything to look for. A nil veil covers nothing.
-func (v veil) covers() bool {
+func (v redaction) covers() bool {
 	if v == nil {
 		return false
 	}
@@ -208,18 +208,18 @@ func (v veil) covers() bool {
 // veiledChunk is how many bytes of a body are searched together, in addition to the length of a secret.
 const veiledChunk = 32 << 10
 
-// veiledSearch searches a body for a text, but not in the parts that show a secret. Otherwise a user who can
+// redactedSearch searches a body for a text, but not in the parts that show a secret. Otherwise a user who can
 // write the text but not read the secret could probe it.
-type veiledSearch struct {
+type redactedSearch struct {
 	want  []byte
-	veil  veil
+	veil  redaction
 	held  []byte // bytes that are not searched yet
 	next  int    // the length of held at which it is
 	found bool
 }
 
 // Write adds a part of the body.
-func (s *veiledSearch) Write(part []byte) (int, error) {
+func (s *redactedSearch) Write(part []byte) (int, error) {
 	if !s.found {
 		s.held = append(s.held, part...)
 	}
@@ -231,7 +231,7 @@ func (s *veiledSearch) Write(part []byte) (int, error) {
 
 // decide searches the buffered bytes. It can match a partial secret at the end only once no more bytes of it can
 // follow, so it keeps these bytes until the body ends.
-func (s *veiledSearch) decide(ended bool) {
+func (s *redactedSearch) decide(ended bool) {
 	if s.found {
 		return
 	}

@@ -46,7 +46,7 @@ func TestContributingListsAllFiles(t *testing.T) {
 			want: "cmd/carillon/cli.go cmd/carillon/jobs/try.go",
 		},
 		{
-			list: "Add a console page", pattern: `load\.Rooms|\bload\.menu|func Rooms\(`, folders: "cmd scheduler/console",
+			list: "Add a console page", pattern: `load\.Sections|\bload\.menu|func Sections\(`, folders: "cmd scheduler/console",
 			want: "scheduler/console/console.go scheduler/console/load/load.go scheduler/console/words/en/load.txt",
 		},
 	} {

@@ -263,7 +263,7 @@ func (d *dev) run(ctx context.Context) error {
 		Conn:   nc, Link: link, Listener: d.listener, Keys: keys, Logger: log, Version: thisBuild().Version,
 		Mend: d.nats.Restart, Space: d.nats.Space,
 		Access:    who.Config{Demand: who.OnceThereAre, Local: len(listen.Exposed(ctx, d.cmd.listeners()[0])) == 0},
-		NoConsole: d.cmd.NoConsole, Rooms: []frame.Room{queues.Room(d.emulators.Room("carillon dev --show-connections"))},
+		NoConsole: d.cmd.NoConsole, Sections: []frame.Section{queues.Section(d.emulators.ConsoleConfig("carillon dev --show-connections"))},
 		Handlers: echoes(), Delivery: delivery, AllowHost: listen.Hosts(ctx, d.cmd.HTTP, d.cmd.Hosts),
 		Limits: scheduler.Limits{MinRetryInterval: jobs.DevMinRetry}, HistoryMemory: d.cmd.History.orNone(),
 		Worker: engine.Config{

@@ -208,21 +208,21 @@ func (c serveCmd) serve(
 	}
 	door := node.OpenDoor(cfg)
 	defer door.Close()
-	cfg.Store.Progress = func(what string) { door.Say("starting: " + what) }
-	start := startup{deadline: time.Now().Add(c.Wait), log: log, say: door.Say}
+	cfg.Store.Progress = func(what string) { door.SetReason("starting: " + what) }
+	start := startup{deadline: time.Now().Add(c.Wait), log: log, say: door.SetReason}
 	cfg.Link = node.NewLink(log, func() {
 		if n := running.Load(); n != nil {
 			n.Reconnected()
 		}
 	})
-	door.Say("starting: connecting to NATS at " + redacted(c.URL))
+	door.SetReason("starting: connecting to NATS at " + redacted(c.URL))
 	nc, err := c.dial(ctx, start, cfg.Link)
 	if err != nil {
 		return err
 	}
 	defer node.CloseConn(nc)
 	cfg.Conn = nc
-	door.Say("starting: opening the store in NATS")
+	door.SetReason("starting: opening the store in NATS")
 	var side sync.WaitGroup
 	defer side.Wait()
 	looking, enough := context.WithCancel(ctx)

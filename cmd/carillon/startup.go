@@ -58,7 +58,7 @@ func (s startup) open(ctx context.Context, cfg node.Config) (n *node.Node, err e
 	err = s.try(ctx, func() (failed error) {
 		n, failed = node.Open(ctx, cfg)
 		return failed
-	}, conn.Passing)
+	}, conn.IsTransient)
 	return n, err
 }
 

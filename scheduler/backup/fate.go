@@ -18,19 +18,19 @@ const (
 	Replace Existing = "replace" // overwrite it, including a job's batons
 )
 
-// standing is the result of comparing a stored object with an entry.
-type standing uint8
+// comparison is the result of comparing a stored object with an entry.
+type comparison uint8
 
 const (
-	missing  standing = iota
-	restored          // restored before, or from this very store, and not edited since
-	later             // restored before and edited since; jobs only
-	other             // a different object, or an earlier edit of it
+	missing  comparison = iota
+	restored            // restored before, or from this very store, and not edited since
+	later               // restored before and edited since; jobs only
+	other               // a different object, or an earlier edit of it
 )
 
 // compareJob compares a stored job, nil if missing, with the entry's. If orphaned, the job is missing,
 // but a baton of another job with its name exists.
-func compareJob(have, want []byte, orphaned bool) standing {
+func compareJob(have, want []byte, orphaned bool) comparison {
 	if have == nil {
 		if orphaned {
 			return other
@@ -53,7 +53,7 @@ func compareJob(have, want []byte, orphaned bool) standing {
 
 // compareValue compares a stored value, nil if missing, with the entry. The default collection that a scheduler creates
 // at its first start counts as missing.
-func compareValue(have []byte, e *Entry) standing {
+func compareValue(have []byte, e *Entry) comparison {
 	switch {
 	case have == nil:
 		return missing
@@ -67,19 +67,19 @@ func compareValue(have []byte, e *Entry) standing {
 	return other
 }
 
-// fate is the action for an entry.
-type fate uint8
+// restoreAction is the action for an entry.
+type restoreAction uint8
 
 const (
-	put      fate = iota // write it
-	there                // already restored
-	kept                 // keep the stored object
-	replaced             // overwrite the stored object
-	conflict             // restore nothing
+	put      restoreAction = iota // write it
+	there                         // already restored
+	kept                          // keep the stored object
+	replaced                      // overwrite the stored object
+	conflict                      // restore nothing
 )
 
 // decide returns the action for an entry.
-func decide(s standing, existing Existing) fate {
+func decide(s comparison, existing Existing) restoreAction {
 	switch s {
 	case missing:
 		return put
@@ -119,7 +119,7 @@ type Report struct {
 // namesKept is the maximum number of named conflicts.
 const namesKept = 20
 
-func (r *Report) add(f fate, e *Entry) {
+func (r *Report) add(f restoreAction, e *Entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch f {

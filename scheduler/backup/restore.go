@@ -136,7 +136,7 @@ func (r *restorer) restoreValue(ctx context.Context, bucket scheduler.Bucket, e 
 	if e.Kind == Token && !r.Tokens {
 		return nil
 	}
-	var f fate
+	var f restoreAction
 	err := again(ctx, func() (err error) {
 		if e.Kind == Token && r.Sign != nil {
 			if e.Data, err = r.Sign(ctx, e.Name, e.Data, !r.dry); err != nil {
@@ -165,7 +165,7 @@ func (r *restorer) restoreValue(ctx context.Context, bucket scheduler.Bucket, e 
 }
 
 // refused returns the error of a conflict that has appeared since the plan.
-func (r *restorer) refused(f fate, e *Entry) error {
+func (r *restorer) refused(f restoreAction, e *Entry) error {
 	if r.dry || f != conflict {
 		return nil
 	}
@@ -238,7 +238,7 @@ func (r *restorer) restoreJob(ctx context.Context, e *Entry, p place, revision u
 	return r.refused(f, e)
 }
 
-func (p *place) compare(e *Entry) standing {
+func (p *place) compare(e *Entry) comparison {
 	var have []byte
 	if p.definition != nil {
 		have = p.definition.Data
@@ -269,7 +269,7 @@ func (r *restorer) places(ctx context.Context, entries []*Entry) (map[scheduler.
 // write writes a job's records, then its batons, then its definition, which makes the job visible. An existing baton
 // without a definition is left from an interrupted restore or a lost definition. It is kept, because its progress is
 // the same or newer.
-func (r *restorer) write(ctx context.Context, e *Entry, p place, f fate, revision uint64) error {
+func (r *restorer) write(ctx context.Context, e *Entry, p place, f restoreAction, revision uint64) error {
 	k := e.Key()
 	if f == replaced {
 		if err := r.Store.Clear(ctx, k, nil); err != nil {

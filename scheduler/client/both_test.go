@@ -14,7 +14,7 @@ import (
 )
 
 // called is a job that calls a target once, now.
-func (w *world) called(more string) []byte {
+func (w *harness) called(more string) []byte {
 	return fmt.Appendf(nil, `{"action": {"type": "http", "request": {"method": "POST", "uri": %q, "body": "x"}}%s}`, w.target, more)
 }
 

@@ -14,7 +14,7 @@ import (
 // became of it. The same works with client.NewNATS.
 func Example() {
 	ctx := context.Background()
-	server, stop, err := newWorld(ctx) // a scheduler runs already, as with "carillon dev"
+	server, stop, err := newHarness(ctx) // a scheduler runs already, as with "carillon dev"
 	if err != nil {
 		log.Panic(err)
 	}

@@ -1,9 +1,9 @@
 // Package console is the web console. Package frame provides the layout and access control of its pages; each
-// [frame.Room] is a part of the console in a separate package.
+// [frame.Section] is a part of the console in a separate package.
 //
-//	frame: host, origin, caller, right, layout ──► room: routes, templates, assets ──► service
+//	frame: host, origin, caller, right, layout ──► section: routes, templates, assets ──► service
 //
-// Rooms share: words (texts), builder (fields of a schedule), jobform (other fields of a job), records (filter of the
+// Sections share: words (texts), builder (fields of a schedule), jobform (other fields of a job), records (filter of the
 // history), look (results that take long), chart, command (commands to copy). Package consoletest runs all of it for
 // tests.
 package console
@@ -39,8 +39,8 @@ type Config struct {
 	// Prefix is the prefix of the NATS subjects of published specs. Default: carillon.
 	Prefix string
 
-	// Rooms are additional parts. Default: none.
-	Rooms []frame.Room
+	// Sections are additional parts. Default: none.
+	Sections []frame.Section
 
 	// Identify, AllowHost, Rate, Ready, MaxLive, Observe, Logger and Version: see [frame.Config].
 	Identify  func(r *http.Request) (*auth.Principal, error)
@@ -56,22 +56,22 @@ type Config struct {
 // New returns the console. It serves / and all paths below [frame.Root].
 func New(cfg Config) http.Handler {
 	return frame.New(frame.Config{
-		Rooms: rooms(cfg), Identify: cfg.Identify, AllowHost: cfg.AllowHost, Rate: cfg.Rate, Ready: cfg.Ready,
+		Sections: sections(cfg), Identify: cfg.Identify, AllowHost: cfg.AllowHost, Rate: cfg.Rate, Ready: cfg.Ready,
 		MaxLive: cfg.MaxLive, Observe: cfg.Observe, Logger: cfg.Logger, Version: cfg.Version,
 	})
 }
 
-// rooms returns the parts of the console in the order of the menu.
-func rooms(cfg Config) []frame.Room {
-	own := []frame.Room{
-		overview.Room(cfg.Service, cfg.Pulse),
-		jobs.Room(cfg.Service),
-		job.Room(job.Config{Service: cfg.Service, Prefix: cfg.Prefix}),
-		edit.Room(cfg.Service),
-		jobform.Room(),
-		builder.Room(cfg.Service),
-		live.Room(cfg.Service),
-		collections.Room(cfg.Service),
+// sections returns the parts of the console in the order of the menu.
+func sections(cfg Config) []frame.Section {
+	own := []frame.Section{
+		overview.Section(cfg.Service, cfg.Pulse),
+		jobs.Section(cfg.Service),
+		job.Section(job.Config{Service: cfg.Service, Prefix: cfg.Prefix}),
+		edit.Section(cfg.Service),
+		jobform.AssetSection(),
+		builder.Section(cfg.Service),
+		live.Section(cfg.Service),
+		collections.Section(cfg.Service),
 	}
-	return slices.Concat(own, load.Rooms(cfg.Service), cfg.Rooms)
+	return slices.Concat(own, load.Sections(cfg.Service), cfg.Sections)
 }

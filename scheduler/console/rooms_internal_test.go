@@ -10,5 +10,5 @@ import (
 
 func TestRoutes(t *testing.T) {
 	// The collection is in the first form.
-	frametest.Routes(t, rooms(Config{Service: new(control.Service)}), frame.Root+"/collections", frame.Root+"/load/renew", frame.Root+"/preview")
+	frametest.Routes(t, sections(Config{Service: new(control.Service)}), frame.Root+"/collections", frame.Root+"/load/renew", frame.Root+"/preview")
 }

@@ -38,7 +38,7 @@ func (b *silentBucket) Watch(ctx context.Context, ready func(), changed func(str
 
 // TestOwnCollectionIsKnownAtOnce changes collections, each of which the next request goes by, before it is told.
 func TestOwnCollectionIsKnownAtOnce(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.collection("team", `{"properties": {"quota": {"maxJobCount": 5}}}`)
 	slow := &silent{w.store, make(chan struct{})}
 	w.service = w.over(slow)

@@ -77,7 +77,7 @@ func (c *counting) Recent(
 
 // TestEditTakesFewRequests checks which requests an edit of a waiting job makes, one after the other.
 func TestEditTakesFewRequests(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	asked := &counting{Store: w.store}
 	s := w.over(asked)
 	k := scheduler.Key{Collection: "default", Job: "job"}

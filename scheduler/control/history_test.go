@@ -45,7 +45,7 @@ func (s *countedReads) RecordsFrom(ctx context.Context, k scheduler.Key, from ui
 
 // finding is a service that runs, and so finds records by an index.
 type finding struct {
-	*world
+	*harness
 
 	counted *countedReads
 	found   *control.Service
@@ -55,7 +55,7 @@ type finding struct {
 var started = time.Date(2026, 3, 8, 9, 0, 0, 0, time.UTC)
 
 // find returns one, on a store that keeps so many records of each job and outcome.
-func (w *world) find(perJob int64) *finding {
+func (w *harness) find(perJob int64) *finding {
 	w.t.Helper()
 	w.store = w.open(perJob)
 	counted := &countedReads{Store: w.store}
@@ -127,7 +127,7 @@ func (f *finding) wanted(q *control.HistoryQuery) (all []uint64) {
 // TestHistoryReadsNoMoreThanItFinds: once there is an index, a page of records that are rare among many reads none of the others,
 // whatever tells them.
 func TestHistoryReadsNoMoreThanItFinds(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	job, rare := scheduler.Key{Collection: "default", Job: "job"}, scheduler.Key{Collection: "other", Job: "rare"}
 	w.collection("other", "{}")
 	w.put(job, later)
@@ -196,7 +196,7 @@ func sequences(records []*scheduler.Record) (all []uint64) {
 // again, and asks for random parts of them, with an index and without: the pages have what is there, once and in order; and
 // what stays while they are read is not left out.
 func TestHistoryAgreesWithTheStore(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.collection("other", "{}")
 	f := w.find(20)
 	random := rand.New(rand.NewPCG(1, 2))

@@ -248,7 +248,7 @@ func (s *indexed) next(
 		if err := s.index.Refresh(ctx, s.query, hits); err != nil {
 			return nil, at, false, err
 		}
-		if hits = s.index.Judge(s.query, hits); len(hits) > 0 || !more || s.stale >= staleReach {
+		if hits = s.index.Recheck(s.query, hits); len(hits) > 0 || !more || s.stale >= staleReach {
 			return hits, at, more, nil
 		}
 	}

@@ -87,7 +87,7 @@ func (o *Object) described(name string) (*Object, bool) {
 	if s.Members == nil {
 		s.Members = &Members{Open: true}
 	}
-	return &Object{reader: o.reader, place: o.spot(name), shape: s}, true
+	return &Object{reader: o.reader, place: o.location(name), shape: s}, true
 }
 
 // Shape describes the values that readers accept at a path, as recorded by [ShapeOf].

@@ -12,7 +12,7 @@ import (
 // Reading makes the tree canonical in place: a field name and an enum word take the spelling that the caller passed.
 type Object struct {
 	reader  *Reader
-	place   spot
+	place   location
 	members []Member
 	used    []bool   // fields that were read
 	known   []string // names that were read, unless the document is trusted
@@ -25,14 +25,14 @@ type Object struct {
 // usualMembers is the maximum number of fields of nearly all objects.
 const usualMembers = 8
 
-// spot is the position of a value. Its path is built only for problems, which are rare.
-type spot struct {
+// location is the position of a value. Its path is built only for problems, which are rare.
+type location struct {
 	object *Object // the parent; nil: name is the whole path
 	name   string  // the field that is the value or contains it
 	index  int     // index in that field; -1: the field itself
 }
 
-func (s spot) path() string {
+func (s location) path() string {
 	switch {
 	case s.object == nil:
 		return s.name
@@ -42,8 +42,8 @@ func (s spot) path() string {
 	return s.object.Path(s.name)
 }
 
-// spot returns the position of a field.
-func (o *Object) spot(name string) spot { return spot{o, name, -1} }
+// location returns the position of a field.
+func (o *Object) location(name string) location { return location{o, name, -1} }
 
 // path returns the path of the object.
 func (o *Object) path() string { return o.place.path() }
@@ -165,7 +165,7 @@ func (o *Object) Object(name string) (*Object, bool) {
 	if !ok {
 		return nil, false
 	}
-	inner := o.reader.object(v, o.spot(name))
+	inner := o.reader.object(v, o.location(name))
 	return inner, !inner.broken
 }
 
@@ -175,7 +175,7 @@ func (o *Object) Inner(name string, v Value) *Object {
 		inner, _ := o.Object(name)
 		return inner
 	}
-	return o.reader.object(v, o.spot(name))
+	return o.reader.object(v, o.location(name))
 }
 
 // Done ends the reading. It reports each field that was not read, with the object where it belongs ([Reader.Knows]) or
@@ -201,14 +201,14 @@ func (o *Object) unknown(name string) {
 		return
 	}
 	o.reader.add(Problem{Path: o.Path(name), Message: "unknown field"})
-	o.reader.strays = append(o.reader.strays, stray{len(o.reader.problems) - 1, o.path(), name, o.known})
+	o.reader.strays = append(o.reader.strays, unknownField{len(o.reader.problems) - 1, o.path(), name, o.known})
 }
 
 // of returns a field that must have the given kind.
 func (o *Object) of(name string, kind Kind) (Value, bool) {
 	v, ok := o.Value(name)
 	if ok && v.kind != kind {
-		o.reader.mismatch(o.spot(name), kind, v)
+		o.reader.mismatch(o.location(name), kind, v)
 		return Value{}, false
 	}
 	return v, ok
@@ -257,7 +257,7 @@ func (o *Object) Element(name string, i int) string { return element(o.Path(name
 // Strings returns an array of strings.
 func (o *Object) Strings(name string) ([]string, bool) {
 	o.wants(name, Form{Kind: FormList, Of: FormText})
-	return elements(o, name, func(v Value, at spot) (string, bool) {
+	return elements(o, name, func(v Value, at location) (string, bool) {
 		if v.kind != KindString {
 			o.reader.mismatch(at, KindString, v)
 		}
@@ -268,7 +268,7 @@ func (o *Object) Strings(name string) ([]string, bool) {
 // Ints returns an array of integers, each in minimum…maximum.
 func (o *Object) Ints(name string, minimum, maximum int64) ([]int, bool) {
 	o.wants(name, Form{Kind: FormList, Of: FormInteger, Least: minimum, Most: maximum})
-	return elements(o, name, func(v Value, at spot) (int, bool) {
+	return elements(o, name, func(v Value, at location) (int, bool) {
 		n, ok := o.reader.integer(v, at, minimum, maximum)
 		return int(n), ok
 	})
@@ -277,7 +277,7 @@ func (o *Object) Ints(name string, minimum, maximum int64) ([]int, bool) {
 // Enums returns an array of allowed words, in the spelling of allowed.
 func (o *Object) Enums(name string, allowed ...string) ([]string, bool) {
 	o.wants(name, Form{Kind: FormList, Of: FormWord}, allowed...)
-	words, ok := elements(o, name, func(v Value, at spot) (string, bool) {
+	words, ok := elements(o, name, func(v Value, at location) (string, bool) {
 		return o.reader.word(v, at, allowed)
 	})
 	if items, _ := o.Array(name); ok {
@@ -298,7 +298,7 @@ func (o *Object) Objects(name string) ([]*Object, bool) {
 		}
 		return []*Object{inner}, true
 	}
-	return elements(o, name, func(v Value, at spot) (*Object, bool) {
+	return elements(o, name, func(v Value, at location) (*Object, bool) {
 		inner := o.reader.object(v, at)
 		return inner, !inner.broken
 	})
@@ -314,7 +314,7 @@ func (o *Object) StringMap(name string) (map[string]string, bool) {
 	texts := make(map[string]string, len(v.members))
 	for _, m := range v.members {
 		if m.Value.kind != KindString {
-			o.reader.mismatch(spot{name: member(o.Path(name), m.Name)}, KindString, m.Value)
+			o.reader.mismatch(location{name: member(o.Path(name), m.Name)}, KindString, m.Value)
 			ok = false
 		}
 		texts[m.Name] = m.Value.text
@@ -324,14 +324,14 @@ func (o *Object) StringMap(name string) (map[string]string, bool) {
 
 // elements reads the array name with read, which reports its problems. It reads all elements; one invalid element
 // invalidates the array.
-func elements[T any](o *Object, name string, read func(v Value, at spot) (T, bool)) ([]T, bool) {
+func elements[T any](o *Object, name string, read func(v Value, at location) (T, bool)) ([]T, bool) {
 	items, ok := o.Array(name)
 	if !ok {
 		return nil, false
 	}
 	list := make([]T, 0, len(items))
 	for i, item := range items {
-		element, right := read(item, spot{o, name, i})
+		element, right := read(item, location{o, name, i})
 		list = append(list, element)
 		ok = ok && right
 	}

@@ -216,20 +216,20 @@ func (c *cursor) place(offset int) place {
 // ask records that a reader wants the field name of the object, as an object or as any value.
 func (o *Object) ask(name string) {
 	if r := o.reader; r.words != nil {
-		r.asked = append(r.asked, o.spot(name))
+		r.asked = append(r.asked, o.location(name))
 	}
 }
 
-// stray is a field that no reader asked for in this object.
-type stray struct {
+// unknownField is a field that no reader asked for in this object.
+type unknownField struct {
 	problem int // index of the problem that reports it
 	object  string
 	name    string
 	known   []string // the fields that the object may have
 }
 
-// judge returns the message for an unknown field after the whole document has been read.
-func (r *Reader) judge(s *stray) string {
+// describeUnknown returns the message for an unknown field after the whole document has been read.
+func (r *Reader) describeUnknown(s *unknownField) string {
 	near := Nearest(s.name, s.known)
 	if strings.EqualFold(near, s.name) {
 		return "repeats " + strconv.Quote(near)
@@ -253,7 +253,7 @@ func (r *Reader) judge(s *stray) string {
 }
 
 // homesOf returns the other objects of the document that may have the field.
-func (r *Reader) homesOf(s *stray, name string) []string {
+func (r *Reader) homesOf(s *unknownField, name string) []string {
 	if r.words == nil {
 		return nil
 	}
@@ -319,8 +319,8 @@ func (r *Reader) mayHave(path string) bool {
 }
 
 // stands reports whether one of the spots has the path.
-func stands(spots []spot, path string) bool {
-	return slices.ContainsFunc(spots, func(s spot) bool { return s.path() == path })
+func stands(spots []location, path string) bool {
+	return slices.ContainsFunc(spots, func(s location) bool { return s.path() == path })
 }
 
 // phrase describes where fields belong: "in action.request", "at the top level of the job".

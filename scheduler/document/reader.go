@@ -32,9 +32,9 @@ type Reader struct {
 
 	words  func() *Shape // nil: only fields that an object was asked for are known
 	base   string        // path of the object with that shape in the document
-	strays []stray
-	opened []spot // objects read so far
-	asked  []spot // objects requested so far
+	strays []unknownField
+	opened []location // objects read so far
+	asked  []location // objects requested so far
 }
 
 // NewReader returns a reader without problems.
@@ -43,7 +43,7 @@ func NewReader() *Reader { return &Reader{} }
 // Knows sets the shape of the whole document, so that the problem of a misplaced field names the right object. base is
 // the path of the object with that shape. shape is called only if a field is unknown.
 func (r *Reader) Knows(base string, shape func() *Shape) {
-	r.opened, r.asked = make([]spot, 0, usualMembers), make([]spot, 0, 2*usualMembers)
+	r.opened, r.asked = make([]location, 0, usualMembers), make([]location, 0, 2*usualMembers)
 	r.base, r.words = base, sync.OnceValue(shape)
 }
 
@@ -87,7 +87,7 @@ func (r *Reader) Err() error {
 	}
 	for i := range r.strays {
 		s := &r.strays[i]
-		r.problems[s.problem].Message = r.judge(s)
+		r.problems[s.problem].Message = r.describeUnknown(s)
 	}
 	r.strays = nil
 	return r.problems.and(r.unnamed)
@@ -95,9 +95,9 @@ func (r *Reader) Err() error {
 
 // Object starts reading v as an object at path ("" for the document). If v has another kind, Object reports that and
 // returns an empty object without required fields, so that callers need no error branch.
-func (r *Reader) Object(v Value, path string) *Object { return r.object(v, spot{name: path}) }
+func (r *Reader) Object(v Value, path string) *Object { return r.object(v, location{name: path}) }
 
-func (r *Reader) object(v Value, at spot) *Object {
+func (r *Reader) object(v Value, at location) *Object {
 	o := r.newObject()
 	o.reader, o.place = r, at
 	if v.kind != KindObject {
@@ -134,7 +134,7 @@ func (r *Reader) newObject() *Object {
 }
 
 // mismatch reports a value of the wrong kind.
-func (r *Reader) mismatch(at spot, want Kind, v Value) {
+func (r *Reader) mismatch(at location, want Kind, v Value) {
 	path := at.path()
 	if path == "" {
 		r.Problem(path, "the document must be %s, not %s", want, v.kind)

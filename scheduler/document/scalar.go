@@ -35,7 +35,7 @@ func (o *Object) Int(name string, minimum, maximum int64) (int64, bool) {
 	if !ok {
 		return 0, false
 	}
-	return o.reader.integer(v, o.spot(name), minimum, maximum)
+	return o.reader.integer(v, o.location(name), minimum, maximum)
 }
 
 // Enum returns a field with one of the allowed words, in the spelling of allowed. It accepts any letter case.
@@ -48,7 +48,7 @@ func (o *Object) Enum(name string, allowed ...string) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	word, ok := o.reader.word(v, o.spot(name), allowed)
+	word, ok := o.reader.word(v, o.location(name), allowed)
 	if ok {
 		o.members[o.find(name)].Value = StringValue(word)
 	}
@@ -67,7 +67,7 @@ func (o *Object) Time(name string) (time.Time, bool) {
 		v = StringValue(v.text)
 	}
 	if v.kind != KindString {
-		o.reader.mismatch(o.spot(name), KindString, v)
+		o.reader.mismatch(o.location(name), KindString, v)
 		return time.Time{}, false
 	}
 	t, err := ParseTime(v.text)
@@ -138,7 +138,7 @@ func (o *Object) duration(name string) (Duration, bool) {
 }
 
 // integer parses v as an integer in minimum…maximum.
-func (r *Reader) integer(v Value, at spot, minimum, maximum int64) (int64, bool) {
+func (r *Reader) integer(v Value, at location, minimum, maximum int64) (int64, bool) {
 	if v.kind != KindNumber {
 		r.Problem(at.path(), "must be a whole number, not %s", v.kind)
 		return 0, false
@@ -173,7 +173,7 @@ func interval(minimum, maximum int64) string {
 }
 
 // word parses v as one of the allowed words.
-func (r *Reader) word(v Value, at spot, allowed []string) (string, bool) {
+func (r *Reader) word(v Value, at location, allowed []string) (string, bool) {
 	if v.kind != KindString {
 		r.mismatch(at, KindString, v)
 		return "", false

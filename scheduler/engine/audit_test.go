@@ -19,7 +19,7 @@ import (
 // The timers stream is lost while nothing runs. The audit derives every baton
 // again, from the definition and the last record.
 func TestAuditRestoresBatons(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.sink.answers(fails)
 		far := time.Now().Add(30 * 24 * time.Hour).UTC()
 		w.put("new", `{`+action+`, "startTime": "`+far.Format(time.RFC3339)+`"}`)
@@ -57,7 +57,7 @@ func TestAuditRestoresBatons(t *testing.T) {
 
 // TestAuditNamesWhatNeverRan: a job whose schedule had no time left is named, and is nothing to mend.
 func TestAuditNamesWhatNeverRan(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.put("never", `{`+action+`, "recurrence": {"cron": "0 9 31 2 *"}}`)
 		w.put("over", `{`+action+`}`)
 		w.put("off", `{`+action+`, "state": "disabled", "recurrence": {"cron": "0 9 * * *"}}`)
@@ -75,7 +75,7 @@ func TestAuditNamesWhatNeverRan(t *testing.T) {
 // stream is lost, too. The audit records the fault once, of the main action.
 func TestAuditRecordsFault(t *testing.T) {
 	for _, recorded := range []bool{false, true} {
-		inWorld(t, func(t *testing.T, w *world) {
+		inWorld(t, func(t *testing.T, w *harness) {
 			m := w.startMortal(&mortal{point: "record faulted", before: !recorded})
 			w.sink.answers(failingAt("main"))
 			w.put("job", `{"action": `+to("main", `, "errorAction": `+to("alarm", ""))+`}`)
@@ -95,7 +95,7 @@ func TestAuditRecordsFault(t *testing.T) {
 
 // loseDefinitions removes jobs from their bucket without a trace, as a damaged disk does. No worker may run: its memory would
 // hide it.
-func (w *world) loseDefinitions(names ...string) {
+func (w *harness) loseDefinitions(names ...string) {
 	w.t.Helper()
 	js, err := jetstream.New(w.nc)
 	w.must(err)
@@ -109,7 +109,7 @@ func (w *world) loseDefinitions(names ...string) {
 }
 
 // audit runs one that mends.
-func (w *world) audit() *control.AuditReport {
+func (w *harness) audit() *control.AuditReport {
 	w.t.Helper()
 	rep, err := w.service.Audit(w.t.Context(), true)
 	w.must(err)
@@ -130,7 +130,7 @@ func lost(rep *control.AuditReport) string {
 // TestLostDefinitionsKeepTheirBatons loses the definitions of three of four jobs. The audit names them and leaves their batons,
 // which wait, also when they fall due. Put again, the jobs go on where they were: nothing runs twice, and nothing is left out.
 func TestLostDefinitionsKeepTheirBatons(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		start := time.Now().UTC().Truncate(10 * time.Minute).Add(10 * time.Minute)
 		often := `"recurrence": {"frequency": "Minute", "interval": 10, "count": 6}, "catchUp": {"policy": "all", "window": "PT12H"}`
 		docs := map[string]string{
@@ -196,7 +196,7 @@ func TestLostDefinitionsKeepTheirBatons(t *testing.T) {
 // TestDeletedJobsBatonsGo has deletes that were cut short behind the definition: the audit removes what they left, and a worker
 // drops it, as long as the store knows of the delete. From then on it is taken for lost, and a second delete removes it.
 func TestDeletedJobsBatonsGo(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		due := time.Now().Add(10 * time.Minute).UTC()
 		for name, at := range map[string]time.Time{"audited": due.Add(24 * time.Hour), "fired": due, "old": due.Add(24 * time.Hour)} {
 			v := w.put(name, `{`+action+`, "startTime": "`+at.Format(time.RFC3339)+`"}`)
@@ -227,7 +227,7 @@ func TestDeletedJobsBatonsGo(t *testing.T) {
 
 // TestLostWhileItRuns loses a definition while its attempt runs: what follows is planned by the one that it ran under.
 func TestLostWhileItRuns(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.sink.answers(after(30*time.Second, http.StatusOK))
 		start := time.Now().Add(time.Minute).UTC().Truncate(time.Second)
 		doc := `{` + action + `, "startTime": "` + start.Format(time.RFC3339) + `", "recurrence": {"frequency": "Hour"}`
@@ -256,7 +256,7 @@ func TestDamagedBatonsAreSetAside(t *testing.T) {
 		"a detached run's":               `{"rev":2,"sched":1,"oneOff":true,"nominal":"2000-01-01T00:00:00Z","due":"2000-01-01T00:00:00Z"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, w *world) {
+			inBubble(t, func(t *testing.T, w *harness) {
 				w.stopWorker()
 				takeovers := make(chan struct{}, 1000)
 				w.startWorker(func(c *engine.Config) { c.OnTakeover = func() { takeovers <- struct{}{} } })
@@ -280,7 +280,7 @@ func TestDamagedBatonsAreSetAside(t *testing.T) {
 
 // TestEditMendsDamagedBaton has a waiting baton that cannot be read: an edit of the job removes it, and plans anew.
 func TestEditMendsDamagedBaton(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		start := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
 		doc := `{` + action + `, "startTime": "` + start.Format(time.RFC3339) + `", "recurrence": {"frequency": "Hour"}`
 		w.put("job", doc+`}`)
@@ -298,7 +298,7 @@ func TestEditMendsDamagedBaton(t *testing.T) {
 
 // TestLostCollectionIsNamed loses a collection that has jobs: they go on, and the audit names it until it is put again.
 func TestLostCollectionIsNamed(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.must(w.service.PutCollection(w.t.Context(), "ops", []byte(`{}`)))
 		k := scheduler.Key{Collection: "ops", Job: "job"}
 		body := []byte(`{` + action + `, "recurrence": {"frequency": "Minute"}}`)
@@ -322,7 +322,7 @@ func TestLostCollectionIsNamed(t *testing.T) {
 
 // strand has the server count all that is fired as acknowledged, as it does when it was killed between an acknowledgement and
 // the removal: a consumer that was made for one subject alone acknowledges a later message of that, and takes all then.
-func (w *world) strand() {
+func (w *harness) strand() {
 	w.t.Helper()
 	ctx := w.t.Context()
 	js, err := jetstream.New(w.nc)
@@ -357,7 +357,7 @@ func TestAuditRescuesUndelivered(t *testing.T) {
 		{"after it was passed on", "pass on", false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			inWorld(t, func(t *testing.T, w *world) {
+			inWorld(t, func(t *testing.T, w *harness) {
 				m := w.startMortal(&mortal{point: test.point, before: test.before})
 				w.put("job", `{`+action+`, "recurrence": {"frequency": "Minute", "count": 3}}`)
 				m.awaitDeath(t)
@@ -396,7 +396,7 @@ func TestAuditRescuesUndelivered(t *testing.T) {
 
 // TestRescue fires an undelivered baton again without an audit of everything.
 func TestRescue(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(t *testing.T, w *harness) {
 		m := w.startMortal(&mortal{point: "take"})
 		w.put("job", `{`+action+`, "recurrence": {"frequency": "Minute", "count": 3}}`)
 		m.awaitDeath(t)

@@ -58,7 +58,7 @@ func TestCrashPoints(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			inWorld(t, func(t *testing.T, w *world) {
+			inWorld(t, func(t *testing.T, w *harness) {
 				m := w.startMortal(&mortal{point: test.point, before: test.before, skip: test.skip})
 				w.sink.answers(func(*call) (int, string) {
 					if test.want == failed {
@@ -98,7 +98,7 @@ func TestCrashPoints(t *testing.T) {
 }
 
 // finish audits, finds so many jobs that have ended and nothing wrong, and writes their ends.
-func (w *world) finish(ended int) {
+func (w *harness) finish(ended int) {
 	w.t.Helper()
 	rep, err := w.service.Audit(w.t.Context(), true)
 	if err != nil || rep.Ended != ended || len(rep.Findings) > 0 {
@@ -111,7 +111,7 @@ func (w *world) finish(ended int) {
 // attempt runs under the new definition, and so does what follows it, also when
 // its worker dies before the next baton is stored.
 func TestCrashAfterEditWhileHeld(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(t *testing.T, w *harness) {
 		m := w.startMortal(&mortal{point: "pass on", before: true})
 		w.sink.answers(func(*call) (int, string) { return http.StatusInternalServerError, "" })
 		start := time.Now().Add(20 * time.Second).UTC().Format(time.RFC3339Nano)
@@ -132,7 +132,7 @@ func TestCrashAfterEditWhileHeld(t *testing.T) {
 // TestDisabledAfterDetaching disables a job with overlap allow whose worker stopped between starting a run and passing the
 // job's own baton on: the occurrence has one end, whichever of its two messages arrives first.
 func TestDisabledAfterDetaching(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(t *testing.T, w *harness) {
 		m := w.startMortal(&mortal{point: "pass on", before: true})
 		w.sink.answers(after(time.Minute, http.StatusOK))
 		w.put("job", `{`+action+`, "overlap": "allow", "timeout": "PT5M", "recurrence": {"frequency": "Minute"}}`)
@@ -167,7 +167,7 @@ func TestCrashAtEveryErrorAction(t *testing.T) {
 	} {
 		for _, skip := range test.skips {
 			t.Run(fmt.Sprintf("%s, before %t, %d", test.point, test.before, skip), func(t *testing.T) {
-				inWorld(t, func(t *testing.T, w *world) {
+				inWorld(t, func(t *testing.T, w *harness) {
 					m := w.startMortal(&mortal{point: test.point, before: test.before, skip: skip})
 					w.sink.answers(func(*call) (int, string) { return http.StatusInternalServerError, "" })
 					w.put("job", composite)
@@ -210,7 +210,7 @@ func TestLostAcknowledgementIsNoBaton(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			inWorld(t, func(t *testing.T, w *world) {
+			inWorld(t, func(t *testing.T, w *harness) {
 				endless := func(c *engine.Config) { c.Store, c.Logger = refusing(c.Store, "EndJobs"), nil }
 				m := w.startMortal(&mortal{point: "ack", before: true, skip: test.lost}, endless)
 				w.sink.answers(failingAt("down"))
@@ -240,7 +240,7 @@ func TestLostAcknowledgementIsNoBaton(t *testing.T) {
 // TestLostAnswerIsNoRefusal has a run detached and its job's baton passed on, and the answers lost. Before each is tried again, the
 // run fails, waits for its retry, and is counted in on the baton that waits already. Nothing is run twice, and nothing taken back.
 func TestLostAnswerIsNoRefusal(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(t *testing.T, w *harness) {
 		w.sink.answers(failingAt("down"))
 		var passed, fired sync.Once
 		w.startWorker(func(c *engine.Config) {
@@ -292,7 +292,7 @@ func TestDetachedRunTakenOverBesideItsBaton(t *testing.T) {
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			inWorld(t, func(t *testing.T, w *world) {
+			inWorld(t, func(t *testing.T, w *harness) {
 				m := w.startMortal(&mortal{point: "pass on", before: test.before})
 				w.sink.answers(after(200*time.Millisecond, test.status))
 				w.put("job", test.job)
@@ -320,7 +320,7 @@ func TestKilledAmidHerd(t *testing.T) {
 		slots    = 32
 		inFlight = 2 * slots // those that are called, and those that have answered and are not recorded
 	)
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(t *testing.T, w *harness) {
 		w.sink.answers(after(50*time.Millisecond, http.StatusOK))
 		small := func(c *engine.Config) {
 			c.Concurrency, c.PerTarget, c.HoldMemory = slots, slots, 2*herd*scheduler.UsualHeldBytes
@@ -365,9 +365,9 @@ func TestKilledAmidHerd(t *testing.T) {
 }
 
 // afterUnrecordedCall kills a worker between the call of a job of every minute and its record, and has f do the rest.
-func afterUnrecordedCall(t *testing.T, f func(t *testing.T, w *world)) {
+func afterUnrecordedCall(t *testing.T, f func(t *testing.T, w *harness)) {
 	t.Helper()
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(t *testing.T, w *harness) {
 		m := w.startMortal(&mortal{point: "record completed", before: true})
 		w.put("job", `{`+action+`, "recurrence": {"frequency": "Minute"}}`)
 		m.awaitDeath(t)
@@ -379,7 +379,7 @@ func afterUnrecordedCall(t *testing.T, f func(t *testing.T, w *world)) {
 // disables the job before another worker takes it over. The job is not called again, and the
 // record of what was skipped says that it may have been called.
 func TestDisabledBeforeTakeover(t *testing.T) {
-	afterUnrecordedCall(t, func(t *testing.T, w *world) {
+	afterUnrecordedCall(t, func(t *testing.T, w *harness) {
 		w.must(w.service.Disable(t.Context(), key("job")))
 		w.startWorker()
 		time.Sleep(5 * time.Minute)
@@ -396,7 +396,7 @@ func TestDisabledBeforeTakeover(t *testing.T) {
 // TestDoubtEnds kills a worker amid a run. The one that takes the run over asks the history; the runs
 // that follow are not doubted any more.
 func TestDoubtEnds(t *testing.T) {
-	afterUnrecordedCall(t, func(t *testing.T, w *world) {
+	afterUnrecordedCall(t, func(t *testing.T, w *harness) {
 		w.startWorker()
 		time.Sleep(5 * time.Minute)
 		st, err := w.store.Waiting(t.Context(), scheduler.BatonKey{Key: key("job")})

@@ -21,7 +21,7 @@ import (
 )
 
 // damage writes into a bucket what nobody can read. How it changes what is there is up to change.
-func (w *world) damage(bucket, key string, change func(string) string) {
+func (w *harness) damage(bucket, key string, change func(string) string) {
 	w.t.Helper()
 	js, err := jetstream.New(w.nc)
 	w.must(err)
@@ -53,7 +53,7 @@ var damages = map[string]func(string) string{
 // TestDamagedJobIsSetAside: what is stored of a job cannot be read, in every way there is. It is shown, it is named, its baton waits,
 // others go on, and a put mends it without a run that is lost or doubled.
 func TestDamagedJobIsSetAside(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(t *testing.T, w *harness) {
 		log := &noted{}
 		w.startWorker(func(c *engine.Config) { c.Logger = slog.New(slog.NewTextHandler(log, nil)) })
 		const every = `{` + action + `, "recurrence": {"frequency": "Minute"}}`
@@ -109,7 +109,7 @@ func TestDamagedJobIsSetAside(t *testing.T) {
 }
 
 // mustBeShownDamaged looks at the damaged jobs in every way there is.
-func (w *world) mustBeShownDamaged() {
+func (w *harness) mustBeShownDamaged() {
 	w.t.Helper()
 	for name := range damages {
 		v := w.get(name)
@@ -140,7 +140,7 @@ func (w *world) mustBeShownDamaged() {
 }
 
 // mustRefuse does with a damaged job what cannot be done.
-func (w *world) mustRefuse(name string) {
+func (w *harness) mustRefuse(name string) {
 	w.t.Helper()
 	ctx := w.t.Context()
 	_, enable := w.service.Enable(ctx, key(name))
@@ -167,7 +167,7 @@ func (w *world) mustRefuse(name string) {
 
 // TestDamagedJobKeepsItsNumbers: a put that mends a job goes on with its count and its state, as far as they can be read.
 func TestDamagedJobKeepsItsNumbers(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		const five = `{` + action + `, "recurrence": {"frequency": "Minute", "count": 5}}`
 		uid := w.put("counted", five).Job.UID
 		w.put("off", `{`+action+`, "recurrence": {"frequency": "Minute"}, "state": "disabled"}`)
@@ -199,7 +199,7 @@ func TestDamagedJobKeepsItsNumbers(t *testing.T) {
 
 // TestDamagedCollection: the jobs of a collection that cannot be read go on, and are listed; a put of it mends it.
 func TestDamagedCollection(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		const every = `{` + action + `, "recurrence": {"frequency": "Minute"}}`
 		w.put("fine", every)
 		w.damage("carillon-collections", "default", func(s string) string { return s[1:] })
@@ -237,7 +237,7 @@ func TestDamagedCollection(t *testing.T) {
 
 // TestDamagedRecord: a record that cannot be read is shown as one, and hides no other.
 func TestDamagedRecord(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.put("job", `{`+action+`, "recurrence": {"frequency": "Minute"}}`)
 		time.Sleep(90 * time.Second)
 		w.must(w.nc.Publish("carillon.history.default.job.completed", []byte(`{"version":99}`)))
@@ -264,7 +264,7 @@ func TestDamagedJobWithRunsUnderWay(t *testing.T) {
 		"running": often + "}", "running-detached": often + `, "overlap": "allow"}`,
 		"retried": often + "}", "retried-detached": often + `, "overlap": "allow"}`,
 	}
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		start := time.Now()
 		w.sink.answers(func(c *call) (int, string) {
 			if c.n > 0 || c.at.Sub(start) > 30*time.Minute {
@@ -297,7 +297,7 @@ func TestDamagedJobWithRunsUnderWay(t *testing.T) {
 
 // TestDamagedJobThatIsOver: a backup that is put again mends a job that is over, and does not run it once more.
 func TestDamagedJobThatIsOver(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		const once = `{` + action + `}`
 		w.put("once", once)
 		time.Sleep(time.Minute)
@@ -322,7 +322,7 @@ func TestDamagedJobThatIsOver(t *testing.T) {
 // TestTooCostlyJobIsDamaged stores a job whose schedule an earlier version did not find too expensive: it is set aside, and a put
 // mends it.
 func TestTooCostlyJobIsDamaged(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		const every = `{` + action + `, "recurrence": {"frequency": "Minute"}}`
 		w.put("job", every)
 		time.Sleep(30 * time.Second)

@@ -20,7 +20,7 @@ const (
 )
 
 // ail lets the target fail until it is told to be well.
-func (w *world) ail() (heal func()) {
+func (w *harness) ail() (heal func()) {
 	var well atomic.Bool
 	w.sink.answers(func(*call) (int, string) {
 		if well.Load() {
@@ -32,7 +32,7 @@ func (w *world) ail() (heal func()) {
 }
 
 // open opens the circuit of the target with a job that fails three times.
-func (w *world) openCircuit() {
+func (w *harness) openCircuit() {
 	w.t.Helper()
 	w.put("opener", `{`+strings.Replace(quickly, `"retryCount": 3`, `"retryCount": 2`, 1)+`}`)
 	time.Sleep(5 * time.Second)
@@ -43,7 +43,7 @@ func (w *world) openCircuit() {
 
 // TestRuleGetsBreaker gives a target a circuit breaker while runs wait for it that came before there was one.
 func TestRuleGetsBreaker(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.sink.answers(after(2*time.Second, http.StatusServiceUnavailable))
 		w.rules(`{"*": {"concurrency": 1}}`)
 		due := w.herd(10)
@@ -61,7 +61,7 @@ func TestRuleGetsBreaker(t *testing.T) {
 // TestPostponedOneOffIsNotTheJob has the audit restore a job with overlap allow whose last record is that of a one-off which
 // was put off.
 func TestPostponedOneOffIsNotTheJob(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		heal := w.ail()
 		w.rules(breaker)
 		w.openCircuit()
@@ -82,7 +82,7 @@ func TestPostponedOneOffIsNotTheJob(t *testing.T) {
 // TestDisabledWhileQueued shows that a job which is disabled, deleted or whose collection is disabled while it waits for its
 // turn is not called.
 func TestDisabledWhileQueued(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.rules(`{"*": {"concurrency": 1}}`)
 		w.sink.answers(after(20*time.Second, http.StatusOK))
 		due := w.herd(5)
@@ -111,7 +111,7 @@ func TestDisabledWhileQueued(t *testing.T) {
 
 // TestManyRatesStarveNobody fills the hold with jobs for several targets that have to wait for their rate.
 func TestManyRatesStarveNobody(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(t *testing.T, w *harness) {
 		w.startWorker(func(c *engine.Config) { c.HoldMemory, c.Concurrency, c.PerTarget = 100*scheduler.UsualHeldBytes, 32, 8 })
 		w.rules(`{"*.limited.example": {"rate": {"limit": 1, "per": "PT1H"}}}`)
 		due := time.Now().Add(time.Minute).UTC().Truncate(time.Second)
@@ -141,7 +141,7 @@ func TestManyRatesStarveNobody(t *testing.T) {
 
 // TestPostponedIsNotMissed shows that what is put off runs, whatever the catch-up policy.
 func TestPostponedIsNotMissed(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		heal := w.ail()
 		w.rules(`{"*": {"circuitBreaker": {"failures": 3, "openFor": "PT2M"}}}`)
 		w.openCircuit()
@@ -168,7 +168,7 @@ func TestPostponedIsNotMissed(t *testing.T) {
 
 // TestEditWhilePutOff shows that a planned occurrence which is put off follows an edit of its job.
 func TestEditWhilePutOff(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.ail()
 		w.rules(breaker)
 		w.openCircuit()
@@ -195,7 +195,7 @@ func TestEditWhilePutOff(t *testing.T) {
 
 // TestRuleIsTakenBack shows that runs which wait for a slot begin when the rule is gone.
 func TestRuleIsTakenBack(t *testing.T) {
-	inBubble(t, func(_ *testing.T, w *world) {
+	inBubble(t, func(_ *testing.T, w *harness) {
 		w.rules(`{"*": {"concurrency": 1}}`)
 		w.sink.answers(after(50*time.Second, http.StatusOK))
 		for i := range 4 {
@@ -211,7 +211,7 @@ func TestRuleIsTakenBack(t *testing.T) {
 
 // TestRuleIsTakenBackAtOnce takes a rate back while what waits for it is being put off.
 func TestRuleIsTakenBackAtOnce(t *testing.T) {
-	inBubble(t, func(_ *testing.T, w *world) {
+	inBubble(t, func(_ *testing.T, w *harness) {
 		n := 0
 		for wait := 100 * time.Millisecond; wait < 3*time.Second; wait += 900 * time.Millisecond {
 			w.rules(`{"*": {"rate": {"limit": 1, "per": "PT1H"}}}`)
@@ -232,7 +232,7 @@ func TestNameUsedAgainWhileQueued(t *testing.T) {
 		"often": `{"recurrence": {"frequency": "Hour"}, ` + failOnce + `}`,
 		"allow": `{"overlap": "allow", "recurrence": {"frequency": "Hour"}, ` + failOnce + `}`,
 	}
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.rules(`{"*": {"concurrency": 1}}`)
 		w.sink.answers(after(20*time.Second, http.StatusOK))
 		w.put("first", `{`+failOnce+`}`)
@@ -258,7 +258,7 @@ func TestNameUsedAgainWhileQueued(t *testing.T) {
 // TestDeletedWhilePutOff shows that nothing of a deleted job is in the history of the next job of the name: what waits for its
 // rate is put off a moment later.
 func TestDeletedWhilePutOff(t *testing.T) {
-	inBubble(t, func(_ *testing.T, w *world) {
+	inBubble(t, func(_ *testing.T, w *harness) {
 		w.rules(`{"*": {"rate": {"limit": 1, "per": "PT1H"}}}`)
 		due := w.herd(6)
 		time.Sleep(time.Until(due) + 10*time.Millisecond)
@@ -280,7 +280,7 @@ func TestEditWhileQueued(t *testing.T) {
 		"schedule":    `{"startTime": "2040-01-01T00:00:00Z"}`,
 		"action":      `{"action": {"request": {"uri": "http://other.example/"}}}`,
 	}
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.rules(`{"*": {"concurrency": 1}}`)
 		w.sink.answers(after(50*time.Second, http.StatusOK))
 		w.put("first", `{`+failOnce+`}`)
@@ -302,7 +302,7 @@ func TestEditWhileQueued(t *testing.T) {
 // TestCollectionDisabledWhilePutOff shows that every instant of a job has a record when both its target and its collection
 // held it back.
 func TestCollectionDisabledWhilePutOff(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.ail()
 		w.rules(`{"*": {"circuitBreaker": {"failures": 3, "openFor": "PT5M"}}}`)
 		w.openCircuit()
@@ -324,7 +324,7 @@ func TestCollectionDisabledWhilePutOff(t *testing.T) {
 
 // TestRunNowWhilePutOff asks for runs of a job that its target's circuit holds back.
 func TestRunNowWhilePutOff(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		heal := w.ail()
 		w.rules(breaker)
 		w.openCircuit()

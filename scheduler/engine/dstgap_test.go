@@ -19,18 +19,18 @@ import (
 var spring = time.Date(2026, 3, 8, 7, 0, 0, 0, time.UTC)
 
 // inSpring runs f in a bubble whose time is so long before the change of the clock.
-func inSpring(t *testing.T, before time.Duration, f func(t *testing.T, w *world)) {
+func inSpring(t *testing.T, before time.Duration, f func(t *testing.T, w *harness)) {
 	t.Helper()
 	storetest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(spring.Add(-before))) // no server ticks yet
-		w := newWorld(t)
+		w := newHarness(t)
 		w.startWorker()
 		f(t, w)
 	})
 }
 
 // inNewYork puts a job with a cron pattern on New York's clock.
-func (w *world) inNewYork(name, cron, more string) {
+func (w *harness) inNewYork(name, cron, more string) {
 	w.t.Helper()
 	w.put(name, `{`+action+`, "timeZone": "America/New_York", "recurrence": {"cron": "`+cron+`"`+more+`}`)
 }
@@ -41,7 +41,7 @@ const (
 )
 
 // leftOut returns the records of what the clock jumped over.
-func (w *world) leftOut(name string) []*scheduler.Record {
+func (w *harness) leftOut(name string) []*scheduler.Record {
 	w.t.Helper()
 	var list []*scheduler.Record
 	for _, r := range w.history(name) {
@@ -56,7 +56,7 @@ func (w *world) leftOut(name string) []*scheduler.Record {
 func until(d time.Duration) { time.Sleep(time.Until(spring.Add(d))) }
 
 // mustTell checks that the history has one record of the change.
-func (w *world) mustTell(name, text string) {
+func (w *harness) mustTell(name, text string) {
 	w.t.Helper()
 	list := w.leftOut(name)
 	if len(list) != 1 {
@@ -70,7 +70,7 @@ func (w *world) mustTell(name, text string) {
 
 func TestLeftOut(t *testing.T) {
 	const evenly = "30 0,2,4 * * *"
-	inSpring(t, 2*time.Hour+30*time.Minute, func(t *testing.T, w *world) {
+	inSpring(t, 2*time.Hour+30*time.Minute, func(t *testing.T, w *harness) {
 		w.inNewYork("evenly", evenly, gapSkip)
 		w.inNewYork("limited", evenly, `, "count": 2`+gapSkip)
 		w.inNewYork("hourly", "0 * * * *", plain)
@@ -124,7 +124,7 @@ func TestLeftOut(t *testing.T) {
 // The worker dies after it has recorded the change, and before it has passed
 // the baton on; the baton comes again.
 func TestLeftOutOnceAfterCrash(t *testing.T) {
-	inSpring(t, 30*time.Minute, func(_ *testing.T, w *world) {
+	inSpring(t, 30*time.Minute, func(_ *testing.T, w *harness) {
 		w.inNewYork("daily", "30 2,4 * * *", gapSkip)
 		w.inNewYork("hourly", "0 * * * *", plain)
 		until(-time.Minute)
@@ -139,7 +139,7 @@ func TestLeftOutOnceAfterCrash(t *testing.T) {
 // TestSkippedOnce interrupts a worker after it has recorded what it skips, and before it passes the baton on. The next delivery
 // records only what was skipped since.
 func TestSkippedOnce(t *testing.T) {
-	inBubble(t, func(_ *testing.T, w *world) {
+	inBubble(t, func(_ *testing.T, w *harness) {
 		w.sink.answers(func(c *call) (int, string) {
 			if strings.HasPrefix(c.host, "slow") {
 				time.Sleep(3500 * time.Millisecond)
@@ -158,7 +158,7 @@ func TestSkippedOnce(t *testing.T) {
 // TestSkippedOnceByAnEdit interrupts an edit after it has recorded what was due by the schedule that it replaces, and before it
 // is stored. The edit that follows records only what was due since.
 func TestSkippedOnceByAnEdit(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		slow := sync.OnceFunc(func() { time.Sleep(20 * time.Second) })
 		w.sink.answers(func(*call) (int, string) { slow(); return http.StatusOK, "" })
 		every := func(n int) control.Edit {
@@ -181,7 +181,7 @@ func TestSkippedOnceByAnEdit(t *testing.T) {
 
 // mustSkipOnce fails the test unless a job has skipped some instants, none twice, and its records count them. every has the
 // interval of each of its schedules.
-func (w *world) mustSkipOnce(name string, every ...time.Duration) {
+func (w *harness) mustSkipOnce(name string, every ...time.Duration) {
 	w.t.Helper()
 	type instant struct {
 		schedule int
@@ -214,7 +214,7 @@ func (w *world) mustSkipOnce(name string, every ...time.Duration) {
 // The timers stream is lost after the change has been recorded. The baton that
 // the audit derives from the history does not tell it again.
 func TestLeftOutOnceAfterLoss(t *testing.T) {
-	inSpring(t, 30*time.Minute, func(_ *testing.T, w *world) {
+	inSpring(t, 30*time.Minute, func(_ *testing.T, w *harness) {
 		w.inNewYork("daily", "30 2,4 * * *", gapSkip)
 		w.inNewYork("fresh", "30 2,4 8 3 *", gapSkip)
 		until(15 * time.Minute)

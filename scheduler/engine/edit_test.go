@@ -18,7 +18,7 @@ import (
 const every10s = `"recurrence": {"frequency": "Second", "interval": 10}`
 
 func TestDisableWhileRunning(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.sink.answers(after(5*time.Second, http.StatusOK))
 		w.put("job", `{`+action+`, `+every10s+`}`)
 		time.Sleep(2 * time.Second)
@@ -35,7 +35,7 @@ func TestDisableWhileRunning(t *testing.T) {
 // An occurrence under way keeps the definition it started with, retries
 // included; the edit counts from the next one.
 func TestEditWhileRunning(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.sink.answers(fails)
 		w.put("job", `{`+failing+`}, "recurrence": {"frequency": "Minute"}}`)
 		time.Sleep(5 * time.Second) // between the first try and the retry
@@ -52,7 +52,7 @@ func TestEditWhileRunning(t *testing.T) {
 }
 
 func TestPatch(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.put("job", `{`+action+`, "recurrence": {"frequency": "Week", "count": 10000, "endTime": "2100-01-01"}}`)
 		edit := func(body string) (*v1.Job, error) {
 			return w.service.Patch(t.Context(), control.Edit{Key: key("job"), Body: []byte(body)})
@@ -97,7 +97,7 @@ func TestPatch(t *testing.T) {
 // TestDeletedJobsAreGone deletes a job in the middle: no page has a job twice because of it, and another may take its
 // place in the quota.
 func TestDeletedJobsAreGone(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.must(w.service.PutCollection(w.t.Context(), "few", []byte(`{"properties": {"quota": {"maxJobCount": 3}}}`)))
 		put := func(name string) error {
 			_, _, err := w.service.Put(t.Context(), control.Edit{
@@ -144,7 +144,7 @@ func TestOverlapAllowFaults(t *testing.T) {
 		want    scheduler.State
 	}{"the last": {1, scheduler.Faulted}, "the one before": {0, scheduler.Completed}} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, w *world) {
+			inBubble(t, func(t *testing.T, w *harness) {
 				start := time.Now().Add(time.Minute).UTC()
 				fails := scheduler.OccurrenceID(key("job"), start.Add(time.Duration(test.failing)*12*time.Second))
 				w.sink.answers(func(c *call) (int, string) {
@@ -168,7 +168,7 @@ func TestOverlapAllowFaults(t *testing.T) {
 // TestChangesOfAnotherProcess has another process edit a job and disable its collection. What the worker has read of both
 // is not believed any longer.
 func TestChangesOfAnotherProcess(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		_, elsewhere := w.open()
 		second := control.New(control.Config{
 			Store: elsewhere, Actions: w.actions(), Secrets: secrets.NewVault(secrets.Config{Store: elsewhere.Secrets()}),
@@ -194,7 +194,7 @@ func TestChangesOfAnotherProcess(t *testing.T) {
 // TestDisableWhileRunByHandIsPutOff disables jobs whose run by hand their target holds back: the run is not the schedule's, and
 // goes on to its end; the schedule does not.
 func TestDisableWhileRunByHandIsPutOff(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		heal := w.ail()
 		w.rules(breaker)
 		w.openCircuit()
@@ -236,7 +236,7 @@ func TestDisableWhileRunByHandIsPutOff(t *testing.T) {
 // TestEnableWhileEndIsWritten enables jobs while a worker, which has found them disabled, writes down how far they got: they
 // go on, without an audit.
 func TestEnableWhileEndIsWritten(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(t *testing.T, w *harness) {
 		w.startWorker(func(c *engine.Config) { c.Store = slow(w.store, 2*time.Second, "SaveJob EndJobs") })
 		w.sink.answers(after(20*time.Second, http.StatusOK))
 		names := []string{"planned", "by-hand"}
@@ -270,7 +270,7 @@ func TestEnableWhileEndIsWritten(t *testing.T) {
 // TestNewScheduleWhileEndIsWritten gives a job a new schedule while a worker writes down that it has completed: an audit is
 // asked for at once, and the job goes on.
 func TestNewScheduleWhileEndIsWritten(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(t *testing.T, w *harness) {
 		looks := make(chan struct{}, 10)
 		w.startWorker(func(c *engine.Config) {
 			c.Store, c.OnTakeover = slow(w.store, 2*time.Second, "SaveJob EndJobs"), func() { looks <- struct{}{} }
@@ -294,7 +294,7 @@ func TestNewScheduleWhileEndIsWritten(t *testing.T) {
 
 // TestRunAfterEditCutShort edits a job, whose baton stays as it was, and runs it by hand: its new schedule begins all the same.
 func TestRunAfterEditCutShort(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.put("job", `{`+action+`, "recurrence": {"frequency": "Hour"}}`)
 		time.Sleep(time.Second)
 		body := []byte(`{"recurrence": {"frequency": "Second", "interval": 10}}`)
@@ -338,7 +338,7 @@ func TestDisableLetsBegunEnd(t *testing.T) {
 		"once-late":     {main, thrice, failed, 20 * time.Minute, scheduler.Faulted},
 		"errorAction":   {alarm + hourly, "main alarm/error alarm/error alarm/error", "failed failed/error failed/error failed/error faulted", 0, scheduler.Disabled},
 	}
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.sink.answers(failingAt("main alarm"))
 		for name, test := range tests {
 			w.put(name, test.job+`}`)
@@ -378,7 +378,7 @@ func TestDisableLetsBegunEnd(t *testing.T) {
 
 // TestEnableAfterFault disables a one-shot while it runs, and enables it when it has faulted.
 func TestEnableAfterFault(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.sink.answers(after(5*time.Second, http.StatusInternalServerError))
 		w.put("job", `{"action": `+to("main", "")+`}`)
 		time.Sleep(time.Second)

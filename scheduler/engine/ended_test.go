@@ -16,16 +16,16 @@ import (
 )
 
 // inEndlessBubble runs f while ends of jobs are nowhere but in their histories.
-func inEndlessBubble(t *testing.T, f func(t *testing.T, w *world)) {
+func inEndlessBubble(t *testing.T, f func(t *testing.T, w *harness)) {
 	t.Helper()
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(t *testing.T, w *harness) {
 		w.startWorker(func(c *engine.Config) { c.Store, c.Logger = refusing(w.store, "EndJobs"), nil })
 		f(t, w)
 	})
 }
 
 // storedState is the state that the definition of a job says.
-func (w *world) storedState(name string) scheduler.State {
+func (w *harness) storedState(name string) scheduler.State {
 	w.t.Helper()
 	st, err := w.store.LoadJob(w.t.Context(), key(name))
 	w.must(err)
@@ -33,7 +33,7 @@ func (w *world) storedState(name string) scheduler.State {
 }
 
 // listed returns the names of the jobs of a state, page by page.
-func (w *world) listed(state scheduler.State) (names []string) {
+func (w *harness) listed(state scheduler.State) (names []string) {
 	w.t.Helper()
 	for p := (&v1.Page{}); p != nil; {
 		var jobs []*v1.Job
@@ -70,7 +70,7 @@ func TestEndedShowsAtOnce(t *testing.T) {
 		"alarmed": {failed + `, "errorAction": {"type": "Http", "request": {"uri": "http://alarm.example/", "method": "POST"}}}`, scheduler.Faulted, 2},
 		"beside":  {action + `, "overlap": "allow", "recurrence": {"frequency": "Second", "interval": 5, "count": 2}`, scheduler.Completed, 2},
 	}
-	inEndlessBubble(t, func(t *testing.T, w *world) {
+	inEndlessBubble(t, func(t *testing.T, w *harness) {
 		w.sink.answers(failingAt("down"))
 		var completed, faulted []string
 		for name, job := range jobs {
@@ -120,7 +120,7 @@ func TestEndedShowsAtOnce(t *testing.T) {
 
 // TestEndedJobIsOver: what may not be done with a job at its end may not be done before that is written into its definition.
 func TestEndedJobIsOver(t *testing.T) {
-	inEndlessBubble(t, func(t *testing.T, w *world) {
+	inEndlessBubble(t, func(t *testing.T, w *harness) {
 		w.put("job", `{`+action+`}`)
 		time.Sleep(time.Second)
 		if w.storedState("job") != scheduler.Enabled {
@@ -155,7 +155,7 @@ func TestEndedJobIsOver(t *testing.T) {
 // TestResubmitOfEndedJob runs the occurrence of a job again that has faulted, before that is written into its definition: the run
 // beside it is counted in, and need not wait for a baton that does not come.
 func TestResubmitOfEndedJob(t *testing.T) {
-	inEndlessBubble(t, func(t *testing.T, w *world) {
+	inEndlessBubble(t, func(t *testing.T, w *harness) {
 		w.sink.answers(failingAt("main"))
 		w.put("job", `{"action": `+to("main", "")+`}`)
 		time.Sleep(time.Second)
@@ -179,7 +179,7 @@ func TestResubmitOfEndedJob(t *testing.T) {
 // TestEndOfJobBeforeIsNotItsOwn deletes a one-shot the moment it has ended and puts it again: the end of the one before, which waits
 // to be written, is not that of the new one.
 func TestEndOfJobBeforeIsNotItsOwn(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.put("job", `{`+action+`}`)
 		time.Sleep(100 * time.Millisecond)
 		if w.get("job").Job.State != scheduler.Completed || w.storedState("job") != scheduler.Enabled {
@@ -205,7 +205,7 @@ func TestEndOfJobBeforeIsNotItsOwn(t *testing.T) {
 
 // TestEndIsWrittenSoon: on an idle system, the final form of a job is written within a second.
 func TestEndIsWrittenSoon(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.put("far", `{`+action+`, "recurrence": {"frequency": "Hour"}, "startTime": "2000-01-01T05:00:00Z"}`)
 		w.put("job", `{`+action+`}`)
 		time.Sleep(time.Second)
@@ -217,7 +217,7 @@ func TestEndIsWrittenSoon(t *testing.T) {
 
 // TestFinalAgeCountsFromTheEnd writes the final form of a job long after its end: it is kept no longer for that.
 func TestFinalAgeCountsFromTheEnd(t *testing.T) {
-	inEndlessBubble(t, func(t *testing.T, w *world) {
+	inEndlessBubble(t, func(t *testing.T, w *harness) {
 		w.put("job", `{`+action+`}`) // kept for two hours after its end
 		time.Sleep(50 * time.Minute)
 		w.finish(1)
@@ -232,7 +232,7 @@ func TestFinalAgeCountsFromTheEnd(t *testing.T) {
 
 // TestFinalAgeOutlivesEdits edits a job after its end: it is kept no longer for that, unless the edit has it run again.
 func TestFinalAgeOutlivesEdits(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		for _, name := range []string{"job", "revived"} {
 			w.put(name, `{`+action+`}`) // kept for two hours after its end
 		}
@@ -264,7 +264,7 @@ func TestFinalAgeOutlivesEdits(t *testing.T) {
 
 // TestSkippedToItsEnd: a job whose last occurrence was missed, and is not caught up with, has ended with the record of that.
 func TestSkippedToItsEnd(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.stopWorker()
 		w.put("job", `{`+action+`, "startTime": "2000-01-01T00:01:00Z", "catchUp": {"policy": "skip"}, "recurrence": {"frequency": "Minute", "endTime": "2000-01-01T00:03:30Z"}}`)
 		time.Sleep(time.Hour)
@@ -279,7 +279,7 @@ func TestSkippedToItsEnd(t *testing.T) {
 
 // TestLostIsNotEnded: a job whose baton is lost goes on, also when its last record says that an occurrence ended well.
 func TestLostIsNotEnded(t *testing.T) {
-	inEndlessBubble(t, func(t *testing.T, w *world) {
+	inEndlessBubble(t, func(t *testing.T, w *harness) {
 		w.put("ended", `{`+action+`}`)
 		w.put("lost", `{`+action+`, "recurrence": {"frequency": "Hour"}}`)
 		time.Sleep(time.Minute)
@@ -303,7 +303,7 @@ func TestLostIsNotEnded(t *testing.T) {
 // TestFaultOutlivesAnEdit: an occurrence that faulted under the definition that it ran under is over, whatever retries an edit has
 // given the job meanwhile.
 func TestFaultOutlivesAnEdit(t *testing.T) {
-	inEndlessBubble(t, func(t *testing.T, w *world) {
+	inEndlessBubble(t, func(t *testing.T, w *harness) {
 		w.sink.answers(after(5*time.Second, http.StatusInternalServerError))
 		const body = `{"action": {"type": "Http", "request": {"uri": "http://main.example/", "method": "POST"}, "retryPolicy": %s}}`
 		w.put("job", fmt.Sprintf(body, `{"retryType": "none"}`))

@@ -22,7 +22,7 @@ import (
 // TestHerdLeavesRoom has more jobs due at one instant than fit into memory. While those that fit wait for it, a job of every
 // second is punctual; the others run, too, each once, and none too early.
 func TestHerdLeavesRoom(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(t *testing.T, w *harness) {
 		w.startWorker(func(c *engine.Config) { c.HoldMemory = 30 * scheduler.UsualHeldBytes })
 		due := time.Now().Add(20 * time.Second).UTC().Truncate(time.Second)
 		job := `{"startTime": "` + due.Format(time.RFC3339) + `", "action": {"type": "Http", "request": {"uri": "http://%s.example/", "method": "GET"}}}`
@@ -63,7 +63,7 @@ func TestHerdOfAStoreThatWaits(t *testing.T) {
 	for _, waits := range []bool{false, true} {
 		t.Run(fmt.Sprintf("waits %t", waits), func(t *testing.T) {
 			storetest.Test(t, func(t *testing.T) {
-				w := newWorld(t, func(c *store.Config) { c.SyncAlways = waits })
+				w := newHarness(t, func(c *store.Config) { c.SyncAlways = waits })
 				w.startWorker()
 				due := time.Now().Add(time.Minute).UTC().Truncate(time.Second)
 				for i := range 400 {
@@ -97,7 +97,7 @@ func TestHerdOfAStoreThatWaits(t *testing.T) {
 
 // ahead has the waiting batons of jobs fired so much before they are due, as those of a large herd are, and waits until a worker
 // has them.
-func (w *world) ahead(due time.Time, by time.Duration, names ...string) {
+func (w *harness) ahead(due time.Time, by time.Duration, names ...string) {
 	w.t.Helper()
 	for _, name := range names {
 		slot := scheduler.BatonKey{Key: key(name)}
@@ -124,24 +124,24 @@ func TestHeldFarAhead(t *testing.T) {
 		return `{"startTime": "` + due.Format(time.RFC3339Nano) + `", ` + strings.ReplaceAll(action, "/hook", path) + `}`
 	}
 	tests := map[string]struct {
-		edit     func(w *world, name string, due time.Time)
+		edit     func(w *harness, name string, due time.Time)
 		calls    string        // with the time before the job was due
 		outcomes string        // of its history
 		next     time.Duration // after it was due, right after the edit; 0: none
 	}{
-		"alone":   {func(*world, string, time.Time) {}, "/old 0s", "completed", 0},
-		"body":    {func(w *world, name string, due time.Time) { w.put(name, at(due, "/new")) }, "/new 0s", "completed", 0},
-		"earlier": {func(w *world, name string, due time.Time) { w.put(name, at(due.Add(-4*time.Second), "/new")) }, "/new 4s", "completed", -4 * time.Second},
-		"later":   {func(w *world, name string, due time.Time) { w.put(name, at(due.Add(time.Minute), "/new")) }, "/new -1m0s", "completed", time.Minute},
-		"disabled": {func(w *world, name string, _ time.Time) {
+		"alone":   {func(*harness, string, time.Time) {}, "/old 0s", "completed", 0},
+		"body":    {func(w *harness, name string, due time.Time) { w.put(name, at(due, "/new")) }, "/new 0s", "completed", 0},
+		"earlier": {func(w *harness, name string, due time.Time) { w.put(name, at(due.Add(-4*time.Second), "/new")) }, "/new 4s", "completed", -4 * time.Second},
+		"later":   {func(w *harness, name string, due time.Time) { w.put(name, at(due.Add(time.Minute), "/new")) }, "/new -1m0s", "completed", time.Minute},
+		"disabled": {func(w *harness, name string, _ time.Time) {
 			w.must(w.service.Disable(w.t.Context(), key(name)))
 		}, "", "skipped(disabled 1)", 0},
-		"enabled": {func(w *world, name string, _ time.Time) {
+		"enabled": {func(w *harness, name string, _ time.Time) {
 			w.must(w.service.Disable(w.t.Context(), key(name)))
 			w.must(w.service.Enable(w.t.Context(), key(name)))
 		}, "/old 0s", "completed", 0},
-		"deleted": {func(w *world, name string, _ time.Time) { w.must(w.service.Delete(w.t.Context(), key(name), 0)) }, "", "", 0},
-		"by-hand": {func(w *world, name string, _ time.Time) {
+		"deleted": {func(w *harness, name string, _ time.Time) { w.must(w.service.Delete(w.t.Context(), key(name), 0)) }, "", "", 0},
+		"by-hand": {func(w *harness, name string, _ time.Time) {
 			_, err := w.service.Trigger(w.t.Context(), key(name))
 			if !errors.Is(err, scheduler.ErrConflict) || !strings.Contains(err.Error(), "it is about to run by itself, at ") {
 				w.t.Errorf("run by hand: %v", err)
@@ -150,7 +150,7 @@ func TestHeldFarAhead(t *testing.T) {
 	}
 	for name, memory := range map[string]int{"plain": engine.DefaultHoldMemory, "packed": packsAll} {
 		t.Run(name, func(t *testing.T) {
-			inWorld(t, func(t *testing.T, w *world) {
+			inWorld(t, func(t *testing.T, w *harness) {
 				w.startWorker(func(c *engine.Config) { c.HoldMemory = memory })
 				due := time.Now().Add(time.Minute).UTC().Truncate(time.Second)
 				for name := range tests {
@@ -193,7 +193,7 @@ func TestHeldFarAhead(t *testing.T) {
 // TestAwayStoreIsToldSeldom: a herd falls due while no definition can be read. The log is not flooded, and all runs once.
 func TestAwayStoreIsToldSeldom(t *testing.T) {
 	const herd = 30
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(t *testing.T, w *harness) {
 		for i := range herd {
 			w.put(fmt.Sprint("j", i), `{`+action+`, "startTime": "2000-01-01T00:01:00Z"}`)
 		}
@@ -214,7 +214,7 @@ func TestAwayStoreIsToldSeldom(t *testing.T) {
 // wait until the store takes records again, and none is repeated.
 func TestUnrecordedAttemptsAreBounded(t *testing.T) {
 	const jobs = 150
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(t *testing.T, w *harness) {
 		start := time.Date(2000, 1, 1, 0, 1, 0, 0, time.UTC)
 		for i := range jobs {
 			at := start.Add(time.Duration(i) * 100 * time.Millisecond).Format(time.RFC3339Nano)
@@ -235,7 +235,7 @@ func TestUnrecordedAttemptsAreBounded(t *testing.T) {
 // TestStats has a worker that holds a baton, runs another one and has trouble with two: one of a job that cannot be read, and
 // one of a job whose definition is gone.
 func TestStats(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		none := map[engine.Trouble]uint64{
 			engine.DamagedBaton: 0, engine.DamagedJob: 0, engine.LostDefinition: 0, engine.StoreUnavailable: 0, engine.OtherTrouble: 0,
 		}
@@ -273,7 +273,7 @@ func TestStats(t *testing.T) {
 
 // TestRunning has three attempts, which begin one after the other and end in another order.
 func TestRunning(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		answers := map[string]chan struct{}{}
 		for _, name := range []string{"a", "b", "c"} {
 			answers[name] = make(chan struct{})

@@ -178,7 +178,7 @@ type mortal struct {
 }
 
 // startMortal starts a worker with a connection and a store of its own, which die where m says.
-func (w *world) startMortal(m *mortal, change ...func(*engine.Config)) *mortal {
+func (w *harness) startMortal(m *mortal, change ...func(*engine.Config)) *mortal {
 	w.t.Helper()
 	nc, st := w.open()
 	m.nc, m.hooked = nc, &hooked{st, func(o op, do func() error) error {

@@ -23,7 +23,7 @@ import (
 
 // TestSearchKnowsWhatWasPut searches right after another process has put, changed and deleted a job.
 func TestSearchKnowsWhatWasPut(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		s := w.newSearcher()
 		w.awaitIndex(s)
 		q := scheduler.JobQuery{Prefix: "j", Labels: selector(t, "team=red"), State: scheduler.Disabled}
@@ -51,7 +51,7 @@ func TestSearchKnowsWhatWasPut(t *testing.T) {
 // TestSearchByTimeFindsRunByHand runs a job by hand whose next run is far: it runs now, so that is when it runs next, and later
 // when it runs as planned again.
 func TestSearchByTimeFindsRunByHand(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.sink.answers(after(20*time.Second, 200))
 		w.put("far", `{"startTime": "2000-06-01T00:00:00Z", `+action+`}`)
 		s := w.newSearcher()
@@ -106,7 +106,7 @@ func labelled(team string) string {
 // TestBulkIsReadInTurn puts, changes and deletes many jobs, also while the index reads what has changed: it reads them as they lie in
 // the store, looks few of them up, and finds what a look at all jobs finds.
 func TestBulkIsReadInTurn(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		const jobs = 400
 		name := func(i int) string { return fmt.Sprintf("j%03d", i) }
 		for i := range 40 {
@@ -169,7 +169,7 @@ func TestBulkIsReadInTurn(t *testing.T) {
 
 // TestBulkAfterRestart loses the watch while the index reads what has changed: it is built again, and knows everything.
 func TestBulkAfterRestart(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		s := w.newSearcher(func(st *watched) { st.threshold = 8 })
 		w.awaitIndex(s)
 		time.Sleep(2 * time.Minute)
@@ -198,7 +198,7 @@ func TestBulkAfterRestart(t *testing.T) {
 
 // TestDue counts jobs that are due soon and later, one that has just run and is due again, and some that are not.
 func TestDue(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		s := w.newSearcher()
 		w.awaitIndex(s)
 		due := func(when string, want control.Due) {
@@ -229,7 +229,7 @@ func TestDue(t *testing.T) {
 // TestFollowersShareWhatTheyKnow has many follow the histories of many jobs: they are told of every record, and look each job up
 // once, with one watch, however many they are; a watch that is lost ends all of them, and who comes then has another one.
 func TestFollowersShareWhatTheyKnow(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		const followers, jobs, runs = 20, 10, 3
 		st := &watched{Store: w.store}
 		s := control.New(control.Config{Store: st, Actions: w.actions(), Secrets: w.vault})
@@ -327,7 +327,7 @@ var foreseen = []string{
 // TestForecastAgreesWithJobs compares forecasts with a reading of all jobs, while random jobs are put, changed, disabled,
 // deleted, and end.
 func TestForecastAgreesWithJobs(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		random := rand.New(rand.NewPCG(1, 2))
 		names := func() string { return fmt.Sprintf("job-%d", random.IntN(40)) }
 		put := func() {
@@ -365,7 +365,7 @@ func TestForecastAgreesWithJobs(t *testing.T) {
 
 // sameForecast compares a forecast of the service with that of another one, which has kept nothing and, as it is asked for
 // a collection, reads all jobs whole.
-func (w *world) sameForecast(q control.ForecastQuery) {
+func (w *harness) sameForecast(q control.ForecastQuery) {
 	w.t.Helper()
 	ask := func(s *control.Service, q control.ForecastQuery) *forecast.Report {
 		r, err := s.Forecast(w.t.Context(), q)

@@ -209,7 +209,7 @@ func live(t *testing.T, seed uint64, moves []move, tell bool) (wrong []string) {
 	t.Helper()
 	storetest.Test(t, func(t *testing.T) {
 		m := &model{target: &tally{seed: seed}, tell: tell}
-		m.world = newWorld(t, func(c *store.Config) {
+		m.harness = newHarness(t, func(c *store.Config) {
 			if tell {
 				c.Logger = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}))
 			}
@@ -231,7 +231,7 @@ func live(t *testing.T, seed uint64, moves []move, tell bool) (wrong []string) {
 
 // model is two processes and what is known of them.
 type model struct {
-	*world
+	*harness
 
 	target    *tally
 	tell      bool
@@ -275,7 +275,7 @@ func (m *model) begin() {
 }
 
 func (m *model) newProcess(i int) *process {
-	return newProcess(m.world, m.target, m.saved, func(f string, args ...any) { m.sayf("  %d: "+f, append([]any{i}, args...)...) })
+	return newProcess(m.harness, m.target, m.saved, func(f string, args ...any) { m.sayf("  %d: "+f, append([]any{i}, args...)...) })
 }
 
 func (m *model) keep(i int) {

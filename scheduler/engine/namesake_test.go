@@ -18,7 +18,7 @@ func at(host string) string {
 }
 
 // replace deletes a job and puts another of its name.
-func (w *world) replace(name, body string) {
+func (w *harness) replace(name, body string) {
 	w.t.Helper()
 	w.must(w.service.Delete(w.t.Context(), key(name), 0))
 	w.put(name, body)
@@ -37,7 +37,7 @@ func TestNameUsedAgainWhileHeld(t *testing.T) {
 		"often":          {recurs: `"recurrence": {"frequency": "Minute"}, `, calls: 10},
 		"beside-itself":  {old: `"overlap": "allow", `, recurs: `"overlap": "allow", "recurrence": {"frequency": "Minute"}, `, calls: 10},
 	}
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		due := time.Now().Add(20 * time.Second).UTC().Truncate(time.Second)
 		for name, test := range tests {
 			w.put(name, `{`+test.old+`"startTime": "`+due.Format(time.RFC3339Nano)+`", "recurrence": {"frequency": "Day"}, `+at("old")+`}`)
@@ -74,7 +74,7 @@ func TestNameUsedAgainWhileHeld(t *testing.T) {
 // neither by a worker that takes over nor by the audit.
 func TestNameUsedAgainWhileRunning(t *testing.T) {
 	jobs := map[string]string{"alone": "", "one-off": `"overlap": "allow", `}
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.sink.answers(func(c *call) (int, string) {
 			if c.host == "old.example" {
 				return after(30*time.Second, http.StatusOK)(c)
@@ -114,7 +114,7 @@ func TestNameUsedAgainWhileRunning(t *testing.T) {
 // TestLateRecordIsNotOfTheNextJob deletes a job while its attempt runs: what that leaves behind is shown as of an earlier job
 // only, also when there is no job of the name.
 func TestLateRecordIsNotOfTheNextJob(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.sink.answers(func(c *call) (int, string) {
 			if c.host == "old.example" {
 				return after(4*time.Second, http.StatusInternalServerError)(c)
@@ -179,7 +179,7 @@ func forgetful(st scheduler.Store) *hooked {
 // TestDeleteCutShort leaves the batons of deleted jobs in their places. They do not run as the next jobs of the names, and these
 // get their own.
 func TestDeleteCutShort(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(t *testing.T, w *harness) {
 		looks := make(chan struct{}, 10)
 		w.startWorker(func(c *engine.Config) { c.OnTakeover = func() { looks <- struct{}{} } })
 		due := time.Now().Add(20 * time.Second).UTC().Truncate(time.Second)
@@ -211,7 +211,7 @@ func TestDeleteCutShort(t *testing.T) {
 // TestNameUsedAgainAfterSkips deletes a job while the attempt runs that is late after an outage. The skips that are recorded
 // with it are not taken for the next job's.
 func TestNameUsedAgainAfterSkips(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.put("job", `{"recurrence": {"frequency": "Minute"}, `+at("old")+`}`)
 		time.Sleep(70 * time.Second)
 		w.stopWorker()
@@ -237,7 +237,7 @@ func TestNameUsedAgainAfterSkips(t *testing.T) {
 // TestDeleteCutShortBesideOneOff leaves the baton of a deleted job whose occurrence has ended on a one-off: a worker that takes
 // over does not plan the next job of the name from it.
 func TestDeleteCutShortBesideOneOff(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(t *testing.T, w *harness) {
 		w.startWorker()
 		due := time.Now().Add(20 * time.Second).UTC().Truncate(time.Second).Format(time.RFC3339)
 		w.put("job", `{"overlap": "allow", "startTime": "`+due+`", "recurrence": {"frequency": "Day"}, `+at("old")+`}`)

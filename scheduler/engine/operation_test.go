@@ -24,7 +24,7 @@ func admin(t *testing.T) context.Context {
 }
 
 // operate creates an operation.
-func (w *world) operate(ctx context.Context, body string) *v1.Operation {
+func (w *harness) operate(ctx context.Context, body string) *v1.Operation {
 	w.t.Helper()
 	op, err := w.service.CreateOperation(ctx, "", []byte(body))
 	w.must(err)
@@ -32,7 +32,7 @@ func (w *world) operate(ctx context.Context, body string) *v1.Operation {
 }
 
 // ended waits for the end of an operation, and returns it.
-func (w *world) endOf(op *v1.Operation) *v1.Operation {
+func (w *harness) endOf(op *v1.Operation) *v1.Operation {
 	w.t.Helper()
 	for range 6000 {
 		now, err := w.service.Operation(admin(w.t), op.ID)
@@ -56,7 +56,7 @@ func mustCount(t *testing.T, op *v1.Operation, want map[string]int) {
 
 // TestOperationHasTheRightsOfItsCaller disables the jobs of two collections for somebody who may do so in one.
 func TestOperationHasTheRightsOfItsCaller(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		defer w.follow()()
 		w.must(w.service.PutCollection(w.t.Context(), "other", nil))
 		w.put("a", hourlyJob)
@@ -98,7 +98,7 @@ func TestOperationHasTheRightsOfItsCaller(t *testing.T) {
 // TestOperationContinuesInAnotherProcess stops the process that pauses jobs midway: another one continues. The pause ends when
 // it was to end by the time of the request, and a job of the same search that was added later is left alone.
 func TestOperationContinuesInAnotherProcess(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		for i := range 40 {
 			w.put(fmt.Sprintf("j%02d", i), hourlyJob)
 		}
@@ -131,7 +131,7 @@ func TestOperationContinuesInAnotherProcess(t *testing.T) {
 
 // TestCanceledOperationStops cancels an operation: it stops between jobs, and keeps its counts.
 func TestCanceledOperationStops(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		for i := range 40 {
 			w.put(fmt.Sprintf("j%02d", i), hourlyJob)
 		}
@@ -160,7 +160,7 @@ const unretried = `{"action": {"type": "Http", "request": {"uri": "http://target
 // TestResubmitWhatFailed runs the occurrences of an outage again, each once: not those of another target or another time, and
 // none that was run again since.
 func TestResubmitWhatFailed(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		defer w.follow()()
 		var down atomic.Bool
 		w.sink.answer = func(*call) (int, string) {
@@ -224,7 +224,7 @@ func TestResubmitWhatFailed(t *testing.T) {
 // TestResubmitPastBusyJob resubmits while a job runs for a minute: it holds up nothing but its own occurrences, whatever the
 // rate is, and each occurrence takes few messages to the server.
 func TestResubmitPastBusyJob(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		defer w.follow()()
 		var down atomic.Bool
 		var slow atomic.Bool
@@ -267,7 +267,7 @@ func TestResubmitPastBusyJob(t *testing.T) {
 
 // TestOperationAsksLittle pauses many jobs: each takes few messages to the server, as many jobs are read together.
 func TestOperationAsksLittle(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		defer w.follow()()
 		const jobs = 100
 		for i := range jobs {
@@ -289,7 +289,7 @@ func TestOperationAsksLittle(t *testing.T) {
 // continue, or cancels them.
 func TestDisableManyWithTheirRetries(t *testing.T) {
 	for _, stop := range []bool{false, true} {
-		inBubble(t, func(t *testing.T, w *world) {
+		inBubble(t, func(t *testing.T, w *harness) {
 			defer w.follow()()
 			w.sink.answers(failingAt("main"))
 			const failing = `{"action": {"type": "Http", "request": {"uri": "http://main.example/", "method": "POST"},

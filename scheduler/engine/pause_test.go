@@ -14,7 +14,7 @@ import (
 )
 
 // pause pauses a job, as somebody.
-func (w *world) pause(name, until string) {
+func (w *harness) pause(name, until string) {
 	w.t.Helper()
 	ctx := auth.With(w.t.Context(), &auth.Principal{Name: "ann", Via: auth.ViaToken})
 	v, err := w.service.Pause(ctx, key(name), until)
@@ -26,7 +26,7 @@ func (w *world) pause(name, until string) {
 
 // TestPauseEnds early, is made longer, and the job runs by hand meanwhile: every instant has one record.
 func TestPauseEnds(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.put("job", `{`+action+`, `+every10s+`}`)
 		time.Sleep(5 * time.Second)
 		w.pause("job", "1h")
@@ -46,7 +46,7 @@ func TestPauseEnds(t *testing.T) {
 	})
 }
 
-func (w *world) patchPause(name, body string) {
+func (w *harness) patchPause(name, body string) {
 	w.t.Helper()
 	w.must(w.service.Patch(w.t.Context(), control.Edit{Key: key(name), Body: []byte(body)}))
 }
@@ -54,7 +54,7 @@ func (w *world) patchPause(name, body string) {
 // TestPauseWhileHeld pauses a job whose baton a worker holds: the answer does not wait for the worker, which then does not run it.
 // The answer does not wait either when somebody ends the pause.
 func TestPauseWhileHeld(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.put("job", `{`+action+`, `+every10s+`}`)
 		hold := func() (began time.Time) {
 			time.Sleep(time.Until(w.get("job").Status.Next.Add(-200 * time.Millisecond)))
@@ -87,7 +87,7 @@ func TestPauseWhileHeld(t *testing.T) {
 
 // TestPauseSurvives that its process ends, that the batons are lost, that its job is disabled and enabled, and a put that does not name it.
 func TestPauseSurvives(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		const often = `{` + action + `, "startTime": "2000-01-01T00:10:00Z", "recurrence": {"frequency": "Minute", "interval": 10}}`
 		w.put("job", often)
 		w.put("limited", `{`+action+`, "startTime": "2000-01-01T00:10:00Z", "recurrence": {"frequency": "Minute", "interval": 10, "count": 3}}`)
@@ -112,7 +112,7 @@ func TestPauseSurvives(t *testing.T) {
 
 // TestPauseIsForeseen in the forecast, the coming runs and dry runs.
 func TestPauseIsForeseen(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.put("cron", `{`+action+`, "recurrence": {"cron": "30 * * * *"}}`)
 		w.put("hour", `{`+action+`, "startTime": "2000-01-01T00:10:00Z", "recurrence": {"frequency": "Hour"}}`)
 		w.put("count", `{`+action+`, "startTime": "2000-01-01T00:20:00Z", "recurrence": {"frequency": "Hour", "count": 30}}`)
@@ -150,7 +150,7 @@ func TestPauseIsForeseen(t *testing.T) {
 // TestPauseAskedBefore: a pause that is carried out later than it was asked for ends when it would have, and is none when that
 // is over.
 func TestPauseAskedBefore(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.put("job", `{`+action+`, `+every10s+`}`)
 		asked := time.Now()
 		time.Sleep(20 * time.Minute)
@@ -174,7 +174,7 @@ const (
 
 // TestClosedCollectionIsShown shows what is told of the jobs of a disabled collection: they wait for it, and are not running.
 func TestClosedCollectionIsShown(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.turnCollection(scheduler.Disabled)
 		jobs := map[string]string{"often": everySecond, "minutely": everyMinute, "once": justOnce}
 		for name, body := range jobs {
@@ -206,7 +206,7 @@ func TestClosedCollectionIsShown(t *testing.T) {
 // TestRunInClosedCollection runs jobs by hand whose collection is disabled, at any moment: a run by hand does not wait for it, and
 // the schedule goes on waiting.
 func TestRunInClosedCollection(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.turnCollection(scheduler.Disabled)
 		jobs := []string{"often", "minutely", "once"}
 		w.put("often", everySecond)
@@ -237,7 +237,7 @@ func TestRunInClosedCollection(t *testing.T) {
 }
 
 // mustTellAll fails the test unless the history has every instant of a job that recurs every so often, each once.
-func (w *world) mustTellAll(name string, every time.Duration) {
+func (w *harness) mustTellAll(name string, every time.Duration) {
 	w.t.Helper()
 	var next time.Time
 	n := 0
@@ -266,7 +266,7 @@ func (w *world) mustTellAll(name string, every time.Duration) {
 // TestClosedCollectionIsToldInRanges has jobs of every second in a collection that is disabled for over an hour, with a run by
 // hand, edits and a crash meanwhile: every second has its record, of which there are few.
 func TestClosedCollectionIsToldInRanges(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		tests := map[string]struct {
 			meanwhile func(name string)
 			most      int // records

@@ -19,7 +19,7 @@ import (
 
 // process is a scheduler with a connection of its own, which may die between any two writes.
 type process struct {
-	w        *world
+	w        *harness
 	store    *brittle
 	service  *control.Service
 	takeover chan struct{}
@@ -29,7 +29,7 @@ type process struct {
 
 // newProcess starts a process: a worker, and audits as the program has them. sayf takes what it writes, and saved the definitions
 // among it that took effect.
-func newProcess(w *world, sink *tally, saved func(scheduler.Key, []byte), sayf func(string, ...any)) *process {
+func newProcess(w *harness, sink *tally, saved func(scheduler.Key, []byte), sayf func(string, ...any)) *process {
 	nc, st := w.open()
 	fragile := &brittle{sayf: sayf, nc: nc, died: make(chan struct{})}
 	fragile.hooked = &hooked{keeping{st, saved}, func(o op, do func() error) error {

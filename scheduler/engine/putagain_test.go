@@ -16,7 +16,7 @@ import (
 )
 
 // putSpec puts the job "job" as a spec of that sequence.
-func (w *world) putSpec(body string, sequence uint64) *v1.Job {
+func (w *harness) putSpec(body string, sequence uint64) *v1.Job {
 	w.t.Helper()
 	v, _, err := w.service.Put(w.t.Context(), control.Edit{Key: key("job"), Body: []byte(body), SpecSequence: sequence})
 	w.must(err)
@@ -33,7 +33,7 @@ func mustBe(t *testing.T, v *v1.Job, result v1.Result, state scheduler.State) {
 
 // TestPutKeepsDisabled puts jobs that an operator has disabled: who does not name a state leaves it.
 func TestPutKeepsDisabled(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		mustBe(t, w.put("job", `{`+action+`, `+every10s+`}`), v1.Created, scheduler.Enabled)
 		time.Sleep(5 * time.Second)
 		w.must(w.service.Disable(t.Context(), key("job")))
@@ -52,7 +52,7 @@ func TestPutKeepsDisabled(t *testing.T) {
 
 // TestPutAgainRunsAgain puts one-shots that are over, as they were and with a change.
 func TestPutAgainRunsAgain(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		other := strings.ReplaceAll(action, "/hook", "/other")
 		w.put("job", `{`+action+`}`)
 		time.Sleep(time.Minute)
@@ -92,7 +92,7 @@ func TestPutAgainRunsAgain(t *testing.T) {
 
 // TestPutAgainAtOnce puts one-shots with a change the moment their runs have ended, before or after their ends are written.
 func TestPutAgainAtOnce(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(t *testing.T, w *harness) {
 		ended := make(chan struct{}, 9)
 		w.startWorker(func(c *engine.Config) { c.OnRecord = func(*scheduler.Record) { ended <- struct{}{} } })
 		for _, pause := range []time.Duration{0, time.Millisecond, 20 * time.Millisecond} {
@@ -114,7 +114,7 @@ func TestPutAgainAtOnce(t *testing.T) {
 
 // TestPutAgainWhileEndIsUnwritten has the end of a one-shot lost with its worker, and puts the job with a change.
 func TestPutAgainWhileEndIsUnwritten(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.stopWorker()
 		m := w.startMortal(&mortal{point: "end", before: true})
 		w.put("job", `{`+action+`}`)
@@ -133,7 +133,7 @@ func TestPutAgainWhileEndIsUnwritten(t *testing.T) {
 // TestPutAgainOfFaultedJob gives a job that faulted more retries: its run of before is not tried again, not even when the
 // process dies before the new baton is armed.
 func TestPutAgainOfFaultedJob(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.sink.answers(func(*call) (int, string) { return http.StatusInternalServerError, "" })
 		const none, twice = `"retryPolicy": {"retryType": "none"}`, `"retryPolicy": {"retryCount": 2, "retryInterval": "PT10S"}`
 		body := func(policy string) string { return `{` + strings.TrimSuffix(action, "}") + `, ` + policy + `}}` }
@@ -161,7 +161,7 @@ func TestPutAgainOfFaultedJob(t *testing.T) {
 
 // TestSpecTwice delivers specs twice, with runs and other edits in between.
 func TestSpecTwice(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.put("job", `{`+action+`}`)
 		time.Sleep(time.Minute)
 		changed := `{` + action + `, "timeout": "PT5S"}`
@@ -188,7 +188,7 @@ func TestSpecTwice(t *testing.T) {
 
 // TestStrict refuses what would be warned of, and leaves the job as it was.
 func TestStrict(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		strict := func(body string) error {
 			_, _, err := w.service.Put(t.Context(), control.Edit{Key: key("job"), Body: []byte(body), Strict: true})
 			return err
@@ -219,7 +219,7 @@ func TestStrict(t *testing.T) {
 
 // TestDryRun asks what would become of puts and patches: nothing does.
 func TestDryRun(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		dry := func(body string) *v1.Job {
 			t.Helper()
 			v, created, err := w.service.Put(t.Context(), control.Edit{Key: key("job"), Body: []byte(body), DryRun: true})
@@ -272,7 +272,7 @@ func TestDryRun(t *testing.T) {
 // TestPutAgainWhileEndIsWritten puts one-shots with a change while their worker writes their ends, and keeps their batons until that
 // is done: they run again, at once or later, without an audit.
 func TestPutAgainWhileEndIsWritten(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(t *testing.T, w *harness) {
 		w.startWorker(func(c *engine.Config) { c.Store = slow(w.store, 2*time.Second, "SaveJob EndJobs") })
 		waits := map[string]time.Duration{"at-once": 0, "later": time.Minute}
 		for name := range waits {
@@ -305,7 +305,7 @@ func TestPutAgainWhileEndIsWritten(t *testing.T) {
 // TestPutAgainReads: a job that waits, and is put as it is, costs three reads: of the job, of the baton that is to be there, and
 // of the one that is shown.
 func TestPutAgainReads(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		const hourly = `{` + action + `, "recurrence": {"frequency": "Hour"}}`
 		w.put("job", hourly)
 		time.Sleep(time.Minute)
@@ -320,7 +320,7 @@ func TestPutAgainReads(t *testing.T) {
 
 // TestRestartWithNothingLeft edits a job, while its baton is held, to a schedule that has no time left: the job is over.
 func TestRestartWithNothingLeft(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.put("job", `{`+action+`, "startTime": "2000-01-01T00:00:20Z"}`)
 		time.Sleep(19800 * time.Millisecond)
 		w.put("job", `{`+action+`, "startTime": "1999-01-01T00:00:00Z", "recurrence": {"frequency": "Day", "endTime": "1999-02-01T00:00:00Z"}}`)
@@ -336,7 +336,7 @@ func TestRestartWithNothingLeft(t *testing.T) {
 }
 
 // deliveries is how many batons were delivered so far.
-func (w *world) deliveries() uint64 {
+func (w *harness) deliveries() uint64 {
 	w.t.Helper()
 	js, err := jetstream.New(w.nc)
 	w.must(err)
@@ -353,7 +353,7 @@ func TestRestartBeginsNothingTwice(t *testing.T) {
 		"goes on": {`{` + action + `, "recurrence": {"frequency": "Second", "interval": 40, "count": 2}}`, "completed completed"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, w *world) {
+			inBubble(t, func(t *testing.T, w *harness) {
 				w.stopWorker()
 				w.startWorker(func(c *engine.Config) { c.Store, c.Logger = refusing(w.store, "EndJobs"), nil })
 				w.put("job", `{`+action+`, "startTime": "2000-01-01T01:00:00Z"}`)

@@ -31,7 +31,7 @@ func TestPutRacesDelete(t *testing.T) {
 	}
 	const clients, names = 16, 3
 	storetest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newHarness(t)
 		w.service = w.newServiceOn(lag(w.store), newKey(t, "k1"))
 		w.startWorker(func(c *engine.Config) { c.Store = lag(w.store) })
 		w.sink.answers(func(c *call) (int, string) { // some attempts are long enough to meet a delete
@@ -79,7 +79,7 @@ func lag(st scheduler.Store) *hooked {
 }
 
 // race does one of several operations. Others may have been faster: conflicts and missing jobs are no errors.
-func (w *world) race(ctx context.Context, name, path string, random *rand.Rand) (err error) {
+func (w *harness) race(ctx context.Context, name, path string, random *rand.Rand) (err error) {
 	switch what := random.IntN(10); {
 	case what < 4:
 		body := `{"startTime": "` + time.Now().UTC().Add(time.Duration(random.IntN(int(100*time.Millisecond)))).Format(time.RFC3339Nano) + `", "recurrence": {"frequency": "Second"},
@@ -101,7 +101,7 @@ func (w *world) race(ctx context.Context, name, path string, random *rand.Rand) 
 }
 
 // mustHaveOwnHistory compares a job's history, as users see it, with what its present incarnation can have done.
-func (w *world) mustHaveOwnHistory(name string) {
+func (w *harness) mustHaveOwnHistory(name string) {
 	w.t.Helper()
 	v, err := w.service.Get(w.t.Context(), key(name))
 	if errors.Is(err, scheduler.ErrNotFound) {
@@ -135,7 +135,7 @@ func (w *world) mustHaveOwnHistory(name string) {
 // job that it disabled. The new baton stays.
 func TestEnableOvertakesDisable(t *testing.T) {
 	const doc = `{` + action + `, "recurrence": {"frequency": "Hour"}, "startTime": "2000-01-01T01:00:00Z"}`
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		for name, then := range map[string]func(name string){
 			"enabled":   func(name string) { w.must(w.service.Enable(t.Context(), key(name))) },
 			"put-again": func(name string) { w.replace(name, doc) },
@@ -153,7 +153,7 @@ func TestEnableOvertakesDisable(t *testing.T) {
 // TestLateEditArmsNothing has a process look for the baton of a job, hang, and go on when the job was edited, has run and was
 // disabled. What it knows of the job is over: it arms nothing.
 func TestLateEditArmsNothing(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.put("job", `{`+action+`, "recurrence": {"frequency": "Hour"}}`)
 		w.must(w.store.Clear(t.Context(), key("job"), nil)) // lost
 		armed := 0
@@ -171,7 +171,7 @@ func TestLateEditArmsNothing(t *testing.T) {
 
 // TestCreatedWhileEdited disables a job that another process has just stored and is about to arm. It runs once at most.
 func TestCreatedWhileEdited(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		creates := w.newServiceOn(hanging(w.store, "SaveJob", func() {
 			w.must(w.service.Disable(t.Context(), key("job")))
 			time.Sleep(time.Second)
@@ -190,7 +190,7 @@ func TestCreatedWhileEdited(t *testing.T) {
 // TestPatchOvertakesEnable patches the description of a job that another process has just enabled and is about to arm. The instants
 // while it was disabled stay skipped, and do not run late.
 func TestPatchOvertakesEnable(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.put("job", `{`+action+`, "recurrence": {"frequency": "Minute"}, "catchUp": {"policy": "all", "window": "P1D"}}`)
 		w.must(w.service.Disable(t.Context(), key("job")))
 		time.Sleep(10*time.Minute + time.Second)
@@ -206,7 +206,7 @@ func TestPatchOvertakesEnable(t *testing.T) {
 }
 
 // interruptDeletion has a process delete a collection of five jobs, and fail after two.
-func interruptDeletion(t *testing.T, w *world) {
+func interruptDeletion(t *testing.T, w *harness) {
 	t.Helper()
 	w.must(w.service.PutCollection(w.t.Context(), "c", nil))
 	for i := range 5 {
@@ -228,7 +228,7 @@ func interruptDeletion(t *testing.T, w *world) {
 }
 
 // mustBeDeleted checks that nothing of a collection is left.
-func mustBeDeleted(t *testing.T, w *world) {
+func mustBeDeleted(t *testing.T, w *harness) {
 	t.Helper()
 	if _, err := w.service.Collection(t.Context(), "c"); !errors.Is(err, scheduler.ErrNotFound) {
 		t.Errorf("the collection, after its deletion: %v", err)
@@ -248,7 +248,7 @@ func mustBeDeleted(t *testing.T, w *world) {
 // TestInterruptedDeletion deletes a collection, which fails midway: its jobs stop all the same, nothing can be added, the
 // consistency check reports it, and a second delete completes it.
 func TestInterruptedDeletion(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		interruptDeletion(t, w)
 		before := len(w.sink.seen())
 		time.Sleep(time.Minute)
@@ -279,7 +279,7 @@ func TestInterruptedDeletion(t *testing.T) {
 
 // TestDeletionCompletedByAnotherReplica leaves a deletion that failed midway to another process.
 func TestDeletionCompletedByAnotherReplica(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		interruptDeletion(t, w)
 		w.follow()
 		time.Sleep(10 * time.Second)

@@ -16,12 +16,12 @@ import (
 )
 
 // resubmit runs an occurrence again.
-func (w *world) resubmit(name, occurrence string) (*v1.Resubmitted, error) {
+func (w *harness) resubmit(name, occurrence string) (*v1.Resubmitted, error) {
 	return w.service.Resubmit(w.t.Context(), key(name), []byte(`{"occurrence": "`+occurrence+`"}`))
 }
 
 // mustResubmit does so, and waits a second.
-func (w *world) mustResubmit(name, occurrence string) *v1.Resubmitted {
+func (w *harness) mustResubmit(name, occurrence string) *v1.Resubmitted {
 	w.t.Helper()
 	v, err := w.resubmit(name, occurrence)
 	w.must(err)
@@ -31,7 +31,7 @@ func (w *world) mustResubmit(name, occurrence string) *v1.Resubmitted {
 
 // mustRepeat fails the test unless the last record is of the run that was answered, and names the occurrence that it repeats, whose
 // instant its target was told.
-func (w *world) mustRepeat(original string, v *v1.Resubmitted) {
+func (w *harness) mustRepeat(original string, v *v1.Resubmitted) {
 	w.t.Helper()
 	records, calls := w.history("job"), w.sink.seen()
 	last, call := records[len(records)-1], calls[len(calls)-1]
@@ -46,7 +46,7 @@ func (w *world) mustRepeat(original string, v *v1.Resubmitted) {
 // TestResubmitFaulted repeats the occurrence of a one-shot that faulted, named in each way: first in vain, and then with success,
 // which completes the job.
 func TestResubmitFaulted(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.sink.answers(func(*call) (int, string) { return http.StatusInternalServerError, "" })
 		w.put("job", `{"action": `+to("main", "")+`}`)
 		time.Sleep(time.Second)
@@ -79,7 +79,7 @@ func TestResubmitFaulted(t *testing.T) {
 
 // TestResubmitRefused has what cannot be repeated: it is not there, or has not ended.
 func TestResubmitRefused(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		refused := func(what, name, occurrence string, want error) {
 			t.Helper()
 			if _, err := w.resubmit(name, occurrence); !errors.Is(err, want) {
@@ -120,7 +120,7 @@ func TestResubmitRefused(t *testing.T) {
 
 // TestResubmitOnce sends a request while the history is read for another that is the same: the occurrence runs again once.
 func TestResubmitOnce(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.sink.answers(func(*call) (int, string) {
 			if len(w.sink.seen()) > 1 {
 				return http.StatusOK, ""
@@ -144,7 +144,7 @@ func TestResubmitOnce(t *testing.T) {
 func TestResubmitCrash(t *testing.T) {
 	for _, state := range []string{"enabled", "faulted"} {
 		for _, before := range []bool{true, false} {
-			inWorld(t, func(t *testing.T, w *world) {
+			inWorld(t, func(t *testing.T, w *harness) {
 				w.startWorker()
 				w.sink.answers(func(*call) (int, string) { return http.StatusInternalServerError, "" })
 				more := ""
@@ -181,7 +181,7 @@ func TestResubmitCrash(t *testing.T) {
 // TestResubmitTwiceAtOnce repeats an occurrence of a job that is over from many sides at once: one of them does, and the others are
 // told why not.
 func TestResubmitTwiceAtOnce(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.sink.answers(after(5*time.Second, http.StatusInternalServerError))
 		w.put("job", `{"action": `+to("main", "")+`}`)
 		time.Sleep(time.Minute)
@@ -212,7 +212,7 @@ func TestResubmitTwiceAtOnce(t *testing.T) {
 }
 
 // cancel cancels occurrences of a job, and returns how many.
-func (w *world) cancel(name, body string) int {
+func (w *harness) cancel(name, body string) int {
 	w.t.Helper()
 	v, err := w.service.Cancel(w.as("ada"), key(name), []byte(body))
 	w.must(err)
@@ -244,7 +244,7 @@ func TestCancel(t *testing.T) {
 		"disabled":       {to("main", `, `+policy) + hourly, 1, "failed faulted", ""},
 		"one-shot":       {to("main", `, `+policy), 1, "failed faulted", ""},
 	}
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.startWorker()
 		w.sink.answers(func(c *call) (int, string) {
 			if c.host == "slow.example" {
@@ -289,7 +289,7 @@ func TestCancel(t *testing.T) {
 // TestCancelWhileRescheduled cancels an occurrence whose worker reschedules its retry after it decided, and before the
 // cancellation is stored: the occurrence ends now, not with its next attempt.
 func TestCancelWhileRescheduled(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		looked := make(chan struct{})
 		w.startWorker(func(c *engine.Config) {
 			c.Store = on(w.store, "Append", func(do func() error) error {
@@ -318,7 +318,7 @@ func TestCancelWhileRescheduled(t *testing.T) {
 
 // mustHaveCanceled checks the records of each canceled occurrence. Those of one are in order; occurrences that end together
 // are recorded in any order.
-func (w *world) mustHaveCanceled(name string, occurrences int, outcomes, says string) {
+func (w *harness) mustHaveCanceled(name string, occurrences int, outcomes, says string) {
 	w.t.Helper()
 	each := map[string][]*scheduler.Record{}
 	for _, r := range w.history(name) {
@@ -340,7 +340,7 @@ func (w *world) mustHaveCanceled(name string, occurrences int, outcomes, says st
 
 // TestCancelOne cancels one of the occurrences of a job, and all of its collection.
 func TestCancelOne(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.sink.answers(after(time.Hour, http.StatusOK))
 		const slow = ` "timeout": "PT30M", "overlap": "allow", "recurrence": {"frequency": "Minute", "count": 3}}`
 		w.put("job", `{`+action+`,`+slow)
@@ -365,7 +365,7 @@ func TestCancelOne(t *testing.T) {
 
 // TestCancelOnAnotherReplica cancels an attempt that a worker of another process runs, which had begun before this one started.
 func TestCancelOnAnotherReplica(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.sink.answers(after(10*time.Minute, http.StatusOK))
 		w.put("job", `{"action": {"type": "Http", "request": {"uri": "http://main.example/", "method": "POST"}}, "timeout": "PT30M"}`)
 		time.Sleep(2 * time.Second)

@@ -13,7 +13,7 @@ import (
 )
 
 func TestOverlapAllow(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.sink.answers(after(25*time.Second, http.StatusOK))
 		start := time.Now()
 		w.put("job", `{`+action+`, "overlap": "allow", "recurrence": {"frequency": "Second", "interval": 10, "count": 4}}`)
@@ -37,7 +37,7 @@ func TestOverlapAllow(t *testing.T) {
 }
 
 func TestRunDisabledJob(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.put("job", `{`+action+`, "state": "disabled", "recurrence": {"frequency": "Hour"}}`)
 		w.must(w.service.Trigger(t.Context(), key("job")))
 		time.Sleep(125 * time.Minute)
@@ -62,7 +62,7 @@ func fails(c *call) (int, string) {
 }
 
 func TestRetryAndErrorAction(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.sink.answers(fails)
 		w.put("job", `{`+failing+`, "errorAction": {"type": "Http", "request": {"uri": "http://target.example/alarm", "method": "POST"}}}}`)
 		begin := time.Now()
@@ -88,7 +88,7 @@ func TestRetryAndErrorAction(t *testing.T) {
 }
 
 func TestPanicIsAFailedAttempt(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.sink.answers(func(c *call) (int, string) {
 			if c.n == 0 {
 				panic("boom")
@@ -141,7 +141,7 @@ func ordering(host, rest string) string {
 // TestRunData gives data to runs: each attempt, the errorAction and a resubmission send them, over those of the job, every
 // record has them, and the next planned run has none.
 func TestRunData(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.sink.answers(failingAt("main"))
 		w.put("job", `{"recurrence": {"frequency": "hour"}, "data": {"customer": "all"}, "action": `+ordering("main", `,
 			"retryPolicy": {"retryType": "fixed", "retryInterval": "PT30S", "retryCount": 1}, "errorAction": `+ordering("error", ""))+`,
@@ -197,7 +197,7 @@ func TestRunData(t *testing.T) {
 
 // TestRunDataUnknown: without a schema, a run gives only what a template uses.
 func TestRunDataUnknown(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.sink.answers(func(*call) (int, string) { return http.StatusOK, "" })
 		w.put("job", `{"recurrence": {"frequency": "hour"}, "data": {"customer": "all", "order": 1}, "action": `+ordering("main", "")+`}`)
 		time.Sleep(time.Minute)
@@ -218,7 +218,7 @@ func TestRunDataUnknown(t *testing.T) {
 // TestLaterRunThatIsHardToFind has a job whose first run is found at once, and whose next one is behind thousands of times
 // that are excluded one by one: it goes on.
 func TestLaterRunThatIsHardToFind(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.put("job", `{`+action+`, "recurrence": {"rrule": "DTSTART:20000101T000000Z RRULE:FREQ=HOURLY;INTERVAL=86399;BYMONTH=1,6`+
 			` RRULE:FREQ=HOURLY;INTERVAL=13;BYHOUR=1,2,3,4,5,6,7,8;BYMINUTE=0,13,26,39,52`+
 			` EXRULE:FREQ=MINUTELY;INTERVAL=61;BYHOUR=1,2,3,4,5,6,7,8 EXRULE:FREQ=MINUTELY;INTERVAL=13;BYHOUR=1,2,3,4,5,6,7,8"}}`)

@@ -21,7 +21,7 @@ import (
 
 // TestPunctual runs a job of every hour for three hours: no run is early, none is late, and each has its own key.
 func TestPunctual(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		start := time.Now().UTC().Truncate(time.Minute).Add(time.Minute)
 		w.put("hourly", `{`+action+`, "startTime": "`+start.Format(time.RFC3339)+`", "recurrence": {"frequency": "Hour"}}`)
 		time.Sleep(3*time.Hour + 2*time.Minute)
@@ -48,7 +48,7 @@ func TestPunctual(t *testing.T) {
 // Several lanes, under another prefix: every operation finds its job's lane.
 func TestLanes(t *testing.T) {
 	storetest.Test(t, func(t *testing.T) {
-		w := newWorld(t, func(c *store.Config) { c.Lanes, c.Prefix = 4, "team.sched" })
+		w := newHarness(t, func(c *store.Config) { c.Lanes, c.Prefix = 4, "team.sched" })
 		w.startWorker()
 		for i := range 40 {
 			w.put(fmt.Sprintf("job%d", i), `{`+action+`, "recurrence": {"frequency": "Minute", "count": 3}}`)
@@ -96,7 +96,7 @@ func TestCatchUp(t *testing.T) {
 			"skipped(catchUp 7)", 0,
 		},
 	}
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(t *testing.T, w *harness) {
 		begins := time.Now().Add(3 * time.Hour).UTC() // the worker
 		for name, test := range tests {
 			w.put(name, `{`+action+`, "startTime": "`+begins.Add(-test.off).Format(time.RFC3339Nano)+`",
@@ -129,7 +129,7 @@ func TestCatchUp(t *testing.T) {
 }
 
 func TestDisabledCollectionPostpones(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		state := func(s string) {
 			t.Helper()
 			w.must(w.service.PutCollection(w.t.Context(), scheduler.DefaultCollection, []byte(`{"properties": {"state": "`+s+`"}}`)))
@@ -162,7 +162,7 @@ func TestEditAfterOutage(t *testing.T) {
 		"only-the-action": {"", "same schedule", "skipped(catchUp 20) completed"},
 		"disabled":        {"", "disable", "skipped(disabled 21)"},
 	}
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(t *testing.T, w *harness) {
 		start := time.Now().UTC()
 		job := func(catchUp string) string {
 			return `{` + action + `, "startTime": "` + start.Format(time.RFC3339Nano) + `"` + catchUp + `, "recurrence": {"frequency": "Second", `
@@ -217,7 +217,7 @@ func TestRecurCountsFromTheExecution(t *testing.T) {
 		{"grid", `"recurrence": {"cron": "@recur 1 minute", "anchor": "grid"}`, []time.Duration{0, 110500, 120000, 180000, 240000}},
 		{"anchored", `"recurrence": {"frequency": "minute", "anchor": "lastExecution"}`, []time.Duration{0, 110500, 170500, 230500}},
 	}
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		start := time.Now().UTC().Truncate(time.Minute).Add(2 * time.Minute)
 		begin := `{` + action + `, "startTime": "` + start.Format(time.RFC3339) + `", `
 		for _, test := range tests {
@@ -259,7 +259,7 @@ var farAway = map[string]string{"soon-after": "2263-01-01T00:00:00Z", "last": "9
 // TestFarAwayWaits shows that what is due after the year 2262 waits like anything else: no worker has it, it can be run by hand,
 // and an audit finds it in order.
 func TestFarAwayWaits(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		for name, start := range farAway {
 			w.put(name, `{`+action+`, "startTime": "`+start+`"}`)
 			w.put(name+"-often", `{`+action+`, "startTime": "`+start+`", "jitter": "PT24H", "recurrence": {"frequency": "Day"}}`)
@@ -284,7 +284,7 @@ func TestFarAwayWaits(t *testing.T) {
 }
 
 // mustWait fails the test unless the job's baton waits for its start.
-func (w *world) mustWait(name, start string) {
+func (w *harness) mustWait(name, start string) {
 	w.t.Helper()
 	v := w.get(name)
 	if at := v.Status.Next.Format(time.RFC3339); v.Status.Running || at[:13] < start[:13] || v.Job.State != scheduler.Enabled {
@@ -298,7 +298,7 @@ func (w *world) mustWait(name, start string) {
 // TestFarAwayIsArmedAgain gives a worker batons long before their time, as a timer does that is set as far ahead as timers go:
 // they wait again, and nothing else happens.
 func TestFarAwayIsArmedAgain(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		slot := scheduler.BatonKey{Key: key("job")}
 		w.put("job", `{`+action+`, "startTime": "2263-01-01T00:00:00Z"}`)
 		w.put("soon", `{`+action+`, "startTime": "`+time.Now().Add(2*time.Hour).UTC().Format(time.RFC3339Nano)+`"}`)
@@ -341,7 +341,7 @@ func (a ahead) Deliver(ctx context.Context, lane int, wake <-chan struct{}, room
 // TestLateClockHolds: a worker whose clock is half an hour behind that of the store holds what is due by that one. It does not arm it
 // again: the timer would fire at once, again and again.
 func TestLateClockHolds(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.stopWorker()
 		slot, due := scheduler.BatonKey{Key: key("job")}, time.Now().Add(30*time.Minute)
 		w.put("job", `{`+action+`, "startTime": "`+due.UTC().Format(time.RFC3339Nano)+`"}`)
@@ -392,11 +392,11 @@ func (s skewed) Deliver(ctx context.Context, lane int, wake <-chan struct{}, roo
 }
 
 // withSkew runs f for replicas with clocks five minutes ahead of and behind the server's.
-func withSkew(t *testing.T, f func(t *testing.T, w *world, s skewed)) {
+func withSkew(t *testing.T, f func(t *testing.T, w *harness, s skewed)) {
 	t.Helper()
 	for _, ahead := range []time.Duration{5 * time.Minute, -5 * time.Minute} {
 		t.Run(ahead.String(), func(t *testing.T) {
-			inWorld(t, func(t *testing.T, w *world) {
+			inWorld(t, func(t *testing.T, w *harness) {
 				s := skewed{w.store, ahead}
 				w.service = w.newServiceOn(s, newKey(t, "k1"))
 				w.startWorker(func(c *engine.Config) { c.Store = s })
@@ -408,7 +408,7 @@ func withSkew(t *testing.T, f func(t *testing.T, w *world, s skewed)) {
 
 // TestSkewedClocks: neither deferrals nor edits depend on the clock of the machine.
 func TestSkewedClocks(t *testing.T) {
-	withSkew(t, func(_ *testing.T, w *world, s skewed) {
+	withSkew(t, func(_ *testing.T, w *harness, s skewed) {
 		w.mustEditBy(s)
 		w.mustDeferBy(s)
 	})
@@ -416,7 +416,7 @@ func TestSkewedClocks(t *testing.T) {
 
 // mustDeferBy: an open circuit breaker defers a run by the server's clock. A worker whose clock is behind would
 // otherwise arm it for the past, and the timer would fire it again at once, over and over.
-func (w *world) mustDeferBy(s skewed) {
+func (w *harness) mustDeferBy(s skewed) {
 	w.t.Helper()
 	w.must(w.service.Disable(w.t.Context(), key("job")))
 	w.ail()
@@ -442,7 +442,7 @@ func (w *world) mustDeferBy(s skewed) {
 
 // mustEditBy: no edit records an instant as skipped that has not passed by the server's clock, and none that has
 // passed runs.
-func (w *world) mustEditBy(s skewed) {
+func (w *harness) mustEditBy(s skewed) {
 	w.t.Helper()
 	ctx := w.t.Context()
 	edit := func(what string, _ any, err error) {

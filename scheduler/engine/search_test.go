@@ -104,7 +104,7 @@ type searcher struct {
 }
 
 // newSearcher runs a service, as a process does, that has an index.
-func (w *world) newSearcher(change ...func(*watched)) *searcher {
+func (w *harness) newSearcher(change ...func(*watched)) *searcher {
 	s := &searcher{store: &watched{Store: w.store}}
 	for _, f := range change {
 		f(s.store)
@@ -118,7 +118,7 @@ func (w *world) newSearcher(change ...func(*watched)) *searcher {
 }
 
 // awaitIndex waits until the service searches by its index.
-func (w *world) awaitIndex(s *searcher) {
+func (w *harness) awaitIndex(s *searcher) {
 	w.t.Helper()
 	for range 1000 {
 		s.store.counted()
@@ -132,7 +132,7 @@ func (w *world) awaitIndex(s *searcher) {
 }
 
 // found returns the names of all jobs that a query finds, page by page.
-func (w *world) found(s *control.Service, q scheduler.JobQuery, p v1.Page) string {
+func (w *harness) found(s *control.Service, q scheduler.JobQuery, p v1.Page) string {
 	w.t.Helper()
 	var names []string
 	for range 1000 {
@@ -225,14 +225,14 @@ func TestIndexAgreesWithScan(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for seed := range a.seeds {
-				inBubble(t, func(_ *testing.T, w *world) { w.mustAgree(a, seed) })
+				inBubble(t, func(_ *testing.T, w *harness) { w.mustAgree(a, seed) })
 			}
 		})
 	}
 }
 
 // searchMove does something to a job.
-func (w *world) searchMove(r *rand.Rand, indexed *searcher) {
+func (w *harness) searchMove(r *rand.Rand, indexed *searcher) {
 	w.t.Helper()
 	ctx := w.t.Context()
 	k := scheduler.Key{Collection: []string{"default", "ops"}[r.IntN(2)], Job: fmt.Sprintf("%c%02d", 'a'+rune(r.IntN(3)), r.IntN(15))}
@@ -261,7 +261,7 @@ func (w *world) searchMove(r *rand.Rand, indexed *searcher) {
 }
 
 // compare searches with an index and without, at a moment in which nothing moves, and counts the searches.
-func (w *world) compare(when string, indexed *searcher, r *rand.Rand) (compared int) {
+func (w *harness) compare(when string, indexed *searcher, r *rand.Rand) (compared int) {
 	w.t.Helper()
 	all := queries(w.t, time.Now())
 	names := slices.Sorted(maps.Keys(all))
@@ -286,7 +286,7 @@ func (w *world) compare(when string, indexed *searcher, r *rand.Rand) (compared 
 
 // TestSearchWhileIndexIsBuilt searches while the index reads all jobs: the answer is the same.
 func TestSearchWhileIndexIsBuilt(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		for i := range 20 {
 			w.put(fmt.Sprintf("j%02d", i), fmt.Sprintf(`{"startTime": "2000-02-01T00:00:00Z", "labels": {"n": "%d"}, %s}`, i%3, action))
 		}
@@ -316,7 +316,7 @@ func TestSearchWhileIndexIsBuilt(t *testing.T) {
 // TestPageReadsFewDefinitions searches for a few among many: a page reads not many more definitions than it shows, however many
 // there are, and whatever part of the list it is.
 func TestPageReadsFewDefinitions(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		const jobs = 300
 		for i := range jobs {
 			labels, start := `{}`, "2000-03-01T00:00:00Z"
@@ -365,7 +365,7 @@ func TestPageReadsFewDefinitions(t *testing.T) {
 // TestPagesWhileJobsComeAndGo goes through a list while jobs are put and deleted before and behind the place where it is: none that
 // stays is left out, or shown twice.
 func TestPagesWhileJobsComeAndGo(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		doc := `{"startTime": "2000-02-01T00:00:00Z", "labels": {"stays": "yes"}, ` + action + `}`
 		var want []string
 		for i := range 30 {
@@ -417,7 +417,7 @@ type agreement struct {
 }
 
 // mustAgree compares until it was often enough.
-func (w *world) mustAgree(a agreement, seed uint64) {
+func (w *harness) mustAgree(a agreement, seed uint64) {
 	w.t.Helper()
 	w.sink.answers(func(c *call) (int, string) {
 		if strings.Contains(c.host, "fails") {

@@ -22,7 +22,7 @@ const (
 )
 
 // raw is a job as it lies in the store.
-func (w *world) raw(name string) string {
+func (w *harness) raw(name string) string {
 	w.t.Helper()
 	st, err := w.store.LoadJob(w.t.Context(), key(name))
 	w.must(err)
@@ -30,13 +30,13 @@ func (w *world) raw(name string) string {
 }
 
 // patch patches a job.
-func (w *world) patch(name, body string) (*v1.Job, error) {
+func (w *harness) patch(name, body string) (*v1.Job, error) {
 	w.t.Helper()
 	return w.service.Patch(w.t.Context(), control.Edit{Key: key(name), Body: []byte(body)})
 }
 
 // calls are what the doors were told, in order.
-func (w *world) calls() string {
+func (w *harness) calls() string {
 	var all []string
 	for _, c := range w.sink.seen() {
 		all = append(all, strings.TrimSpace(c.url))
@@ -59,7 +59,7 @@ func problems(t *testing.T, err error) string {
 // TestSecretIsSealed shows that a job's secret reaches its target, and neither
 // the store, nor a view, nor the history.
 func TestSecretIsSealed(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		v := w.put("job", `{`+locked+`}`)
 		if strings.Contains(w.raw("job"), planted) || !strings.Contains(w.raw("job"), `"key":{"$sealed":"v1.k1.`) {
 			t.Errorf("stored as %s", w.raw("job"))
@@ -85,7 +85,7 @@ func TestSecretIsSealed(t *testing.T) {
 // TestPutSecretAgain shows that a definition's secrets count when it is compared
 // with the present one.
 func TestPutSecretAgain(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		const when = `"startTime": "2099-01-01T00:00:00Z", `
 		w.put("job", `{`+when+locked+`}`)
 		if v := w.put("job", `{`+when+locked+`}`); v.Job.Generation != 1 {
@@ -106,7 +106,7 @@ func TestPutSecretAgain(t *testing.T) {
 // TestPatchKeepsSecrets shows that whatever is done to a job, its secrets stay
 // unless they are named.
 func TestPatchKeepsSecrets(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.put("job", `{"recurrence": {"frequency": "minute"}, `+strings.Replace(locked, `"name"`, `"spare": "spare-key", "name"`, 1)+`}`)
 		time.Sleep(30 * time.Second) // between two occurrences
 		steps := []struct {
@@ -162,7 +162,7 @@ func TestPatchKeepsSecrets(t *testing.T) {
 
 // TestSecretProblems has what is wrong with the secrets of a document.
 func TestSecretProblems(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.put("there", `{"startTime": "2099-01-01T00:00:00Z", `+locked+`}`)
 		const door = `{"action": {"type": "locked", "door": {"name": "n"}}}`
 		const hint = "is required; secrets are not shown by get: send it again, or use PATCH"
@@ -217,7 +217,7 @@ func TestSecretProblems(t *testing.T) {
 // TestWithoutTheKey shows that a process without the key that a secret was
 // sealed with loses nothing, and that attempts fail and say why.
 func TestWithoutTheKey(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		k1 := newKey(t, "k1")
 		w.service = w.newService(k1)
 		w.stopWorker()
@@ -306,7 +306,7 @@ func (a *lockedAction) Invoke(_ context.Context, attempt scheduler.Attempt) sche
 // TestCompositeSecrets shows that the secrets of all errorActions are sealed, not shown, not lost by a put that leaves them out,
 // and not sent elsewhere by a patch.
 func TestCompositeSecrets(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.set("tenant", "north")
 		withKey := func(host, key, rest string) string {
 			return `{"type": "Http", "request": {"uri": "http://` + host + `.example/", "method": "POST", "headers": {"X-Api-Key": ` + key + `}}` + rest + `}`

@@ -19,7 +19,7 @@ import (
 const refers = `"action": {"type": "locked", "door": {"key": {"secretRef": "front"}, "name": "n"}}`
 
 // set sets a shared secret.
-func (w *world) set(name, value string) *secrets.SharedSecret {
+func (w *harness) set(name, value string) *secrets.SharedSecret {
 	w.t.Helper()
 	s, _, err := w.service.PutSecret(w.t.Context(), name, []byte(`{"value": "`+value+`"}`))
 	w.must(err)
@@ -28,14 +28,14 @@ func (w *world) set(name, value string) *secrets.SharedSecret {
 
 // follow lets the service follow what changes in the store until the returned
 // function is called.
-func (w *world) follow() (stop func()) {
+func (w *harness) follow() (stop func()) {
 	w.t.Helper()
 	return storetest.Run(w.t, w.service.Run)
 }
 
 // TestSharedSecret shows that a changed secret counts at the next attempt, whichever process changes it.
 func TestSharedSecret(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(t *testing.T, w *harness) {
 		k := newKey(t, "k1")
 		w.service = w.newService(k)
 		w.startWorker()
@@ -69,7 +69,7 @@ func TestSharedSecret(t *testing.T) {
 }
 
 // rotate rotates and returns what the doors answer.
-func (w *world) rotate() string {
+func (w *harness) rotate() string {
 	w.t.Helper()
 	r, err := w.service.RotateSecrets(w.t.Context())
 	w.must(err)
@@ -79,7 +79,7 @@ func (w *world) rotate() string {
 }
 
 // process starts over with other keys, as a scheduler does that is restarted.
-func (w *world) process(keys ...seal.Key) {
+func (w *harness) process(keys ...seal.Key) {
 	w.t.Helper()
 	w.stopWorker()
 	w.service = w.newService(keys...)
@@ -89,7 +89,7 @@ func (w *world) process(keys ...seal.Key) {
 // TestRotation shows that everything is sealed with the new key afterwards, and that the jobs go on as if nothing had been: with the
 // new key alone, also amid an occurrence.
 func TestRotation(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		k1, k2 := newKey(t, "k1"), newKey(t, "k2")
 		w.process(k1)
 		w.set("front", other)
@@ -155,7 +155,7 @@ const (
 // TestPutWithoutSecrets shows that a job which is put as get shows it, or without what get does not show, does not lose
 // its secrets.
 func TestPutWithoutSecrets(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.set("tenant", "north")
 		v := w.put("job", keyed)
 		const lost = " is a secret that the job has and the new document leaves out; send it again, write null to drop it, or use PATCH"
@@ -210,7 +210,7 @@ func TestPutWithoutSecrets(t *testing.T) {
 
 // TestPatchElsewhere shows that a patch cannot send the secrets of a job where its writer reads them.
 func TestPatchElsewhere(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.set("tenant", "north")
 		w.put("job", keyed)
 		belongs := func(path, from, to string) string {
@@ -263,7 +263,7 @@ func TestPatchElsewhere(t *testing.T) {
 // TestPatchElsewhereWithoutTheKey shows that not even a secret which this process cannot open is sent elsewhere: another
 // one may.
 func TestPatchElsewhereWithoutTheKey(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.set("tenant", "north")
 		w.put("job", keyed)
 		w.service = w.newService(newKey(t, "k2"))
@@ -280,7 +280,7 @@ func TestPatchElsewhereWithoutTheKey(t *testing.T) {
 // TestDryRunTellsNoSecret guesses the secrets of jobs, those that wait and those that are at their end, in dry runs, which
 // leave no trace: a right guess is answered as a wrong one is.
 func TestDryRunTellsNoSecret(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.set("tenant", "north")
 		over := strings.Replace(keyed, `"startTime": "2099-01-01T00:00:00Z", `, "", 1)
 		w.put("waits", keyed)
@@ -328,14 +328,14 @@ func TestDryRunTellsNoSecret(t *testing.T) {
 }
 
 // defaults puts the defaults of the default collection.
-func (w *world) defaults(text string) error {
+func (w *harness) defaults(text string) error {
 	_, _, err := w.service.PutCollection(w.t.Context(), scheduler.DefaultCollection, []byte(`{"properties": {"defaults": `+text+`}}`))
 	time.Sleep(time.Second)
 	return err
 }
 
 // mustCall fails the test unless the last calls were to these hosts.
-func (w *world) mustCall(want string) {
+func (w *harness) mustCall(want string) {
 	w.t.Helper()
 	var hosts []string
 	for _, c := range w.sink.seen() {
@@ -350,7 +350,7 @@ func (w *world) mustCall(want string) {
 // TestCollectionDefaults: jobs inherit what they do not set, views and selectors show it, an occurrence that has begun keeps
 // the defaults that it began with, and the definition stays as it was put.
 func TestCollectionDefaults(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.sink.answers(failingAt("main"))
 		action := func(host string) string {
 			return `{"type": "Http", "request": {"uri": "http://` + host + `.example/", "method": "POST"}`
@@ -406,7 +406,7 @@ func TestCollectionDefaults(t *testing.T) {
 // TestCollectionDefaultsRefused: what is wrong with defaults is refused with its path, secrets included, and a shared secret
 // that they refer to is in use.
 func TestCollectionDefaultsRefused(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.sink.answers(func(*call) (int, string) { return http.StatusOK, "" })
 		const hook = `"request": {"uri": "http://alert.example/", "method": "POST", "authentication": {"type": "Basic", "username": "u", "password": `
 		for text, want := range map[string]string{

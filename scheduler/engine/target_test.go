@@ -22,7 +22,7 @@ import (
 // Hundreds of jobs for targets that never answer are due at once with jobs for
 // one that does. The latter run on time.
 func TestDeadTargetsDelayNobody(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.sink.answers(func(c *call) (int, string) {
 			if strings.HasPrefix(c.host, "dead") {
 				return after(time.Hour, http.StatusOK)(c)
@@ -54,7 +54,7 @@ func TestDeadTargetsDelayNobody(t *testing.T) {
 // When the hold fills up with jobs for a dead target, they wait outside the
 // process, and all run in the end.
 func TestBusyTargetWaitsOutside(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(t *testing.T, w *harness) {
 		w.startWorker(func(c *engine.Config) { c.HoldMemory, c.Concurrency, c.PerTarget = 200*scheduler.UsualHeldBytes, 16, 8 })
 		w.sink.answers(func(c *call) (int, string) {
 			if strings.HasPrefix(c.host, "slow") {
@@ -81,7 +81,7 @@ func TestBusyTargetWaitsOutside(t *testing.T) {
 // A worker that stops gives back what it holds, lets running attempts end, and
 // cuts those short that take longer than its grace.
 func TestStop(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(t *testing.T, w *harness) {
 		w.startWorker(func(c *engine.Config) { c.Grace = 5 * time.Second })
 		w.sink.answers(func(c *call) (int, string) {
 			switch {
@@ -119,7 +119,7 @@ func TestStop(t *testing.T) {
 
 // Two workers share the jobs without a setting.
 func TestTwoWorkersShare(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		_, other := w.open()
 		var ran atomic.Int64
 		second := engine.New(engine.Config{
@@ -139,14 +139,14 @@ func TestTwoWorkersShare(t *testing.T) {
 }
 
 // rules puts the collection "default" with rules for targets, and gives the worker the time to hear of it.
-func (w *world) rules(targets string) {
+func (w *harness) rules(targets string) {
 	w.t.Helper()
 	w.must(w.service.PutCollection(w.t.Context(), scheduler.DefaultCollection, []byte(`{"properties": {"targets": `+targets+`}}`)))
 	time.Sleep(time.Second)
 }
 
 // herd puts n jobs that are due at one instant, in a minute.
-func (w *world) herd(n int) time.Time {
+func (w *harness) herd(n int) time.Time {
 	due := time.Now().Add(time.Minute).UTC().Truncate(time.Second)
 	for i := range n {
 		w.put(fmt.Sprintf("job%d", i), `{"startTime": "`+due.Format(time.RFC3339)+`", "action": {"type": "Http",
@@ -159,7 +159,7 @@ const breaker = `{"*": {"circuitBreaker": {"failures": 3, "openFor": "PT30S", "m
 
 // TestCircuit shows that a target in trouble costs jobs no retries, and that they run once it is back.
 func TestCircuit(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		var well atomic.Bool
 		w.sink.answers(func(*call) (int, string) {
 			if well.Load() {
@@ -199,7 +199,7 @@ func TestCircuit(t *testing.T) {
 
 // TestCircuitIsBounded shows that an occurrence is put off for a bounded time only.
 func TestCircuitIsBounded(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.sink.answers(func(*call) (int, string) { return 0, "" })
 		w.rules(breaker)
 		w.herd(20)
@@ -219,7 +219,7 @@ func TestCircuitIsBounded(t *testing.T) {
 
 // TestPostponedBatonIsRestored shows that the audit restores a baton that is put off when the timers are lost.
 func TestPostponedBatonIsRestored(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.sink.answers(func(c *call) (int, string) {
 			if c.n < 3 {
 				return http.StatusServiceUnavailable, ""
@@ -239,15 +239,15 @@ func TestPostponedBatonIsRestored(t *testing.T) {
 	})
 }
 
-// try tries a job out, with the worker of the world.
-func (w *world) try(body string) (*v1.Trial, error) {
+// try tries a job out, with the worker of the harness.
+func (w *harness) try(body string) (*v1.Trial, error) {
 	s := control.New(control.Config{Store: w.store, Actions: w.actions(), Secrets: w.vault, Try: w.worker.Try})
 	return s.TestRun(w.t.Context(), key("trial"), []byte(body))
 }
 
 // TestTryHeedsTheCircuit of its target: an open one lets nothing through, and trials that fail open none.
 func TestTryHeedsTheCircuit(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		heal := w.ail()
 		w.rules(`{"*": {"circuitBreaker": {"failures": 3, "openFor": "PT1M"}}}`)
 		for range 5 {
@@ -275,7 +275,7 @@ func TestTryHeedsTheCircuit(t *testing.T) {
 
 // TestTryWaitsForASlot a moment, and not for ever: it takes one of its target like any attempt.
 func TestTryWaitsForASlot(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.stopWorker()
 		w.startWorker(func(c *engine.Config) { c.Concurrency, c.PerTarget = 1, 1 })
 		w.sink.answers(after(15*time.Second, http.StatusOK))
@@ -294,7 +294,7 @@ func TestTryWaitsForASlot(t *testing.T) {
 
 // TestTryEndsInAMinute whatever the job's timeout.
 func TestTryEndsInAMinute(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.sink.answers(after(10*time.Minute, http.StatusOK))
 		began := time.Now()
 		v, err := w.try(`{"timeout": "PT30M", ` + failOnce + `}`)
@@ -307,7 +307,7 @@ func TestTryEndsInAMinute(t *testing.T) {
 // TestRunsSettleTogether has runs at some hundred a second recorded a few at a time, each shortly after its end, and one
 // that is by itself at once.
 func TestRunsSettleTogether(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		var mu sync.Mutex
 		stored := map[time.Duration]int{} // records, by when they were stored
 		due := time.Now().Add(time.Minute).UTC().Truncate(time.Second)

@@ -23,7 +23,7 @@ import (
 )
 
 // trail returns the audit trail, the oldest entry first.
-func (w *world) trail() []*audit.Entry {
+func (w *harness) trail() []*audit.Entry {
 	w.t.Helper()
 	entries, _, err := w.service.Trail(w.t.Context(), control.TrailQuery{}, v1.Page{})
 	w.must(err)
@@ -32,7 +32,7 @@ func (w *world) trail() []*audit.Entry {
 }
 
 // changes is the trail in few words: who, what, of what, what became of it.
-func (w *world) changes() (lines []string) {
+func (w *harness) changes() (lines []string) {
 	w.t.Helper()
 	for _, e := range w.trail() {
 		line := fmt.Sprintf("%s %s %s %s", e.By, e.Op, e.Target(), e.Result+e.Error)
@@ -47,7 +47,7 @@ func (w *world) changes() (lines []string) {
 	return lines
 }
 
-func (w *world) mustTellTrail(want ...string) {
+func (w *harness) mustTellTrail(want ...string) {
 	w.t.Helper()
 	if diff := cmp.Diff(want, w.changes()); diff != "" {
 		w.t.Error(diff)
@@ -73,14 +73,14 @@ func (d dumb) BeginEntry(ctx context.Context, e *audit.Entry) (uint64, error) {
 }
 
 // withTrail is a service of another process, with that trail.
-func (w *world) withTrail(t audit.Store) *control.Service {
+func (w *harness) withTrail(t audit.Store) *control.Service {
 	return control.New(control.Config{Store: w.store, Actions: w.actions(), Secrets: w.vault, Trail: t})
 }
 
 const hourlyJob = `{"action": {"type": "http", "request": {"method": "GET", "uri": "http://example.org/"}}, "recurrence": {"frequency": "hour"}}`
 
 func TestEveryChangeIsInTheAuditTrail(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		k, ctx := key("a"), w.as("alice")
 		put := func(body string) {
 			t.Helper()
@@ -131,7 +131,7 @@ func TestEveryChangeIsInTheAuditTrail(t *testing.T) {
 }
 
 func TestNoSecretIsInTheAuditTrail(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		body := `{"action": {"type": "http", "request": {"method": "GET", "uri": "http://example.org/",
 			"authentication": {"type": "Basic", "username": "u", "password": "%s"}}}, "recurrence": {"frequency": "hour"}}`
 		for _, password := range []string{"hidden-one", "hidden-two"} {
@@ -151,7 +151,7 @@ func TestNoSecretIsInTheAuditTrail(t *testing.T) {
 
 // TestUntoldEditIsToldLater shows that the record of an edit is not lost when the process ends between the two.
 func TestUntoldEditIsToldLater(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.must(w.service.CheckTrail(t.Context())) // as at the first start
 		killed := w.withTrail(dumb{Store: w.store})
 		w.must(killed.Put(w.as("alice"), control.Edit{Key: key("a"), Body: []byte(hourlyJob)}))
@@ -180,7 +180,7 @@ func TestUntoldEditIsToldLater(t *testing.T) {
 
 // TestUntoldEditIsToldBeforeItGoes shows that an edit is told before another one, or a delete, takes its place.
 func TestUntoldEditIsToldBeforeItGoes(t *testing.T) {
-	inBubble(t, func(_ *testing.T, w *world) {
+	inBubble(t, func(_ *testing.T, w *harness) {
 		killed := w.withTrail(dumb{Store: w.store})
 		for _, name := range []string{"a", "b"} {
 			w.must(killed.Put(w.as("alice"), control.Edit{Key: key(name), Body: []byte(hourlyJob)}))
@@ -194,7 +194,7 @@ func TestUntoldEditIsToldBeforeItGoes(t *testing.T) {
 
 // TestSpecThatIsDeliveredAgainIsTold shows that a spec whose process was killed is told by the next one.
 func TestSpecThatIsDeliveredAgainIsTold(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		edit := control.Edit{Key: key("a"), Body: []byte(hourlyJob), SpecSequence: 7}
 		for _, s := range []*control.Service{w.withTrail(dumb{Store: w.store}), w.service, w.service} {
 			w.must(s.Put(t.Context(), edit))
@@ -207,7 +207,7 @@ func TestSpecThatIsDeliveredAgainIsTold(t *testing.T) {
 }
 
 func TestChangeThatWasCutShortIsShown(t *testing.T) {
-	inBubble(t, func(_ *testing.T, w *world) {
+	inBubble(t, func(_ *testing.T, w *harness) {
 		killed := w.withTrail(dumb{Store: w.store})
 		w.must(killed.PutSecret(w.as("alice"), "s", []byte(`{"value": "v"}`)))
 		w.mustTellTrail("alice put secret s updated begun")
@@ -217,7 +217,7 @@ func TestChangeThatWasCutShortIsShown(t *testing.T) {
 }
 
 func TestNothingIsDoneThatCannotBeAnnounced(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.put("a", hourlyJob)
 		time.Sleep(time.Minute) // its first run
 		killed := w.withTrail(dumb{w.store, true})
@@ -237,7 +237,7 @@ func TestNothingIsDoneThatCannotBeAnnounced(t *testing.T) {
 }
 
 func TestLastChangeTellsWhoDisabled(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		w.must(w.service.PutCollection(w.as("admin"), "c", nil))
 		w.must(w.service.SetCollectionState(w.as("dora"), "c", scheduler.Disabled))
 		w.put("a", hourlyJob)
@@ -272,7 +272,7 @@ func TestLastChangeTellsWhoDisabled(t *testing.T) {
 }
 
 func TestTrailIsAskedByWhoAndWhat(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *harness) {
 		ctx := control.WithClaim(t.Context(), "mallory")
 		w.must(w.service.Put(ctx, control.Edit{Key: key("a"), Body: []byte(hourlyJob)}))
 		time.Sleep(time.Hour)
@@ -310,7 +310,7 @@ func TestTrailIsAskedByWhoAndWhat(t *testing.T) {
 }
 
 // mustExplain asks why, and what the answer says.
-func (w *world) mustExplain(name, at string, code explain.Code, says string) *explain.Answer {
+func (w *harness) mustExplain(name, at string, code explain.Code, says string) *explain.Answer {
 	w.t.Helper()
 	a, err := w.service.Why(w.t.Context(), key(name), at)
 	w.must(err)
@@ -323,7 +323,7 @@ func (w *world) mustExplain(name, at string, code explain.Code, says string) *ex
 // TestWhyOfWhatIsUnderWay asks about an attempt that runs, one that was left out behind it, one that is retried, and one
 // that waits for the circuit of its target.
 func TestWhyOfWhatIsUnderWay(t *testing.T) {
-	inBubble(t, func(_ *testing.T, w *world) {
+	inBubble(t, func(_ *testing.T, w *harness) {
 		w.sink.answers(after(100*time.Second, http.StatusServiceUnavailable))
 		w.put("job", `{"recurrence": {"frequency": "Minute"}, "startTime": "2000-01-01T01:00:00Z", "timeout": "PT5M", `+
 			strings.Replace(quickly, "PT1S", "PT10M", 1)+`}`)
@@ -352,7 +352,7 @@ func TestWhyOfWhatIsUnderWay(t *testing.T) {
 // the job, and its earlier schedule.
 func TestWhyReadsTheStore(t *testing.T) {
 	storetest.Test(t, func(t *testing.T) {
-		w := newWorld(t, func(c *store.Config) { c.HistoryPerJob = 10 })
+		w := newHarness(t, func(c *store.Config) { c.HistoryPerJob = 10 })
 		w.startWorker()
 		at := func(clock string) { time.Sleep(time.Until(timeOfDay(t, clock))) }
 		minutely := `{"recurrence": {"frequency": "Minute"}, "startTime": "2000-01-01T01:00:00Z", ` + failOnce + `}`

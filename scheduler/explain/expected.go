@@ -16,7 +16,7 @@ func (q *Question) expected(a *Answer) {
 		q.unknown(a, "")
 	case j == nil:
 		a.Since = q.Job.Anchor.UTC()
-		a.say(Edited, "the job had another schedule then: that was changed at "+q.say(q.Job.Anchor)+
+		a.set(Edited, "the job had another schedule then: that was changed at "+q.say(q.Job.Anchor)+
 			", and the earlier one is not known any more", "no run is recorded for the time, either")
 	case q.jumped(a, j):
 	case q.isDue(j) && q.hasPassed(j) && q.At.Before(q.Kept):
@@ -77,12 +77,12 @@ func (q *Question) jumped(a *Answer, j *scheduler.Job) bool {
 	}
 	why, hint := reasonOf(scheduler.ReasonDST)
 	a.Reason = scheduler.ReasonDST
-	a.say(Skipped, "it was skipped, as "+why+": "+gap.Text, hint)
+	a.set(Skipped, "it was skipped, as "+why+": "+gap.Text, hint)
 	return true
 }
 
 func (q *Question) unknown(a *Answer, also string) {
-	a.say(Unknown, "the history does not go back that far: all records of the job are kept since "+q.say(q.Kept)+also,
+	a.set(Unknown, "the history does not go back that far: all records of the job are kept since "+q.say(q.Kept)+also,
 		"--history-age and --history-per-job of the scheduler say how many are kept")
 }
 
@@ -93,15 +93,15 @@ func (q *Question) idle(a *Answer, j *scheduler.Job) {
 	next, more := q.plan(j).Next(q.end().Add(-1))
 	switch {
 	case spec.GaveUp(next, more):
-		a.say(Unknown, "it takes too much work to find the next occurrence of its schedule", "put it with fewer rules or patterns")
+		a.set(Unknown, "it takes too much work to find the next occurrence of its schedule", "put it with fewer rules or patterns")
 	case !runs:
-		a.say(Ended, "its schedule never has an occurrence", "put it with another schedule")
+		a.set(Ended, "its schedule never has an occurrence", "put it with another schedule")
 	case q.At.Before(first):
-		a.say(NotDue, "its schedule begins later, at "+q.say(first), "")
+		a.set(NotDue, "its schedule begins later, at "+q.say(first), "")
 	case !more && earlier && !j.OneShot():
-		a.say(Ended, "its schedule had ended: its last occurrence is that of "+q.say(last), "put it with another endTime or count")
+		a.set(Ended, "its schedule had ended: its last occurrence is that of "+q.say(last), "put it with another endTime or count")
 	case !more && earlier:
-		a.say(Ended, "it runs once, at "+q.say(first), "put it with another startTime, or with a recurrence")
+		a.set(Ended, "it runs once, at "+q.say(first), "put it with another startTime, or with a recurrence")
 	default:
 		text := "nothing is due then"
 		if t, ok := q.following(j); ok {
@@ -110,7 +110,7 @@ func (q *Question) idle(a *Answer, j *scheduler.Job) {
 		if earlier {
 			text += ", the one before that of " + q.say(last)
 		}
-		a.say(NotDue, text+"; the schedule is "+j.Plan.Describe(), "")
+		a.set(NotDue, text+"; the schedule is "+j.Plan.Describe(), "")
 	}
 }
 
@@ -134,7 +134,7 @@ func (q *Question) stopped(a *Answer) bool {
 	case j.State == scheduler.Disabled && q.isSince(q.disabledSince()):
 		q.disabled(a)
 	case j.State.Final() && (q.isDue(j) || !q.end().Before(q.Now)):
-		a.say(Ended, "the job had ended: "+j.TerminalReason(), "")
+		a.set(Ended, "the job had ended: "+j.TerminalReason(), "")
 		if !j.Progress.Last.IsZero() {
 			a.Notes = append(a.Notes, "its last attempt began at "+q.say(j.Progress.Last))
 		}
@@ -160,7 +160,7 @@ func (q *Question) disabled(a *Answer) {
 	} else if c, ok := q.blame(a, Changed, time.Time{}); ok {
 		text += ", at the latest since it was last changed at " + q.say(c.At) + by(c)
 	}
-	a.say(Disabled, text, "carillon enable "+q.Key.String()+" lets it run again")
+	a.set(Disabled, text, "carillon enable "+q.Key.String()+" lets it run again")
 }
 
 // isPaused reports whether the time falls into the pause of j. An occurrence at that time has no record yet.
@@ -181,7 +181,7 @@ func (q *Question) paused(a *Answer) {
 	if c, ok := q.blame(a, Halted, time.Time{}); ok {
 		text += ", since " + q.say(c.At) + by(c)
 	}
-	a.say(Paused, text+"; what falls due before that does not run, and is recorded when the pause ends",
+	a.set(Paused, text+"; what falls due before that does not run, and is recorded when the pause ends",
 		"carillon enable "+q.Key.String()+" ends the pause now")
 }
 
@@ -198,7 +198,7 @@ func (q *Question) unsettled() bool {
 func (q *Question) missed(a *Answer) {
 	b := q.Baton
 	if b == nil || !b.Nominal.Before(q.At) {
-		a.say(Unrecorded, "it was due, and neither the history nor the job's baton knows of it",
+		a.set(Unrecorded, "it was due, and neither the history nor the job's baton knows of it",
 			"carillon doctor looks for jobs that have lost their batons; records may have been lost with a damaged store")
 		return
 	}
@@ -207,13 +207,13 @@ func (q *Question) missed(a *Answer) {
 	case b.Deferred() && !b.Begun():
 		why, hint := reasonOf(scheduler.ReasonPostponed)
 		a.Reason = scheduler.ReasonPostponed
-		a.say(Skipped, "it does not run, as "+why+": "+earlier+"; that is recorded when it continues", hint)
+		a.set(Skipped, "it does not run, as "+why+": "+earlier+"; that is recorded when it continues", hint)
 	case (q.Running || b.Begun()) && !q.stalled(q.Place):
 		why, hint := reasonOf(scheduler.ReasonOverlap)
 		a.Reason = scheduler.ReasonOverlap
-		a.say(Skipped, "it does not run, as "+why+": "+earlier+"; that is recorded when it ends", hint)
+		a.set(Skipped, "it does not run, as "+why+": "+earlier+"; that is recorded when it ends", hint)
 	default:
-		a.say(Overdue, earlier+" is due since "+q.say(b.MayRun())+" and has not ended, and this one comes after it", overdueHint)
+		a.set(Overdue, earlier+" is due since "+q.say(b.MayRun())+" and has not ended, and this one comes after it", overdueHint)
 	}
 }
 
@@ -223,7 +223,7 @@ func (q *Question) coming(a *Answer, j *scheduler.Job) {
 	a.Occurrence, a.Nominal = scheduler.OccurrenceID(j.Key, t), t.UTC()
 	if left, limited := q.left(j); limited && q.before(j, t) >= left {
 		a.Occurrence, a.Nominal = "", time.Time{}
-		a.say(Ended, fmt.Sprintf("its schedule has ended by then: of its count of %d, %s", j.Plan.MaxRuns(),
+		a.set(Ended, fmt.Sprintf("its schedule has ended by then: of its count of %d, %s", j.Plan.MaxRuns(),
 			count(left, "run is left", "runs are left")), "put it with a larger count")
 		return
 	}
@@ -231,7 +231,7 @@ func (q *Question) coming(a *Answer, j *scheduler.Job) {
 	if j.Def.Jitter > 0 {
 		text += ", and some of its jitter later"
 	}
-	a.say(Planned, text, "")
+	a.set(Planned, text, "")
 }
 
 // left is how many runs are left of a schedule with a count.

@@ -20,11 +20,11 @@ func Explain(q *Question) Answer {
 	switch {
 	case q.recorded(a):
 	case q.Damaged != "":
-		a.say(Damaged, "the stored job cannot be read: "+q.Damaged, "put it again, from a file or an export")
+		a.set(Damaged, "the stored job cannot be read: "+q.Damaged, "put it again, from a file or an export")
 	case q.Job == nil:
 		q.gone(a)
 	case q.end().Before(q.Job.Created):
-		a.say(NotCreated, "the job was not there yet: it was put at "+q.say(q.Job.Created), "")
+		a.set(NotCreated, "the job was not there yet: it was put at "+q.say(q.Job.Created), "")
 		a.Since = q.Job.Created.UTC()
 	case q.carried(a):
 	default:
@@ -36,21 +36,21 @@ func Explain(q *Question) Answer {
 	return *a
 }
 
-// say is the answer in short.
-func (a *Answer) say(code Code, text, hint string) { a.Code, a.Answer, a.Hint = code, text, hint }
+// set is the answer in short.
+func (a *Answer) set(code Code, text, hint string) { a.Code, a.Answer, a.Hint = code, text, hint }
 
 // gone handles a job that does not exist.
 func (q *Question) gone(a *Answer) {
 	_, told := q.last(Removed, time.Time{})
 	if !told && !q.Deleted && len(q.Records) == 0 {
-		a.say(NoJob, "no job has this name, and nothing is known of an earlier one", "carillon get -A shows all jobs")
+		a.set(NoJob, "no job has this name, and nothing is known of an earlier one", "carillon get -A shows all jobs")
 		return
 	}
 	text := "the job was deleted"
 	if c, ok := q.blame(a, Removed, time.Time{}); ok {
 		text += " at " + q.say(c.At) + by(c)
 	}
-	a.say(Deleted, text, "its history went with it; put the job again to have it run")
+	a.set(Deleted, text, "its history went with it; put the job again to have it run")
 }
 
 // carried answers with where the job's batons are.
@@ -87,17 +87,17 @@ func (q *Question) placed(a *Answer, p Place) bool {
 	case b.NeedsOpen() && !q.Job.OneShot() && q.Job.PausedAt(b.Nominal):
 		q.paused(a)
 	case q.stalled(p):
-		a.say(Overdue, which+" is due since "+q.say(due)+" and its attempt has not ended", overdueHint)
+		a.set(Overdue, which+" is due since "+q.say(due)+" and its attempt has not ended", overdueHint)
 	case p.Running && !due.After(q.Now):
-		a.say(Running, which+" is with a worker: its attempt is under way, or about to begin", "")
+		a.set(Running, which+" is with a worker: its attempt is under way, or about to begin", "")
 	case b.Begun():
-		a.say(Retrying, which+" has not succeeded yet: the next attempt is due at "+q.say(due), "")
+		a.set(Retrying, which+" has not succeeded yet: the next attempt is due at "+q.say(due), "")
 	case b.Deferred():
-		a.say(Waits, which+" waits for its target until "+q.say(due), targetHint)
+		a.set(Waits, which+" waits for its target until "+q.say(due), targetHint)
 	case due.After(q.Now):
-		a.say(Planned, "it is to run at "+q.say(due)+q.jittered(b), "")
+		a.set(Planned, "it is to run at "+q.say(due)+q.jittered(b), "")
 	default:
-		a.say(Overdue, which+" was due at "+q.say(due)+" and has not begun", overdueHint)
+		a.set(Overdue, which+" was due at "+q.say(due)+" and has not begun", overdueHint)
 	}
 	a.Occurrence, a.Nominal, a.Due, a.Attempts = scheduler.OccurrenceID(q.Key, b.Nominal), b.Nominal.UTC(), due.UTC(), b.Try
 	return true
@@ -139,7 +139,7 @@ func (q *Question) closed(a *Answer) {
 	if c, ok := q.blame(a, Shut, time.Time{}); ok {
 		text += " since " + q.say(c.At) + by(c)
 	}
-	a.say(Postponed, text+", so that its jobs do not run",
+	a.set(Postponed, text+", so that its jobs do not run",
 		"carillon collection enable "+q.Key.Collection+" lets them run again")
 }
 

@@ -142,21 +142,21 @@ func (q *Question) began(a *Answer, of, ran []*scheduler.Record) {
 		if d := first.Due.Sub(first.Nominal); d > 0 && first.Attempt == 0 {
 			after = fmt.Sprintf("delayed by %s, as its jitter or a pause says, and ", span(d))
 		}
-		a.say(Ran, fmt.Sprintf("it ran: %s, begun at %s, %s%s late; %s",
+		a.set(Ran, fmt.Sprintf("it ran: %s, begun at %s, %s%s late; %s",
 			tries, q.say(first.Started), after, span(first.Lateness()), result(last)), "")
 	case faulted >= 0 && of[faulted].Reason == scheduler.ReasonCanceled:
 		a.Reason = scheduler.ReasonCanceled
-		a.say(Failed, "it did not succeed: after "+tries+q.handled(ran)+", it was "+of[faulted].Message, failedHint(q.Key, a.Occurrence))
+		a.set(Failed, "it did not succeed: after "+tries+q.handled(ran)+", it was "+of[faulted].Message, failedHint(q.Key, a.Occurrence))
 	case faulted >= 0:
-		a.say(Failed, "it ran and failed for good, after "+tries+q.handled(ran)+": "+result(lastOfMain(ran)),
+		a.set(Failed, "it ran and failed for good, after "+tries+q.handled(ran)+": "+result(lastOfMain(ran)),
 			failedHint(q.Key, a.Occurrence))
 	case b != nil && p.Running && !b.MayRun().After(q.Now):
-		a.say(Running, tries+" failed, and the next one is under way: "+result(last), "")
+		a.set(Running, tries+" failed, and the next one is under way: "+result(last), "")
 	case b != nil:
 		a.Due = b.MayRun().UTC()
-		a.say(Retrying, tries+" failed, and the next one is due at "+q.say(b.MayRun())+": "+result(last), "")
+		a.set(Retrying, tries+" failed, and the next one is due at "+q.say(b.MayRun())+": "+result(last), "")
 	default:
-		a.say(Failed, "it ran and failed, after "+tries+"; nothing says yet what followed: "+result(last), "")
+		a.set(Failed, "it ran and failed, after "+tries+"; nothing says yet what followed: "+result(last), "")
 	}
 }
 
@@ -228,14 +228,14 @@ func (q *Question) unstarted(a *Answer, last *scheduler.Record) {
 	b := p.Baton
 	switch {
 	case last.Outcome == scheduler.OutcomeFaulted:
-		a.say(Failed, "it failed, and has no more retries: "+result(last), failedHint(q.Key, a.Occurrence))
+		a.set(Failed, "it failed, and has no more retries: "+result(last), failedHint(q.Key, a.Occurrence))
 	case b != nil && !b.MayRun().After(q.Now) && p.Running:
-		a.say(Waits, "it waits for its target, with a worker: "+last.Message, targetHint)
+		a.set(Waits, "it waits for its target, with a worker: "+last.Message, targetHint)
 	case b != nil:
 		a.Due = b.MayRun().UTC()
-		a.say(Waits, "it waits for its target, until "+q.say(b.MayRun())+": "+last.Message, targetHint)
+		a.set(Waits, "it waits for its target, until "+q.say(b.MayRun())+": "+last.Message, targetHint)
 	default:
-		a.say(Waits, "it was made to wait for its target, and nothing says what followed: "+last.Message, targetHint)
+		a.set(Waits, "it was made to wait for its target, and nothing says what followed: "+last.Message, targetHint)
 	}
 }
 
@@ -251,7 +251,7 @@ func (q *Question) omitted(a *Answer, r *scheduler.Record) {
 		}
 	}
 	if r.Outcome == scheduler.OutcomePostponed {
-		a.say(Postponed, of+" postponed: "+r.Message+q.blamed(a, Shut, r),
+		a.set(Postponed, of+" postponed: "+r.Message+q.blamed(a, Shut, r),
 			"carillon collection enable "+q.Key.Collection+" lets jobs run that are due from then on")
 		return
 	}
@@ -267,7 +267,7 @@ func (q *Question) omitted(a *Answer, r *scheduler.Record) {
 	if r.Reason == scheduler.ReasonPaused {
 		text += q.blamed(a, Halted, r)
 	}
-	a.say(Skipped, text, hint)
+	a.set(Skipped, text, hint)
 }
 
 // blamed names, in brackets, the time and the author of the change that made the record's instants be skipped.

@@ -143,7 +143,7 @@ func (f *Forecast) walked(plan *spec.Plan, start time.Time, limit int) *class {
 	t, ok := f.next(plan, start.Add(-1))
 	for steps := 0; ok && t.Before(f.to) && limit != 0; steps++ {
 		if steps == looked && limit < 0 {
-			key := f.outline(plan, start)
+			key := f.contentKey(plan, start)
 			c, known := f.patterns[key]
 			if !known {
 				f.walkOn(plan, t, often, limit)
@@ -199,8 +199,8 @@ func (f *Forecast) content() string {
 	return string(text)
 }
 
-// outline returns a map key for the content of the tally and the rest of a plan: its last run and its count.
-func (f *Forecast) outline(plan *spec.Plan, start time.Time) string {
+// contentKey returns a map key for the content of the tally and the rest of a plan: its last run and its count.
+func (f *Forecast) contentKey(plan *spec.Plan, start time.Time) string {
 	end := f.to.Add(-1)
 	last, _ := plan.Last(end)
 	text := binary.LittleEndian.AppendUint64([]byte(f.content()), uint64(f.minute(last)))

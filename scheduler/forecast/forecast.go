@@ -184,7 +184,7 @@ func (f *Forecast) schedule(j *scheduler.Job) (*schedule, error) {
 		return nil, err
 	}
 	t := &j.Def.Timing
-	a := spec.Setting{Name: "a", Seed: "a", Zone: t.Zone, DST: t.DST, Start: t.Start, Created: j.Anchor, End: t.Recurrence.End}
+	a := spec.Context{Name: "a", Seed: "a", Zone: t.Zone, DST: t.DST, Start: t.Start, Created: j.Anchor, End: t.Recurrence.End}
 	b := a
 	b.Name, b.Seed, b.Created = "b", "b", j.Anchor.Add(time.Hour)
 	s := &schedule{plan: compiled.Plan, alike: !t.Recurrence.Rule.Differs(a, b)}

@@ -13,7 +13,7 @@ import (
 type expressions struct {
 	parameters, variables document.Value
 	depth                 int
-	room                  *int // the rest of roomOfTemplate
+	budget                *int // the rest of roomOfTemplate
 
 	copying bool // a copy of a resource is being made,
 	copy    int  // the one of this number, from 0
@@ -27,7 +27,7 @@ func (x *expressions) copied(i int) *expressions {
 }
 
 func newExpressions(template document.Value) *expressions {
-	x := &expressions{room: new(roomOfTemplate)}
+	x := &expressions{budget: new(roomOfTemplate)}
 	x.parameters, _ = template.Member("parameters")
 	x.variables, _ = template.Member("variables")
 	return x
@@ -199,11 +199,11 @@ func (x *expressions) call(name string, arguments []document.Value) (v document.
 
 // takes reports whether there is room for a call with arguments, and takes it.
 func (x *expressions) takes(arguments []string) bool {
-	*x.room -= roomOfCall
+	*x.budget -= roomOfCall
 	for _, text := range arguments {
-		*x.room -= len(text)
+		*x.budget -= len(text)
 	}
-	return *x.room >= 0
+	return *x.budget >= 0
 }
 
 // scalars returns the texts of values; ok is false if one of them has none.

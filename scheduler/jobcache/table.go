@@ -16,10 +16,10 @@ type table[K comparable, V any] struct {
 
 // shard counts the reported changes of the keys that share it.
 type shard struct {
-	changes uint32 // number of reported changes
-	mark    uint32 // of the key that was reported last
-	told    uint64 // its revision
-	floor   uint64 // the highest reported revision of the other keys
+	changes  uint32 // number of reported changes
+	mark     uint32 // of the key that was reported last
+	revision uint64 // its revision
+	floor    uint64 // the highest reported revision of the other keys
 }
 
 // place locates a key's change counter: its shard, and a mark that distinguishes it within the shard. A change of one
@@ -97,17 +97,17 @@ func (t *table[K, V]) count(at place, revision uint64) {
 	s := &t.shards[at.shard]
 	s.changes++
 	if s.mark != at.mark {
-		s.floor = max(s.floor, s.told)
-		s.mark, s.told = at.mark, 0
+		s.floor = max(s.floor, s.revision)
+		s.mark, s.revision = at.mark, 0
 	}
-	s.told = max(s.told, revision)
+	s.revision = max(s.revision, revision)
 	t.latest = max(t.latest, revision)
 }
 
 // outdated reports whether a later revision of a key was reported.
 func (t *table[K, V]) outdated(at place, revision uint64) bool {
 	s := t.shards[at.shard]
-	return s.mark == at.mark && revision < s.told
+	return s.mark == at.mark && revision < s.revision
 }
 
 // late reports whether a value that was read may be older than the last reported revision of its key, because a lagging

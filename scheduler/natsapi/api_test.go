@@ -17,7 +17,7 @@ import (
 )
 
 // ask asks the micro service and returns status and body.
-func (w *world) ask(t *testing.T, subject, body string) (status string, answer []byte) {
+func (w *harness) ask(t *testing.T, subject, body string) (status string, answer []byte) {
 	t.Helper()
 	m, err := w.nc.Request("carillon.api."+subject, []byte(body), patience)
 	if err != nil {
@@ -32,7 +32,7 @@ func (w *world) ask(t *testing.T, subject, body string) (status string, answer [
 // TestAPI asks for what the micro service reads for itself: names in subjects, options and documents in bodies. What an
 // operation does is the same as over REST.
 func TestAPI(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.api()
 	refers := strings.Replace(withPassword, `"`+secret+`"`, `{"secretRef": "door"}`, 1)
 	for _, step := range []struct{ subject, body, want string }{ // want: status and parts of the answer
@@ -117,7 +117,7 @@ func TestAPI(t *testing.T) {
 
 // page asks for a listing and returns the names or IDs in it, and the body that asks
 // for the next page, "" when there is none.
-func (w *world) page(t *testing.T, subject, body string) (names []string, next string) {
+func (w *harness) page(t *testing.T, subject, body string) (names []string, next string) {
 	t.Helper()
 	status, data := w.ask(t, subject, body)
 	var p struct {
@@ -141,7 +141,7 @@ func (w *world) page(t *testing.T, subject, body string) (names []string, next s
 
 // TestPages lists more jobs than a page has, and more than a message holds.
 func TestPages(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.api()
 	large := fmt.Sprintf(`{"startTime": "2099-01-01", "description": "%s", "action": {"type": "Http", "request":
 		{"uri": "http://x.example", "method": "POST", "headers": {"X": "%s"}, "body": "%s"}}}`,
@@ -189,7 +189,7 @@ func TestPages(t *testing.T) {
 
 // TestOperationPages follows the links of lists whose subjects may name a collection.
 func TestOperationPages(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.api()
 	w.ask(t, "put.default.job", later)
 	for range 2 {
@@ -207,7 +207,7 @@ func TestOperationPages(t *testing.T) {
 // TestReplicas asks two replicas: each request is answered once, and the
 // tools of micro services see both.
 func TestReplicas(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.api(func(c *natsapi.APIConfig) { c.Version = "v1.2.3-rc.1" })
 	stop := w.api(func(c *natsapi.APIConfig) { c.Version = "(devel)"; c.Concurrency = 2 })
 	w.await("both replicas", func() bool { return len(w.gather(t, "$SRV.INFO.carillon")) == 2 })
@@ -261,7 +261,7 @@ func TestReplicas(t *testing.T) {
 
 // gather returns all answers to a request that every replica answers: until
 // none has come for a while.
-func (w *world) gather(t *testing.T, subject string) [][]byte {
+func (w *harness) gather(t *testing.T, subject string) [][]byte {
 	t.Helper()
 	inbox := w.nc.NewInbox()
 	sub, err := w.nc.SubscribeSync(inbox)
@@ -284,7 +284,7 @@ func (w *world) gather(t *testing.T, subject string) [][]byte {
 
 // TestHistoryPages reads more records than a message holds, while more come.
 func TestHistoryPages(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.api()
 	k := scheduler.Key{Collection: "default", Job: "job"}
 	if _, _, err := w.service.Put(w.ctx, control.Edit{Key: k, Body: []byte(later)}); err != nil {

@@ -14,7 +14,7 @@ import (
 // TestPublisherOfASpecIsAClaim shows that what a publisher says of itself is in the result and in the audit log, as a claim,
 // and that no header makes it more.
 func TestPublisherOfASpecIsAClaim(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	results, err := w.connect().SubscribeSync("carillon.spec-result.>")
 	if err != nil {
 		t.Fatal(err)

@@ -49,7 +49,7 @@ func (h headed) check(t *testing.T, got, tag string, tags []string) {
 
 // TestConditionsOfRequests: the micro service carries a request out only while its condition holds.
 func TestConditionsOfRequests(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.api()
 	var tags []string
 	for _, step := range []headed{
@@ -91,7 +91,7 @@ func TestConditionsOfRequests(t *testing.T) {
 
 // TestConditionsOfSpecs: a published spec is carried out only while its condition holds.
 func TestConditionsOfSpecs(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.ingest()
 	results, err := w.nc.SubscribeSync("carillon.spec-result.>")
 	if err != nil {

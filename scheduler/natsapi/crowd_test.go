@@ -21,7 +21,7 @@ const writers = 100
 
 // crowd writes through two replicas: over REST through either, and over NATS through whichever the server chooses.
 type crowd struct {
-	*world
+	*harness
 
 	t    *testing.T
 	webs []string
@@ -29,11 +29,11 @@ type crowd struct {
 
 func newCrowd(t *testing.T) *crowd {
 	t.Helper()
-	w := newWorld(t)
+	w := newHarness(t)
 	_, other := w.open()
 	w.api()
 	w.api(func(cfg *natsapi.APIConfig) { cfg.Service = other })
-	c := &crowd{world: w, t: t}
+	c := &crowd{harness: w, t: t}
 	for _, s := range []rest.Config{{Service: w.service}, {Service: other}} {
 		web := httptest.NewServer(rest.New(s))
 		t.Cleanup(web.Close)

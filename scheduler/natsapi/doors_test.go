@@ -46,7 +46,7 @@ var wrong = []struct {
 // TestWrongInput sends wrong jobs as specs and as requests: the error is the same and names every place, and nothing has
 // changed. The REST API performs requests with the same function (package dispatch).
 func TestWrongInput(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.ingest()
 	w.api()
 	next := w.results()
@@ -82,7 +82,7 @@ func TestWrongInput(t *testing.T) {
 
 // request asks the micro service and returns the error it answers with, which
 // must have the given code.
-func (w *world) request(t *testing.T, subject, body, code string) *errorValue {
+func (w *harness) request(t *testing.T, subject, body, code string) *errorValue {
 	t.Helper()
 	m, err := w.nc.Request("carillon.api."+subject, []byte(body), patience)
 	if err != nil {

@@ -33,7 +33,7 @@ func (l laborious) EraseSpec(ctx context.Context, sequence uint64) error {
 // only, and what comes behind them need not wait for all of it.
 func TestErasingHoldsUpNothing(t *testing.T) {
 	storetest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newHarness(t)
 		next := w.results()
 		const flood = 1000
 		for i := range flood {
@@ -103,7 +103,7 @@ func (k keeping) PublishResult(ctx context.Context, _, _ string, _ []byte) error
 // TestBacklogIsBoundedInBytes has many large specs wait: an ingest that does not get on takes some of them only.
 func TestBacklogIsBoundedInBytes(t *testing.T) {
 	storetest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newHarness(t)
 		body := `{"description": "` + strings.Repeat("x", 16_000) + `"}`
 		for i := range 3000 {
 			if _, err := w.js.PublishAsync(fmt.Sprintf("carillon.spec.put.default.j%d", i), []byte(body)); err != nil {

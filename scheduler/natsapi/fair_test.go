@@ -11,7 +11,7 @@ import (
 // TestFloodWaitsBehindItself: a connection that sends many requests at once does not keep another one waiting until all
 // of them are answered.
 func TestFloodWaitsBehindItself(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.api(func(c *natsapi.APIConfig) { c.Concurrency = 16 })
 	const many = 200
 	flood, other := w.connect(), w.connect()

@@ -14,7 +14,7 @@ import (
 // connection still gets its own, and one that is ended makes room.
 func TestFollowPlaces(t *testing.T) {
 	const own = natsapi.MaxTails / 4
-	w := newWorld(t)
+	w := newHarness(t)
 	w.api()
 	first := w.connect()
 	ids := make([]string, own)

@@ -30,7 +30,7 @@ var drawnHeaders = []string{
 
 // door sends requests and specs that are drawn at random.
 type door struct {
-	*world
+	*harness
 
 	t       *testing.T
 	r       *rand.Rand
@@ -270,10 +270,10 @@ func TestHostileRequests(t *testing.T) {
 	if seed == 0 {
 		seed = rand.Uint64()
 	}
-	w := newWorld(t)
+	w := newHarness(t)
 	w.api()
 	w.ingest()
-	d := &door{world: w, t: t, r: rand.New(rand.NewPCG(seed, 0)), results: w.results()}
+	d := &door{harness: w, t: t, r: rand.New(rand.NewPCG(seed, 0)), results: w.results()}
 	requests, specs := natsapi.Subjects()
 	answers := map[string]int{}
 	wanted := []string{"200", "201", "400", "404", "409", "412", "accepted", "rejected", "not stored", "tail"}

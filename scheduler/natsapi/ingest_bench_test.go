@@ -21,7 +21,7 @@ func BenchmarkIngest(b *testing.B) {
 
 func benchmarkIngest(b *testing.B, verdict, body string) {
 	b.Helper()
-	w := newWorld(b)
+	w := newHarness(b)
 	w.ingest()
 	done := make(chan struct{})
 	seen, wrong := 0, 0

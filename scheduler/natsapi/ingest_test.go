@@ -19,7 +19,7 @@ import (
 
 // TestVerbs follows one job through every verb.
 func TestVerbs(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.ingest()
 	next := w.results()
 	steps := []struct {
@@ -98,7 +98,7 @@ func (e *event) summary() string {
 
 // TestSameID: an ID tells specs of one subject apart, also after a restart, and nothing of other subjects.
 func TestSameID(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	next := w.results()
 	if _, _, err := w.service.PutCollection(w.ctx, "other", []byte(`{}`)); err != nil {
 		t.Fatal(err)
@@ -137,7 +137,7 @@ func TestSameID(t *testing.T) {
 
 // TestMalformedSubjects publishes to subjects that name no job or no verb.
 func TestMalformedSubjects(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.ingest()
 	next := w.results()
 	long := strings.Repeat("x", 3800)
@@ -166,7 +166,7 @@ func TestMalformedSubjects(t *testing.T) {
 
 // TestLargeSpec publishes a spec of a megabyte, and a patch.
 func TestLargeSpec(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.ingest()
 	next := w.results()
 	body := `{"description": "` + strings.Repeat("x", 1_000_000) + `"}`
@@ -186,7 +186,7 @@ func TestLargeSpec(t *testing.T) {
 // TestOrder publishes sequences of specs that make sense in their order only,
 // for many jobs at once, to two processes.
 func TestOrder(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	const jobs, rounds = 40, 3
 	for round := range rounds {
 		for _, step := range []struct{ verb, body string }{
@@ -247,7 +247,7 @@ func (a *asked) IsFirstSpec(ctx context.Context, name string, sequence uint64) (
 
 // TestOneProcessAsksForNoOrder takes in specs that come to one process alone, which knows their order.
 func TestOneProcessAsksForNoOrder(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	source := &asked{Source: w.store}
 	w.ingest(func(c *natsapi.IngestConfig) { c.Source = source })
 	next := w.results()
@@ -269,7 +269,7 @@ func TestOneProcessAsksForNoOrder(t *testing.T) {
 }
 
 // awaitNoSpecs waits until every spec is done with.
-func (w *world) awaitNoSpecs() {
+func (w *harness) awaitNoSpecs() {
 	w.tb.Helper()
 	w.await("the specs to be removed", func() bool {
 		st, err := w.js.Stream(w.ctx, "CARILLON_SPECS")
@@ -278,7 +278,7 @@ func (w *world) awaitNoSpecs() {
 }
 
 // hold has a process of its own take the next spec, which that renews until giveBack.
-func (w *world) hold() (giveBack func()) {
+func (w *harness) hold() (giveBack func()) {
 	w.tb.Helper()
 	holder, _ := w.open()
 	held := make(chan scheduler.PublishedSpec, 1)
@@ -299,7 +299,7 @@ func (w *world) hold() (giveBack func()) {
 }
 
 // delivered waits until the server has handed out n specs.
-func (w *world) delivered(n int) {
+func (w *harness) delivered(n int) {
 	w.tb.Helper()
 	w.await("the delivery of specs", func() bool {
 		c, err := w.js.Consumer(w.ctx, "CARILLON_SPECS", "workers")
@@ -310,7 +310,7 @@ func (w *world) delivered(n int) {
 // TestWaitsForEarlierSpec has a delete arrive while the put before it is in the
 // hands of a dead process.
 func TestWaitsForEarlierSpec(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	next := w.results()
 	w.publish("put.default.job", later)
 	giveBack := w.hold()
@@ -332,7 +332,7 @@ func TestWaitsForEarlierSpec(t *testing.T) {
 // TestSuperseded has specs arrive when a later one has written the job, as
 // when their process hung in the middle.
 func TestSuperseded(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.ingest()
 	next := w.results()
 	k := scheduler.Key{Collection: "default", Job: "job"}
@@ -399,7 +399,7 @@ func (f *faulty) deliveries() []uint64 {
 
 // TestUnavailable lets the store be away: the spec is kept and tried again.
 func TestUnavailable(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	left := 2
 	source := newFaulty(w.store, func(string) bool { left--; return left >= 0 })
 	w.ingest(func(c *natsapi.IngestConfig) { c.Source = source })
@@ -417,7 +417,7 @@ func TestUnavailable(t *testing.T) {
 // TestResubmit resubmits a failed occurrence by a spec, whose process stops before its result is stored. The next process
 // finds it done, also when the run has ended in the meantime.
 func TestResubmit(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	next := w.results()
 	k := scheduler.Key{Collection: "default", Job: "job"}
 	if _, _, err := w.service.Put(w.ctx, control.Edit{Key: k, Body: []byte(later)}); err != nil {
@@ -497,7 +497,7 @@ func TestResubmit(t *testing.T) {
 // before its result is stored. The next process has the spec at once, and
 // finds it done.
 func TestRepeatedAfterStop(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	next := w.results()
 	for _, step := range []struct{ subject, want string }{
 		{"put.default.job", "accepted unchanged created=false revision next"},

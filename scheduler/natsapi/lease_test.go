@@ -28,7 +28,7 @@ func (s slow) PublishResult(ctx context.Context, verdict, name string, body []by
 // are not delivered again.
 func TestLeases(t *testing.T) {
 	storetest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newHarness(t)
 		source := slow{newFaulty(w.store, func(string) bool { return false }), 25 * time.Second}
 		w.ingest(func(c *natsapi.IngestConfig) { c.Source, c.Concurrency = source, 1 })
 		sub, err := w.nc.SubscribeSync("carillon.spec-result.>")
@@ -88,7 +88,7 @@ func (l lostLease) Drop() {
 // job since, is let go, and carried out by whoever has it.
 func TestSpecOfAnother(t *testing.T) {
 	storetest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newHarness(t)
 		source := &cutOff{Source: w.store}
 		w.ingest(func(c *natsapi.IngestConfig) { c.Source = source })
 		sub, err := w.nc.SubscribeSync("carillon.spec-result.>")

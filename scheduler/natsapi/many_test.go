@@ -33,7 +33,7 @@ func (g gated) PublishResult(ctx context.Context, verdict, name string, body []b
 // wait for the store with one before it goes on with others. Each is answered for itself, those of a job in their order, and
 // who calls the API meanwhile does not wait for them.
 func TestManySpecsAreUnderWay(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	const specs, atOnce, wrongs = 600, 200, 100
 	var want []string // verdicts, by sequence
 	for i := range specs {

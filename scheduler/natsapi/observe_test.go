@@ -31,7 +31,7 @@ func (h *heard) all() []string {
 
 // TestObserveRequests shows what is told of requests: the endpoint, with the status that REST would answer with.
 func TestObserveRequests(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	h := &heard{}
 	stop := w.api(func(cfg *natsapi.APIConfig) {
 		cfg.Observe = func(endpoint string, status int, took time.Duration) {
@@ -55,7 +55,7 @@ func TestObserveRequests(t *testing.T) {
 
 // TestObserveSpecs shows what is told of specs: what was asked for, and what became of it.
 func TestObserveSpecs(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	h := &heard{}
 	stop := w.ingest(func(cfg *natsapi.IngestConfig) {
 		cfg.Observe = func(verb, verdict string) { h.add(verb + " " + verdict) }

@@ -68,7 +68,7 @@ func TestSpecsWithSecretsAreErased(t *testing.T) {
 }
 
 // hold takes all specs as another process does, and gives all but the last back.
-func hold(t *testing.T, w *world, n int) {
+func hold(t *testing.T, w *harness, n int) {
 	t.Helper()
 	c, err := w.js.Consumer(w.ctx, "CARILLON_SPECS", "workers")
 	if err != nil {
@@ -94,7 +94,7 @@ func hold(t *testing.T, w *world, n int) {
 }
 
 // found returns the files that hold a planted secret with that suffix.
-func (w *world) found(suffix string) []string {
+func (w *harness) found(suffix string) []string {
 	w.tb.Helper()
 	var files []string
 	err := filepath.WalkDir(w.dir, func(path string, e fs.DirEntry, err error) error {

@@ -32,7 +32,7 @@ func (d deadly) PublishResult(ctx context.Context, verdict, name string, body []
 
 // mortal runs a process that ends when it takes in a spec of that name. die waits for that, and ends its connection as a
 // process that is killed does: nothing that it holds is answered for.
-func (w *world) mortal(name string) (die func()) {
+func (w *harness) mortal(name string) (die func()) {
 	w.tb.Helper()
 	nc := w.connect()
 	st, err := store.Open(w.ctx, nc, store.Config{Storage: w.storage})
@@ -60,7 +60,7 @@ func (w *world) mortal(name string) (die func()) {
 // in alone, after two more it is rejected with the reason, and nothing else is.
 func TestDeadlySpecIsSetAside(t *testing.T) {
 	storetest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newHarness(t)
 		const evil = "default.evil"
 		results, err := w.nc.SubscribeSync("carillon.spec-result.*.default.*")
 		if err != nil {
@@ -112,7 +112,7 @@ func TestDeadlySpecIsSetAside(t *testing.T) {
 // TestGivenBackSpecIsTakenIn has a process stop over and over with a spec in its hands: that is no reason to reject it.
 func TestGivenBackSpecIsTakenIn(t *testing.T) {
 	storetest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newHarness(t)
 		next := w.results()
 		w.publish("put.default.job", later)
 		for range 6 {

@@ -11,7 +11,7 @@ import (
 // TestPublishedVerbs publishes a spec of every verb for a job that does not exist: a verb that is not implemented would be
 // accepted, or rejected because of a defect.
 func TestPublishedVerbs(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.ingest()
 	next := w.results()
 	for _, verb := range slices.Sorted(maps.Keys(api.Published())) {
@@ -25,7 +25,7 @@ func TestPublishedVerbs(t *testing.T) {
 
 // TestOperationTakesNoBody checks that the request for an operation refuses a body, and the list of operations takes a page.
 func TestOperationTakesNoBody(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.api()
 	for subject, want := range map[string]string{"operation-get.x": "400", "operation-get.x.default": "400", "operation-list": "200"} {
 		if status, answer := w.ask(t, subject, `{"$top": 1}`); status != want {

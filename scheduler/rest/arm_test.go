@@ -21,10 +21,10 @@ const (
 	version      = "?api-version=2016-03-01"
 )
 
-// azure is a world with the actions of Azure Scheduler.
-func azure(t *testing.T) *world {
+// azure is a harness with the actions of Azure Scheduler.
+func azure(t *testing.T) *harness {
 	t.Helper()
-	w := newWorld(t)
+	w := newHarness(t)
 	w.actions = builtin.New(builtin.Config{})
 	w.service = control.New(control.Config{Store: w.store, Actions: w.actions, Secrets: w.vault})
 	w.serve(nil)
@@ -331,7 +331,7 @@ func TestCreateWithoutName(t *testing.T) {
 
 // TestManagedRights: a grant on a collection is one of the default scope; those of others go by their names with marks.
 func TestManagedRights(t *testing.T) {
-	w := newWorld(t, asking)
+	w := newHarness(t, asking)
 	s := scheduler.Scope{Subscription: "s1", Group: "g"}
 	path := s.Provider() + "/jobCollections"
 	for _, p := range []string{"/jobCollections/c", path + "/c" + version, path + "/d" + version} {
@@ -465,7 +465,7 @@ func TestRecordedHistory(t *testing.T) {
 }
 
 // next is when a job runs.
-func (w *world) next(path string) time.Time {
+func (w *harness) next(path string) time.Time {
 	w.t.Helper()
 	var shown struct {
 		Properties struct {
@@ -482,7 +482,7 @@ func (w *world) next(path string) time.Time {
 }
 
 // recordMany stores records of failures of a job, each of an occurrence of its own.
-func (w *world) recordMany(k scheduler.Key, n int) {
+func (w *harness) recordMany(k scheduler.Key, n int) {
 	w.t.Helper()
 	st, err := w.store.LoadJob(w.t.Context(), k)
 	if err != nil {

@@ -18,7 +18,7 @@ type audited struct {
 }
 
 // audit gets what was done to what, by way of all pages.
-func (w *world) audit(path, grants string) (ops []string) {
+func (w *harness) audit(path, grants string) (ops []string) {
 	w.t.Helper()
 	for next := &path; next != nil; {
 		r := w.do(http.MethodGet, *next, "", as(grants))
@@ -38,7 +38,7 @@ func (w *world) audit(path, grants string) (ops []string) {
 }
 
 func TestAuditLogTellsWhoChangedWhat(t *testing.T) {
-	w := newWorld(t, asking)
+	w := newHarness(t, asking)
 	job := `{"action": {"type": "http", "request": {"method": "GET", "uri": "http://example.org/"}}, "state": "disabled"}`
 	for _, step := range []struct{ method, path, body, grants string }{
 		{http.MethodPut, "/jobCollections/mine", "{}", "admin"},
@@ -75,7 +75,7 @@ func TestAuditLogTellsWhoChangedWhat(t *testing.T) {
 }
 
 func TestAuditLogIsFollowed(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.must(http.MethodPut, "/jobCollections/mine", "{}")
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.api.URL+"/audit?follow=true&after=0", http.NoBody)
 	if err != nil {

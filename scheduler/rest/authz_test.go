@@ -166,7 +166,7 @@ func bare(path string) string { return strings.TrimSuffix(strings.TrimSuffix(pat
 // TestRolesOverREST asks for every operation on every collection in every role. What is allowed gets as far as being
 // found wrong, 400, so that the cases are in nobody's way; what is not is refused before anything is read of it.
 func TestRolesOverREST(t *testing.T) {
-	w := newWorld(t, asking, func(cfg *rest.Config) { cfg.Metrics = scraped{} })
+	w := newHarness(t, asking, func(cfg *rest.Config) { cfg.Metrics = scraped{} })
 	root := as("admin")
 	schedules := map[string]string{}
 	for _, c := range []string{"mine", "other"} {
@@ -221,7 +221,7 @@ func bearer(grants string) []string {
 }
 
 // schedule makes a schedule of the job report of a collection, and returns its id.
-func (w *world) schedule(collection, name, header string) string {
+func (w *harness) schedule(collection, name, header string) string {
 	w.t.Helper()
 	r := w.do(http.MethodPost, "/api/v2/job_templates/"+collection+".report/schedules/",
 		fmt.Sprintf(`{"name": %q, "rrule": "DTSTART:20990101T000000Z RRULE:FREQ=DAILY;INTERVAL=1"}`, name), header)
@@ -235,7 +235,7 @@ func (w *world) schedule(collection, name, header string) string {
 }
 
 // try asks for an operation in a way that is found wrong once it is let in, unless it changes nothing.
-func (w *world) try(route rest.Route, grants, collection, id string) int {
+func (w *harness) try(route rest.Route, grants, collection, id string) int {
 	w.t.Helper()
 	path := strings.NewReplacer("{$}", "", "{c}", collection, "{j}", "report", "{s}", scheduler.DefaultSubscription, "{g}", scheduler.DefaultGroup, "{name}", "rotate", "{id}", id,
 		"{kind}", "job_templates", "{template}", collection+".report").Replace(route.Path)
@@ -295,7 +295,7 @@ func expected(operation, grants, collection string) string {
 
 // TestChallenge shows what is asked for of who is not known, and told to who lacks a role (RFC 6750, section 3).
 func TestChallenge(t *testing.T) {
-	w := newWorld(t, asking)
+	w := newHarness(t, asking)
 	tests := []struct {
 		header, want, code, message string
 		status                      int
@@ -322,7 +322,7 @@ func TestChallenge(t *testing.T) {
 
 // TestUnavailableIdentity shows that a store that cannot say who asks lets nobody in.
 func TestUnavailableIdentity(t *testing.T) {
-	w := newWorld(t, func(cfg *rest.Config) {
+	w := newHarness(t, func(cfg *rest.Config) {
 		cfg.Identify = func(*http.Request) (*auth.Principal, error) { return nil, errors.New("a secret reason") }
 	})
 	r := w.do(http.MethodGet, "/jobCollections", "")
@@ -335,7 +335,7 @@ func TestUnavailableIdentity(t *testing.T) {
 }
 
 // firstLine returns the first record of a live tail.
-func (w *world) firstLine(path, header string) string {
+func (w *harness) firstLine(path, header string) string {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
 	defer cancel()
@@ -363,7 +363,7 @@ func (w *world) firstLine(path, header string) string {
 // TestListsShowWhatMayBeSeen shows that what goes over all collections has of some what belongs to them, and nothing else:
 // lists, histories, and their live tails.
 func TestListsShowWhatMayBeSeen(t *testing.T) {
-	w := newWorld(t, asking)
+	w := newHarness(t, asking)
 	w.work()
 	root, target := as("admin"), w.target()
 	for _, c := range []string{"mine", "other"} {
@@ -402,7 +402,7 @@ func TestListsShowWhatMayBeSeen(t *testing.T) {
 // TestSameNameInAnotherGroup shows that a role on a collection is none on one of the same name in another resource group,
 // and that neither is shown in lists.
 func TestSameNameInAnotherGroup(t *testing.T) {
-	w := newWorld(t, asking)
+	w := newHarness(t, asking)
 	const elsewhere = "/subscriptions/else/resourceGroups/where/providers/Microsoft.Scheduler/jobCollections"
 	const version = "?api-version=2016-03-01"
 	root := as("admin")
@@ -436,7 +436,7 @@ func TestSameNameInAnotherGroup(t *testing.T) {
 func TestChangedGrantsEndTails(t *testing.T) {
 	var grants atomic.Pointer[[]auth.Grant]
 	grants.Store(&[]auth.Grant{{Role: auth.Reader, Collections: []string{"default", "partners"}}})
-	w := newWorld(t, func(cfg *rest.Config) {
+	w := newHarness(t, func(cfg *rest.Config) {
 		cfg.Identify = func(*http.Request) (*auth.Principal, error) {
 			return &auth.Principal{Name: "reader", Via: auth.ViaOIDC, Grants: *grants.Load()}, nil
 		}

@@ -114,7 +114,7 @@ func postAWX(t *testing.T, rrule string) (status int, answer []byte) {
 // TestAWX asks what clients of AWX ask, rightly and wrongly.
 func TestAWX(t *testing.T) {
 	const preview, zones = "/api/v2/schedules/preview/", "/api/v2/schedules/zoneinfo/"
-	w := newWorld(t)
+	w := newHarness(t)
 	w.steps([]step{
 		{
 			"POST", preview, `{"rrule": "DTSTART;TZID=America/New_York:20990115T120000 RRULE:FREQ=DAILY;INTERVAL=1;COUNT=2"}`,

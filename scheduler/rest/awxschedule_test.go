@@ -44,13 +44,13 @@ type awxList struct {
 }
 
 // makeTemplate puts the disabled job report, whose body is a template.
-func (w *world) makeTemplate(target, body string) {
+func (w *harness) makeTemplate(target, body string) {
 	w.t.Helper()
 	w.must(http.MethodPut, "/jobCollections/default/jobs/report", `{"state": "disabled", "labels": {"team": "a"}, "timeout": "PT7S", `+templated(target, body)+`}`)
 }
 
 // makeSchedule creates a schedule.
-func (w *world) makeSchedule(path, body string) (s awxSchedule) {
+func (w *harness) makeSchedule(path, body string) (s awxSchedule) {
 	w.t.Helper()
 	r := w.do(http.MethodPost, path, body)
 	if err := json.Unmarshal([]byte(r.body), &s); err != nil || r.status != http.StatusCreated {
@@ -59,7 +59,7 @@ func (w *world) makeSchedule(path, body string) (s awxSchedule) {
 	return s
 }
 
-func (w *world) schedules(path string) (l awxList) {
+func (w *harness) schedules(path string) (l awxList) {
 	w.t.Helper()
 	r := w.do(http.MethodGet, path, "")
 	if err := json.Unmarshal([]byte(r.body), &l); err != nil || r.status != http.StatusOK {
@@ -70,7 +70,7 @@ func (w *world) schedules(path string) (l awxList) {
 
 // TestAWXSchedule follows a schedule through every operation.
 func TestAWXSchedule(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.makeTemplate("http://target.example", "{{.Data.region}} {{.Data.size}}")
 	made := w.makeSchedule(ofReport, `{"name": " Every day, at noon! ", "rrule": "`+daily+`", "extra_data": {"region": "us"}}`)
 	one := schedules + itoa(made.ID) + "/"
@@ -110,7 +110,7 @@ func TestAWXSchedule(t *testing.T) {
 
 // TestAWXTemplatesOfEveryKind makes schedules of jobs under all names that AWX has for templates, by name and by number.
 func TestAWXTemplatesOfEveryKind(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.must(http.MethodPut, "/jobCollections/team", "")
 	for _, job := range []string{"default/jobs/report", "default/jobs/template-7", "team/jobs/template-7"} {
 		w.must(http.MethodPut, "/jobCollections/"+job, later)
@@ -147,7 +147,7 @@ func TestAWXTemplatesOfEveryKind(t *testing.T) {
 
 // TestAWXScheduleErrors makes schedules that cannot be.
 func TestAWXScheduleErrors(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.makeTemplate("http://target.example", "{{.Data.region}} {{.Data.size}}")
 	w.must(http.MethodPut, "/jobCollections/default/jobs/plain", later)
 	w.must(http.MethodPut, "/jobCollections/few", `{"properties": {"quota": {"maxJobCount": 1, "maxRecurrence": {"frequency": "hour"}}}}`)
@@ -207,7 +207,7 @@ func TestAWXScheduleErrors(t *testing.T) {
 
 // TestAWXScheduleList lists schedules in pages, in an order, and by filters.
 func TestAWXScheduleList(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.must(http.MethodPut, "/jobCollections/team", "")
 	w.must(http.MethodPut, "/jobCollections/team/jobs/other", later)
 	w.must(http.MethodPut, "/jobCollections/team/jobs/awx-5", later) // no schedule
@@ -256,7 +256,7 @@ func TestAWXScheduleList(t *testing.T) {
 // TestAWXSchedulesAtOnce makes one schedule by several requests at once: one of
 // them does.
 func TestAWXSchedulesAtOnce(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.makeTemplate("http://target.example", "x")
 	status := make([]int, 8)
 	var all sync.WaitGroup
@@ -280,7 +280,7 @@ func TestAWXSchedulesAtOnce(t *testing.T) {
 // TestAWXScheduleFires lets a schedule run: its target gets the body of the
 // template with extra_data, and the secrets that the template has.
 func TestAWXScheduleFires(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	target, got := bodies(t)
 	w.work()
 	w.must(http.MethodPut, "/jobCollections/default/jobs/report", `{"state": "disabled", "data": {"region": "eu", "size": "small"},
@@ -307,7 +307,7 @@ func TestAWXScheduleFires(t *testing.T) {
 // TestAWXPutTakesTemplateAfresh shows when a schedule has what its template is
 // now: a PATCH keeps the action it was made with, a PUT takes the new one.
 func TestAWXPutTakesTemplateAfresh(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.makeTemplate("http://old.example", "{{.Data.region}}")
 	made := w.makeSchedule(ofReport, `{"name": "a", "rrule": "`+daily+`", "extra_data": {"region": "us"}, "enabled": false}`)
 	one, job := schedules+itoa(made.ID)+"/", "/jobCollections/default/jobs/awx-"+itoa(made.ID)
@@ -325,7 +325,7 @@ func TestAWXPutTakesTemplateAfresh(t *testing.T) {
 
 // TestAWXNamesAreUnique finds a name again, whatever is in it.
 func TestAWXNamesAreUnique(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.makeTemplate("http://target.example", "x")
 	for _, name := range []string{"a", "a b", `\"`, `\\`, `\u00ad\u200b\ufeff`, "ü\\u2028<&>😀", `\/`} {
 		body := `{"name": "` + name + `", "rrule": "` + daily + `"}`
@@ -339,7 +339,7 @@ func TestAWXNamesAreUnique(t *testing.T) {
 // TestAWXForgedSchedule takes no action, and no secrets, for a job that somebody
 // gave the labels of a schedule, of a template in another collection.
 func TestAWXForgedSchedule(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.must(http.MethodPut, "/jobCollections/default/jobs/report", withPassword)
 	w.must(http.MethodPut, "/jobCollections/mine", "{}")
 	const job = "/jobCollections/mine/jobs/awx-77"
@@ -354,7 +354,7 @@ func TestAWXForgedSchedule(t *testing.T) {
 // TestAWXTemplateOfAnotherKey makes no schedule of a template whose secrets this
 // process cannot open: it could not seal them for another job.
 func TestAWXTemplateOfAnotherKey(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.must(http.MethodPut, "/jobCollections/default/jobs/report", withPassword)
 	k, err := seal.NewKey("k2")
 	if err != nil {
@@ -372,7 +372,7 @@ func TestAWXTemplateOfAnotherKey(t *testing.T) {
 
 // TestSchedulesAreNotRehearsed shows that a dry run, and a condition, of what AWX has is refused and not left out.
 func TestSchedulesAreNotRehearsed(t *testing.T) {
-	w := newWorld(t, asking)
+	w := newHarness(t, asking)
 	root := as("admin")
 	w.do(http.MethodPut, "/jobCollections/default/jobs/report", `{"state": "Disabled", "action": {"type": "http", "request": {"method": "GET", "uri": "http://192.0.2.1/"}}}`, root)
 	id := w.schedule("default", "kept", root)

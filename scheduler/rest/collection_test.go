@@ -9,7 +9,7 @@ import (
 // not enable what an operator has disabled.
 func TestPutKeepsStateOfCollection(t *testing.T) {
 	const c = "/jobCollections/c"
-	newWorld(t).steps([]step{
+	newHarness(t).steps([]step{
 		{"PUT", c, `{"properties": {"state": "Disabled"}}`, `201 "state":"disabled"`},
 		{"PUT", c, "", `200 "state":"disabled"`},
 		{"PUT", c, `{"tags": {"team": "a"}, "properties": {"quota": {"maxJobCount": 2}}}`, `200 "state":"disabled"|"maxJobCount":2|"team":"a"`},
@@ -26,7 +26,7 @@ func TestPutKeepsStateOfCollection(t *testing.T) {
 // TestPatchCollection merges into a collection as RFC 7396 says.
 func TestPatchCollection(t *testing.T) {
 	const c = "/jobCollections/c"
-	newWorld(t).steps([]step{
+	newHarness(t).steps([]step{
 		{"PATCH", c, `{}`, `404 "ResourceNotFound"`},
 		{"PUT", c, `{"location": "here", "tags": {"a": "1", "b": "2"}, "properties": {"sku": {"name": "standard"}, "quota": {"maxJobCount": 5,
 			"maxRecurrence": {"frequency": "hour", "interval": 2}}}}`, `201`},
@@ -53,7 +53,7 @@ func TestPatchCollection(t *testing.T) {
 // own states.
 func TestTurnCollection(t *testing.T) {
 	const c, job = "/jobCollections/c", "/jobCollections/c/jobs/job"
-	newWorld(t).steps([]step{
+	newHarness(t).steps([]step{
 		{"POST", c + "/disable", "", `404 "ResourceNotFound"`},
 		{"PUT", c, `{"properties": {"quota": {"maxJobCount": 5}}}`, `201`},
 		{"PUT", job, later, `201`},
@@ -71,7 +71,7 @@ func TestTurnCollection(t *testing.T) {
 // request says so.
 func TestDeleteOnlyEmptyCollection(t *testing.T) {
 	const c, job = "/jobCollections/c", "/jobCollections/c/jobs/job"
-	newWorld(t).steps([]step{
+	newHarness(t).steps([]step{
 		{"PUT", c, "", `201`},
 		{"PUT", job, later, `201`},
 		{"DELETE", c + "?onlyEmpty=true", "", `409 "message":"collection c: conflict: it has jobs (1), which would be deleted with it"`},
@@ -85,7 +85,7 @@ func TestDeleteOnlyEmptyCollection(t *testing.T) {
 
 // TestCreateCollection creates a collection only where there is none.
 func TestCreateCollection(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	for i, want := range []int{http.StatusCreated, http.StatusPreconditionFailed} {
 		r := w.do(http.MethodPut, "/jobCollections/c", `{"tags": {"n": "`+itoa(i)+`"}}`, "If-None-Match: *")
 		if r.status != want {
@@ -97,7 +97,7 @@ func TestCreateCollection(t *testing.T) {
 
 // TestCreateCollectionDryRun: what is only to be tried is not created, and not taken for possible where there is one.
 func TestCreateCollectionDryRun(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	const put, onlyNew = "/jobCollections/c?dryRun=true", "If-None-Match: *"
 	if r := w.do(http.MethodPut, put, "", onlyNew); r.status != http.StatusOK {
 		t.Errorf("%d %s, want 200", r.status, r.body)

@@ -19,7 +19,7 @@ type conditionalStep struct {
 	same int    // the number of the step whose ETag the answer has, too; 0: that of none; -1: it has none
 }
 
-func (w *world) conditionally(steps []conditionalStep) {
+func (w *harness) conditionally(steps []conditionalStep) {
 	w.t.Helper()
 	var tags []string
 	for i, s := range steps {
@@ -57,7 +57,7 @@ func (w *world) conditionally(steps []conditionalStep) {
 // TestConditionsOfJobs: a request whose condition does not hold changes nothing, and is answered with the present ETag.
 func TestConditionsOfJobs(t *testing.T) {
 	const job = "/jobCollections/default/jobs/job"
-	newWorld(t).conditionally([]conditionalStep{
+	newHarness(t).conditionally([]conditionalStep{
 		{"PUT", job, later, `If-Match: *`, `412 there is none`, -1},
 		{"PUT", job, later, `If-None-Match: *`, `201`, 0},
 		{"PUT", job, later, `If-None-Match: *`, `412 it exists already; its ETag is`, 2},
@@ -97,7 +97,7 @@ func TestConditionsOfJobs(t *testing.T) {
 // TestConditionsOfCollections likewise.
 func TestConditionsOfCollections(t *testing.T) {
 	const c = "/jobCollections/c"
-	newWorld(t).conditionally([]conditionalStep{
+	newHarness(t).conditionally([]conditionalStep{
 		{"PUT", c, "", `If-Match: "x"`, `412`, -1},
 		{"PUT", c + "?dryRun=true", "", `If-Match: "x"`, `412`, -1},
 		{"PUT", c + "?dryRun=true", "", `If-None-Match: *`, `200`, -1},
@@ -123,7 +123,7 @@ func TestConditionsOfCollections(t *testing.T) {
 
 // TestETagStaysWhileAJobRuns: neither runs of a job, nor its end, nor another key for its secrets change its ETag.
 func TestETagStaysWhileAJobRuns(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.work()
 	const job = "/jobCollections/default/jobs/job"
 	doc := `{"action": {"type": "Http", "request": {"uri": "` + w.target() + `", "method": "GET",

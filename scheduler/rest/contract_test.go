@@ -27,7 +27,7 @@ import (
 
 // TestContract asks every operation of the API's document for every answer that it has there, and holds each against it.
 func TestContract(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	hand := engine.New(engine.Config{Store: w.store, Actions: w.actions})
 	try := func(ctx context.Context, action scheduler.Action, a scheduler.Attempt) (scheduler.Result, error) {
 		if action.Target() == "busy.example:80" {
@@ -214,7 +214,7 @@ func versioned(path string) string {
 	return path + "?api-version=2016-03-01"
 }
 
-func (w *world) exchange(all []exchange, target string, as func(path string) string) {
+func (w *harness) exchange(all []exchange, target string, as func(path string) string) {
 	w.t.Helper()
 	for _, e := range all {
 		body := strings.ReplaceAll(e.body, "http://target.example", target)
@@ -226,7 +226,7 @@ func (w *world) exchange(all []exchange, target string, as func(path string) str
 }
 
 // succeed asks for all that goes well, and for what the state of things does not allow.
-func (w *world) succeed() {
+func (w *harness) succeed() {
 	short := func(path string) string { return "/jobCollections" + path }
 	azure := func(path string) string { return versioned(azurePath + short(path)) }
 	target := w.target()
@@ -264,7 +264,7 @@ func (w *world) succeed() {
 }
 
 // awxSchedule makes a schedule of AWX, and returns its path.
-func (w *world) awxSchedule() string {
+func (w *harness) awxSchedule() string {
 	w.t.Helper()
 	made := w.do("POST", "/api/v2/schedules/", contractAWX)
 	found := regexp.MustCompile(`"url":"([^"]+)"`).FindStringSubmatch(made.body)
@@ -275,7 +275,7 @@ func (w *world) awxSchedule() string {
 }
 
 // awxContract does all with a schedule of AWX.
-func (w *world) awxContract() {
+func (w *harness) awxContract() {
 	path := w.awxSchedule()
 	w.exchange([]exchange{
 		{"GET", "", "", 200, ""},
@@ -290,7 +290,7 @@ func (w *world) awxContract() {
 }
 
 // tails begins every live tail, in each of its forms.
-func (w *world) tails() {
+func (w *harness) tails() {
 	for path, operations := range theAPI().Paths {
 		op, ok := operations["get"]
 		if !ok {
@@ -323,7 +323,7 @@ func filled(path, collection, job string) string {
 }
 
 // each asks every operation for the answer of a status, if it has one.
-func (w *world) each(status int, ask func(method, path string, op promised) reply) {
+func (w *harness) each(status int, ask func(method, path string, op promised) reply) {
 	w.t.Helper()
 	for path, operations := range theAPI().Paths {
 		for method, op := range operations {
@@ -347,7 +347,7 @@ func address(path string, op promised, collection, job string) string {
 }
 
 // beRefused asks as who may not, where the store does not answer, and under another name.
-func (w *world) beRefused() {
+func (w *harness) beRefused() {
 	plain := func(method, path string, op promised) reply { return w.do(method, address(path, op, "c", "job"), "") }
 	identify := func(p *auth.Principal, err error) func(*rest.Config) {
 		return func(c *rest.Config) {
@@ -376,7 +376,7 @@ func (w *world) beRefused() {
 }
 
 // tooManyTails begins one live tail more than a caller may, and than there may be.
-func (w *world) tooManyTails() {
+func (w *harness) tooManyTails() {
 	w.serve([]func(*rest.Config){func(c *rest.Config) { c.MaxTails = 1 }})
 	_, end := w.follow("/history?follow=true")
 	w.do("GET", "/history?follow=true", "")
@@ -387,7 +387,7 @@ func (w *world) tooManyTails() {
 }
 
 // beWrong asks for what is not there, and in ways that are not right.
-func (w *world) beWrong() {
+func (w *harness) beWrong() {
 	w.serve(nil)
 	w.each(http.StatusNotFound, func(method, path string, op promised) reply {
 		path = strings.Replace(path, "/schedules/{id}", "/schedules/2", 1)

@@ -28,7 +28,7 @@ func bodies(t *testing.T) (url string, got <-chan string) {
 
 // TestDataReachesTarget sends what a job has as data.
 func TestDataReachesTarget(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	target, got := bodies(t)
 	w.work()
 	const job = "/jobCollections/default/jobs/job"

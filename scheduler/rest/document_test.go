@@ -97,7 +97,7 @@ func leads(document map[string]any, ref string) bool {
 func TestExamples(t *testing.T) {
 	all := builtin.New(builtin.Config{})
 	t.Cleanup(all.Close)
-	w := newWorld(t)
+	w := newHarness(t)
 	w.service = control.New(control.Config{Store: w.store, Actions: all, Secrets: w.vault})
 	w.serve(nil)
 	w.must(http.MethodPatch, "/jobCollections/default", `{"properties": {"minRetryInterval": "PT1S"}}`)

@@ -15,7 +15,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 
 // TestFaults asks for what is not there or not allowed.
 func TestFaults(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.must(http.MethodPut, "/jobCollections/default/jobs/job", later)
 	const jobs = "/jobCollections/default/jobs"
 	w.steps([]step{
@@ -69,7 +69,7 @@ func TestFaults(t *testing.T) {
 
 // TestUnknownOptions gives every operation something that it does not know.
 func TestUnknownOptions(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.must(http.MethodPut, "/jobCollections/default/jobs/job", later)
 	const jobs = "/jobCollections/default/jobs"
 	w.steps([]step{
@@ -87,7 +87,7 @@ func TestUnknownOptions(t *testing.T) {
 
 // TestNothingToRead sends documents to operations that take none.
 func TestNothingToRead(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	const job = "/jobCollections/default/jobs/job"
 	w.must(http.MethodPut, job, later)
 	w.steps([]step{
@@ -106,7 +106,7 @@ func TestNothingToRead(t *testing.T) {
 // TestCrossOrigin lets a browser's page of another origin try to change something, in requests that no browser asks leave
 // for: like those of a form, but for their methods.
 func TestCrossOrigin(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	const job = "/jobCollections/default/jobs/job"
 	w.must(http.MethodPut, job, later)
 	w.must(http.MethodPut, "/secrets/kept", `{"value": "s3cret"}`)
@@ -145,7 +145,7 @@ func TestCrossOrigin(t *testing.T) {
 
 // TestRebinding lets a page whose name leads here ask for everything, as if it were of this server's origin.
 func TestRebinding(t *testing.T) {
-	w := newWorld(t, func(c *rest.Config) {
+	w := newHarness(t, func(c *rest.Config) {
 		c.AllowHost = func(host string) bool { return !strings.Contains(host, "evil") }
 	})
 	w.must(http.MethodPut, "/secrets/kept", `{"value": "s3cret"}`)
@@ -170,7 +170,7 @@ func TestRebinding(t *testing.T) {
 
 // TestUnavailable takes the store away.
 func TestUnavailable(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.nc.Close()
 	for _, path := range []string{"/jobCollections", "/jobCollections/default/jobs/job", "/jobCollections/default/jobs"} {
 		r := w.do(http.MethodGet, path, "")
@@ -189,7 +189,7 @@ func TestUnavailable(t *testing.T) {
 // TestProcess asks after the process.
 func TestProcess(t *testing.T) {
 	var notReady error
-	w := newWorld(t, func(c *rest.Config) {
+	w := newHarness(t, func(c *rest.Config) {
 		c.Ready = func(context.Context) error {
 			if notReady != nil && notReady.Error() == "panic" {
 				panic("the secret reason")
@@ -225,7 +225,7 @@ func TestProcess(t *testing.T) {
 
 // TestDoctor runs the audit on a job whose baton is lost.
 func TestDoctor(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.must(http.MethodPut, "/jobCollections/default/jobs/job", later)
 	js, err := w.nc.JetStream()
 	if err != nil {
@@ -244,7 +244,7 @@ func TestDoctor(t *testing.T) {
 
 // TestUncleanPaths shows that a path with empty parts and the like is not sent on to another, which names something else.
 func TestUncleanPaths(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.must(http.MethodPut, "/jobCollections/default/jobs/kept", `{"state": "Disabled", "action": {"type": "http", "request": {"method": "GET", "uri": "http://192.0.2.1/"}}}`)
 	for _, path := range []string{
 		"/jobCollections/default/jobs/x/../kept", "/jobCollections/default/jobs/./kept", "/jobCollections//default/jobs/kept", "//jobCollections",

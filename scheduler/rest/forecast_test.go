@@ -11,7 +11,7 @@ import (
 )
 
 // foreseen asks for a forecast.
-func (w *world) foreseen(query string) (r forecast.Report) {
+func (w *harness) foreseen(query string) (r forecast.Report) {
 	w.t.Helper()
 	res := w.do(http.MethodGet, "/forecast"+query, "")
 	if err := json.Unmarshal([]byte(res.body), &r); err != nil || res.status != http.StatusOK {
@@ -22,7 +22,7 @@ func (w *world) foreseen(query string) (r forecast.Report) {
 
 // TestForecast foresees a herd, applies what is proposed after a dry run of it, and foresees the peak that was told.
 func TestForecast(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.must(http.MethodPut, "/jobCollections/other", "{}")
 	const jobs = 60
 	for i := range jobs {

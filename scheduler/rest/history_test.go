@@ -20,7 +20,7 @@ import (
 
 // follow opens a live tail and returns a function that waits for its next
 // record, and one that ends it.
-func (w *world) follow(path string) (next func() entry, end func()) {
+func (w *harness) follow(path string) (next func() entry, end func()) {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(w.t.Context())
 	w.t.Cleanup(cancel)
@@ -56,7 +56,7 @@ func (w *world) follow(path string) (next func() entry, end func()) {
 // TestHistory runs a job, well and badly, and reads what was recorded: page by
 // page, filtered, and live.
 func TestHistory(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.work()
 	const job = "/jobCollections/default/jobs/job"
 	nextOfAll, _ := w.follow("/history?follow=true")
@@ -150,7 +150,7 @@ func checkShape(t *testing.T, records []entry) {
 
 // TestFollowEnds ends a tail from the client's side.
 func TestFollowEnds(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	_, end := w.follow("/history?follow=true")
 	if w.serving.Load() != 1 {
 		t.Errorf("%d requests under way", w.serving.Load())
@@ -160,12 +160,12 @@ func TestFollowEnds(t *testing.T) {
 }
 
 // incarnation is what tells a job from others of its name.
-func (w *world) incarnation(name string) string {
+func (w *harness) incarnation(name string) string {
 	w.t.Helper()
 	return w.incarnationOf(scheduler.Key{Collection: "default", Job: name})
 }
 
-func (w *world) incarnationOf(k scheduler.Key) string {
+func (w *harness) incarnationOf(k scheduler.Key) string {
 	w.t.Helper()
 	st, err := w.store.LoadJob(w.t.Context(), k)
 	if err != nil {
@@ -178,7 +178,7 @@ func (w *world) incarnationOf(k scheduler.Key) string {
 var started = time.Date(2026, 3, 8, 9, 0, 0, 0, time.UTC)
 
 // record stores a record whose message is text, n minutes after the first.
-func (w *world) record(name, uid string, outcome scheduler.Outcome, n int) {
+func (w *harness) record(name, uid string, outcome scheduler.Outcome, n int) {
 	w.t.Helper()
 	at := started.Add(time.Duration(n) * time.Minute)
 	err := w.store.Append(w.t.Context(), &scheduler.Record{
@@ -190,7 +190,7 @@ func (w *world) record(name, uid string, outcome scheduler.Outcome, n int) {
 }
 
 // messages are those of all pages from a path on. between is done after each.
-func (w *world) messages(path string, between func()) string {
+func (w *harness) messages(path string, between func()) string {
 	w.t.Helper()
 	var texts []string
 	for link := path; link != ""; {
@@ -209,7 +209,7 @@ func (w *world) messages(path string, between func()) string {
 // TestHistoryPagesWhileRecordsCome reads page by page while the history grows:
 // nothing comes twice, and nothing is left out.
 func TestHistoryPagesWhileRecordsCome(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.must(http.MethodPut, "/jobCollections/default/jobs/job", later)
 	for path, of := range map[string]string{"/jobCollections/default/jobs/job/history": "job", "/history": "all", "/jobCollections/default/history": "collection"} {
 		if err := w.store.Forget(t.Context(), scheduler.Key{Collection: "default", Job: "job"}, 1e5); err != nil {
@@ -231,7 +231,7 @@ func TestHistoryPagesWhileRecordsCome(t *testing.T) {
 
 // TestHistoryOfAllJobs lists records across jobs, newest first and filtered.
 func TestHistoryOfAllJobs(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.must(http.MethodPut, "/jobCollections/other", "{}")
 	for _, path := range []string{"default/jobs/a", "default/jobs/b", "other/jobs/c"} {
 		w.must(http.MethodPut, "/jobCollections/"+path, later)
@@ -270,7 +270,7 @@ func TestHistoryOfAllJobs(t *testing.T) {
 // TestHistoryIsBounded looks at many records in vain: the answer comes
 // soon, and its nextLink goes on.
 func TestHistoryIsBounded(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.must(http.MethodPut, "/jobCollections/default/jobs/job", later)
 	w.record("gone", "gone1234", scheduler.OutcomeCompleted, 0)
 	var appends errgroup.Group
@@ -295,7 +295,7 @@ func TestHistoryIsBounded(t *testing.T) {
 
 // TestFollowAfter takes a live tail up where another was left.
 func TestFollowAfter(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	const path = "/jobCollections/default/jobs/job"
 	w.must(http.MethodPut, path, later)
 	uid := w.incarnation("job")
@@ -329,7 +329,7 @@ func TestFollowAfter(t *testing.T) {
 // TestFollowEndsWithItsJob deletes the job whose tail is followed, and puts
 // another one of its name.
 func TestFollowEndsWithItsJob(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	const path = "/jobCollections/default/jobs/job"
 	w.must(http.MethodPut, path, later)
 	next, _ := w.follow(path + "/history?follow=true")

@@ -20,7 +20,7 @@ const (
 // the body, separated by |.
 type step struct{ method, path, body, want string }
 
-func (w *world) steps(steps []step) {
+func (w *harness) steps(steps []step) {
 	w.t.Helper()
 	for i, s := range steps {
 		r := w.do(s.method, s.path, s.body)
@@ -52,7 +52,7 @@ func (endless) EndJobs(_ context.Context, jobs []scheduler.JobEnd) []error {
 // TestEndShowsAtOnce: one-shots that have ended show as completed or faulted, alone and in lists, though nothing but their
 // histories says so.
 func TestEndShowsAtOnce(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	const jobs = "/jobCollections/default/jobs"
 	target := w.target()
 	doc := func(query string) string {
@@ -82,7 +82,7 @@ func TestEndShowsAtOnce(t *testing.T) {
 // TestJob follows a job through every operation.
 func TestJob(t *testing.T) {
 	const job = "/jobCollections/default/jobs/job"
-	newWorld(t).steps([]step{
+	newHarness(t).steps([]step{
 		{"GET", job, "", `404 {"error":{"code":"ResourceNotFound","message":"job default/job: not found"}}`},
 		{"PUT", job + "?api-version=2016-03-01", later, `201 {"id":"/jobCollections/default/jobs/job","type":"Microsoft.Scheduler/jobCollections/jobs","name":"default/job"|"state":"enabled"`},
 		{"PUT", job, "startTime: 2099-01-01\naction: {type: https, request: {uri: 'https://x.example', method: get}}\n", `200 "type":"Https"`},
@@ -118,7 +118,7 @@ func TestJob(t *testing.T) {
 
 // TestCollection follows a collection through every operation.
 func TestCollection(t *testing.T) {
-	newWorld(t).steps([]step{
+	newHarness(t).steps([]step{
 		{"GET", "/jobCollections", "", `200 {"value":[{"id":"/jobCollections/default"|"nextLink":null}`},
 		{"GET", "/jobCollections/c", "", `404 "ResourceNotFound"`},
 		{"PUT", "/jobCollections/c", "", `201 "name":"c"|"state":"enabled"`},
@@ -139,7 +139,7 @@ func TestCollection(t *testing.T) {
 
 // TestPages lists more jobs than a page has.
 func TestPages(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	var all []string
 	for i := range 105 {
 		name := "j" + strings.Repeat("0", 3-len(itoa(i))) + itoa(i)

@@ -15,7 +15,7 @@ import (
 // TestListOfFewAmongMany looks for the few jobs of a state, or with a label, among many: each request looks at so many
 // that others get their turn, and its answer says where the next one goes on, with what is still to be skipped.
 func TestListOfFewAmongMany(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	const jobs, rare = 2500, 500
 	var puts errgroup.Group
 	puts.SetLimit(100)
@@ -54,7 +54,7 @@ func TestListOfFewAmongMany(t *testing.T) {
 // TestListOfCostlySchedules lists jobs whose schedules take almost as long to compile as may be: a page ends before they
 // have taken much longer than one of them may, and the next one goes on. What was compiled once, a list finds again.
 func TestListOfCostlySchedules(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	const (
 		jobs = 6
 		rule = "DTSTART;TZID=Antarctica/Troll:20310101T000000 RRULE:FREQ=SECONDLY;INTERVAL=7;BYMONTHDAY=3,8,11,-21,13,16,22;" +

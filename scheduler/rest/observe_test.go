@@ -28,7 +28,7 @@ func (scraped) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 func TestObserve(t *testing.T) {
 	var mu sync.Mutex
 	var told []string
-	w := newWorld(t, asking, func(cfg *rest.Config) {
+	w := newHarness(t, asking, func(cfg *rest.Config) {
 		cfg.Metrics = scraped{}
 		cfg.Observe = func(operation string, status int, took time.Duration) {
 			mu.Lock()
@@ -67,7 +67,7 @@ func TestObserve(t *testing.T) {
 }
 
 // glance begins a live tail, and leaves.
-func (w *world) glance(path, header string) {
+func (w *harness) glance(path, header string) {
 	w.t.Helper()
 	req, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, w.api.URL+path, http.NoBody)
 	if err != nil {
@@ -86,7 +86,7 @@ func (w *world) glance(path, header string) {
 
 // TestNoMetrics asks a process that counts nothing.
 func TestNoMetrics(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	if r := w.do(http.MethodGet, "/metrics", ""); r.status != http.StatusNotFound || !strings.Contains(r.body, "no metrics") {
 		t.Errorf("%d %s", r.status, r.body)
 	}

@@ -6,7 +6,7 @@ import (
 
 // TestPreview asks when jobs would run, rightly and wrongly. Nothing is stored. Package control tests the previews.
 func TestPreview(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.steps([]step{
 		{
 			"POST", "/preview", `{"properties": {"timeZone": "America/New_York", "recurrence": {"cron": "30 2 * * *"}}, "now": "2026-03-07T12:00:00Z", "count": 2}`,
@@ -30,7 +30,7 @@ func TestPreview(t *testing.T) {
 
 // TestDryRunSaysWhatItDidNotFind puts a rule whose second run takes too much work to find.
 func TestDryRunSaysWhatItDidNotFind(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	const rule = "DTSTART:20990101T000000Z RRULE:FREQ=HOURLY;INTERVAL=86399;BYMONTH=1,6 RRULE:FREQ=HOURLY;INTERVAL=13;BYHOUR=1,2,3,4,5,6,7,8;BYMINUTE=0,13,26,39,52" +
 		" EXRULE:FREQ=MINUTELY;INTERVAL=61;BYHOUR=1,2,3,4,5,6,7,8 EXRULE:FREQ=MINUTELY;INTERVAL=13;BYHOUR=1,2,3,4,5,6,7,8"
 	const action = `"action": {"type": "Http", "request": {"method": "GET", "uri": "http://192.0.2.1/"}}`

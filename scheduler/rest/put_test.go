@@ -10,7 +10,7 @@ func TestPutResult(t *testing.T) {
 		never = `{"properties": {"recurrence": {"cron": "0 9 31 2 *"}, ` + action + `}}`
 		warns = `"warnings":[{"path":"properties.recurrence.cron","message":"never runs: no time matches"}]`
 	)
-	newWorld(t).steps([]step{
+	newHarness(t).steps([]step{
 		{"PUT", job + "?dryRun=true", later, `200 "result":"created","dryRun":{"nextRuns":["2099-01-01T00:00:00Z"],"notes":[],"changes":[`},
 		{"GET", job, "", `404`},
 		{"PUT", job + "?dryRun=perhaps", later, `400 "path":"dryRun"|neither true nor false`},

@@ -29,7 +29,7 @@ func (s *gated) EachBaton(ctx context.Context, lane int, f func(scheduler.BatonK
 
 // TestDoctorsHoldUpNoList has many look at everything, of whom one works at a time.
 func TestDoctorsHoldUpNoList(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	const many = 64
 	slow := &gated{Store: w.store, gate: make(chan struct{}), entered: make(chan struct{}, many)}
 	w.service = control.New(control.Config{Store: slow, Actions: w.actions, Secrets: w.vault})
@@ -84,7 +84,7 @@ func (s *telling) ReadAction(kind string, o *document.Object) scheduler.Action {
 // TestJobsAreReadAfterwards looks through jobs in each way. A thousand whose schedules are costly take longer to read than
 // the store waits for whoever it tells: the doctor would find nothing, and the lists would be errors, for ever.
 func TestJobsAreReadAfterwards(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.makeTemplate("http://target.example", "{{.Data.region}}")
 	w.makeSchedule(ofReport, `{"name": "a", "rrule": "`+daily+`"}`)
 	slow := &telling{Store: w.store, ActionReader: w.actions}

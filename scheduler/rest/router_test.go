@@ -30,7 +30,7 @@ var routerSeed = flag.Uint64("router.seed", 1, "seed of the requests that TestRo
 
 // router is the API's handler, and what is behind it.
 type router struct {
-	*world
+	*harness
 
 	js      jetstream.JetStream
 	handler http.Handler
@@ -40,7 +40,7 @@ type router struct {
 // newRouter has the API of a scheduler that knows who asks, has some jobs, and no worker: what is written was asked for.
 func newRouter(tb testing.TB) *router {
 	tb.Helper()
-	w := newWorld(tb)
+	w := newHarness(tb)
 	js, err := jetstream.New(w.nc)
 	if err != nil {
 		tb.Fatal(err)
@@ -48,7 +48,7 @@ func newRouter(tb testing.TB) *router {
 	s := control.New(control.Config{Store: w.store, Actions: w.actions, Secrets: w.vault, Tokens: tokens.NewKeeper(w.store.Tokens(), w.store.TokenLedger(), w.store.Now)})
 	storetest.Run(tb, s.Run)
 	named := func(host string) bool { return host == "carillon.test" }
-	r := &router{world: w, js: js, service: s, handler: rest.New(rest.Config{Service: s, Identify: byGrants, AllowHost: named})}
+	r := &router{harness: w, js: js, service: s, handler: rest.New(rest.Config{Service: s, Identify: byGrants, AllowHost: named})}
 	r.plant()
 	return r
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // calendar reads a calendar of coming runs with a library of others.
-func (w *world) calendar(path string) (events []ical.Event, tag string) {
+func (w *harness) calendar(path string) (events []ical.Event, tag string) {
 	w.t.Helper()
 	res := w.do(http.MethodGet, path, "")
 	if res.status != http.StatusOK || !strings.HasPrefix(res.header.Get("Content-Type"), "text/calendar") ||
@@ -30,7 +30,7 @@ func (w *world) calendar(path string) (events []ical.Event, tag string) {
 
 // TestRuns reads the coming runs of jobs back: of one, of a collection and of all, in their order, the same twice.
 func TestRuns(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.must(http.MethodPut, "/jobCollections/other", "{}")
 	const action = `"action": {"type": "Http", "request": {"uri": "http://x.example", "method": "GET"}}}`
 	w.must(http.MethodPut, "/jobCollections/default/jobs/daily", `{"timeZone": "Europe/Berlin", "description": "all, of it; and more",

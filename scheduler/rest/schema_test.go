@@ -9,7 +9,7 @@ import (
 
 // TestSchemas has a server answer with the schemas, once to those who ask again.
 func TestSchemas(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	for path, want := range map[string][]byte{"/schemas/job.json": schema.JobText, "/schemas/collection.json": schema.CollectionText} {
 		r := w.do(http.MethodGet, path, "")
 		if r.status != http.StatusOK || r.header.Get("Content-Type") != schema.MediaType || r.body != string(want) {

@@ -12,14 +12,14 @@ import (
 )
 
 // index runs the service, and waits until it has an index of jobs.
-func (w *world) index() {
+func (w *harness) index() {
 	w.t.Helper()
 	storetest.Run(w.t, w.service.Run)
 	w.await("the index", w.service.Indexed)
 }
 
 // names returns the names on all pages of a list of jobs, and the number of pages.
-func (w *world) names(link string) (names string, pages int) {
+func (w *harness) names(link string) (names string, pages int) {
 	w.t.Helper()
 	var all []string
 	for ; link != ""; pages++ {
@@ -39,7 +39,7 @@ func (w *world) names(link string) (names string, pages int) {
 
 // TestSearch searches for jobs in one collection and in all, with the index of jobs and without.
 func TestSearch(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	soon := time.Now().UTC().Add(30 * time.Minute).Format(time.RFC3339)
 	job := func(start, labels string) string {
 		return fmt.Sprintf(`{"startTime": %q, "labels": {%s}, %s}`, start, labels, action)
@@ -100,7 +100,7 @@ func TestSearch(t *testing.T) {
 
 // TestNextLinkKeepsTime goes on with the instant that a length of time meant on the first page.
 func TestNextLinkKeepsTime(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	for _, name := range []string{"a", "b"} {
 		w.must(http.MethodPut, "/jobCollections/default/jobs/"+name, later)
 	}

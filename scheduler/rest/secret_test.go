@@ -17,7 +17,7 @@ const withPassword = `{"startTime": "2099-01-01T00:00:00Z", "action": {"type": "
 
 // TestSecrets follows shared secrets through every operation.
 func TestSecrets(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	refers := strings.Replace(withPassword, `"`+secret+`"`, `{"secretRef": "door"}`, 1)
 	w.steps([]step{
 		{"GET", "/secrets", "", `200 {"value":[],"nextLink":null}`},
@@ -42,7 +42,7 @@ func TestSecrets(t *testing.T) {
 // TestSecretsOfJobs shows that no operation on a job shows what it keeps.
 func TestSecretsOfJobs(t *testing.T) {
 	const job = "/jobCollections/default/jobs/job"
-	w := newWorld(t)
+	w := newHarness(t)
 	shown := `"authentication":{"type":"Basic","username":"me"}`
 	w.steps([]step{
 		{"PUT", job, withPassword, `201 ` + shown},
@@ -64,7 +64,7 @@ func TestSecretsOfJobs(t *testing.T) {
 // TestSecretReachesTarget shows that what is not shown is sent, and what comes
 // back of it is not recorded.
 func TestSecretReachesTarget(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	got := make(chan string, 1)
 	target := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		_, password, _ := r.BasicAuth()

@@ -35,7 +35,7 @@ func (e event) message() string {
 
 // source is a client of server-sent events.
 type source struct {
-	w     *world
+	w     *harness
 	path  string
 	last  string // the id that it has now, with which it comes again
 	retry string
@@ -109,7 +109,7 @@ func (s *source) mustGet(messages ...string) {
 // TestEvents: a live tail as server-sent events: each record with its sequence as its id, and with its place before the
 // first one; filters apply, and it ends with an event when the job is deleted.
 func TestEvents(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	const path = "/jobCollections/default/jobs/job"
 	w.must(http.MethodPut, path, later)
 	uid := w.incarnation("job")
@@ -145,7 +145,7 @@ func TestEvents(t *testing.T) {
 
 // TestEventsAreTheRecords: the data of an event is the record as a page has it.
 func TestEventsAreTheRecords(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.must(http.MethodPut, "/jobCollections/default/jobs/job", later)
 	w.record("job", w.incarnation("job"), scheduler.OutcomeCompleted, 0)
 	s := &source{w: w, path: "/history?follow=true&after=0"}
@@ -158,7 +158,7 @@ func TestEventsAreTheRecords(t *testing.T) {
 
 // TestEventsAreRefused: what is no token, no form, or no live tail.
 func TestEventsAreRefused(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	for _, test := range []struct{ query, header, want string }{
 		{"?follow=true", "Last-Event-ID: soon", `"Last-Event-ID"`},
 		{"?follow=true&as=xml", "Accept: */*", `"as"`},
@@ -228,7 +228,7 @@ func TestEventsResumeAcrossRestarts(t *testing.T) {
 
 // TestEventsTellGaps: a token of what is not kept any more, and one of a history that was lost, are told by an event.
 func TestEventsTellGaps(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.must(http.MethodPut, "/jobCollections/default/jobs/job", later)
 	uid := w.incarnation("job")
 	for i := range 9 {

@@ -21,8 +21,8 @@ import (
 	"github.com/carillon-sched/carillon/store/storetest"
 )
 
-// replica serves the API of another process on the world's NATS server, with access tokens, and returns its URL.
-func (w *world) replica() string {
+// replica serves the API of another process on the harness's NATS server, with access tokens, and returns its URL.
+func (w *harness) replica() string {
 	w.t.Helper()
 	nc, err := nats.Connect("", nats.InProcessServer(w.server))
 	if err != nil {
@@ -45,7 +45,7 @@ func (w *world) replica() string {
 // TestTokensOnReplicas makes the first token on one of two processes, which shuts the other one, and revokes it: it stops
 // working at once on both, and neither is open again.
 func TestTokensOnReplicas(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	one, two := w.replica(), w.replica()
 	status := func(url, token string) int {
 		if token == "" {
@@ -103,7 +103,7 @@ func TestTokensOnReplicas(t *testing.T) {
 // TestTokenBucketIsReplaced empties the bucket of tokens, and brings an old copy of a revoked token back: a process that starts
 // after that asks for a token, and does not take that one.
 func TestTokenBucketIsReplaced(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	one := w.replica()
 	made := w.do(http.MethodPost, one+"/tokens", `{"grants": [{"role": "admin"}]}`)
 	var root struct {
@@ -147,7 +147,7 @@ func TestTokenBucketIsReplaced(t *testing.T) {
 // TestRevokedTokenEndsItsTail shows that a live tail of any form ends on each of two processes when its token is revoked on one of them:
 // nothing more is told to who has it.
 func TestRevokedTokenEndsItsTail(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	urls := []string{w.replica(), w.replica()}
 	made := w.do(http.MethodPost, urls[0]+"/tokens", `{"name": "root", "grants": [{"role": "admin"}]}`)
 	var root, doomed v1.NewToken
@@ -195,7 +195,7 @@ func TestRevokedTokenEndsItsTail(t *testing.T) {
 // TestRate lets each token have its rate, and each address where nobody is asked.
 func TestRate(t *testing.T) {
 	for _, who := range []string{"", "reader"} {
-		w := newWorld(t, func(cfg *rest.Config) {
+		w := newHarness(t, func(cfg *rest.Config) {
 			cfg.Rate = throttle.New(0.001, 5)
 			if who != "" {
 				cfg.Identify = byGrants

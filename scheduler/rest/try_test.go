@@ -67,7 +67,7 @@ func (p *parrot) answers(f http.HandlerFunc) {
 }
 
 // trial tries a document out.
-func (w *world) trial(body string) *v1.Trial {
+func (w *harness) trial(body string) *v1.Trial {
 	w.t.Helper()
 	r := w.do(http.MethodPost, tried, body)
 	v := &v1.Trial{}
@@ -83,7 +83,7 @@ func calling(uri, more string) string {
 
 // TestTry makes one attempt of jobs that are not stored, and of one that is, and leaves no other trace than in the audit trail.
 func TestTry(t *testing.T) {
-	w, p := newWorld(t), newParrot(t)
+	w, p := newHarness(t), newParrot(t)
 	v := w.trial(calling(p.URL, `, "body": "hello"`))
 	if v.Outcome != "completed" || v.Status != 200 || v.Stored || v.Target != strings.TrimPrefix(p.URL, "http://") || v.Duration <= 0 || v.Body == "" ||
 		len(v.Headers) == 0 || !strings.Contains(v.Key, "/trial-") {
@@ -114,7 +114,7 @@ func TestTry(t *testing.T) {
 
 // TestTryFails tells what may be done about it.
 func TestTryFails(t *testing.T) {
-	w, p := newWorld(t), newParrot(t)
+	w, p := newHarness(t), newParrot(t)
 	for _, row := range []struct {
 		name   string
 		more   string
@@ -146,7 +146,7 @@ func TestTryFails(t *testing.T) {
 
 // TestTryShowsNoSecret of a target that repeats them all, and sends those of the stored job nowhere else.
 func TestTryShowsNoSecret(t *testing.T) {
-	w, p, other := newWorld(t), newParrot(t), newParrot(t)
+	w, p, other := newHarness(t), newParrot(t), newParrot(t)
 	basic := `, "authentication": {"type": "Basic", "username": "me", "password": "` + secret + `"}`
 	w.must(http.MethodPut, "/secrets/door", `{"value": "`+secret+`"}`)
 	w.must(http.MethodPut, "/jobCollections/default/jobs/job", calling(p.URL, basic))
@@ -181,7 +181,7 @@ func TestTryShowsNoSecret(t *testing.T) {
 
 // TestTryHostileAnswers bounds what is shown of them.
 func TestTryHostileAnswers(t *testing.T) {
-	w, p := newWorld(t), newParrot(t)
+	w, p := newHarness(t), newParrot(t)
 	p.answers(func(w http.ResponseWriter, _ *http.Request) {
 		for range 100 {
 			w.Header().Add("Server", strings.Repeat("x", 4000)+"<script>alert(1)</script>")
@@ -202,7 +202,7 @@ func TestTryHostileAnswers(t *testing.T) {
 
 // TestTryOneAtATime has a caller ask for more than one: the others wait, and those beyond are refused.
 func TestTryOneAtATime(t *testing.T) {
-	w, p := newWorld(t), newParrot(t)
+	w, p := newHarness(t), newParrot(t)
 	var now, most, served atomic.Int64
 	gate := make(chan struct{})
 	p.answers(func(http.ResponseWriter, *http.Request) {
@@ -233,7 +233,7 @@ func TestTryOneAtATime(t *testing.T) {
 
 // TestTryIsGuarded by the same rules for networks as any attempt.
 func TestTryIsGuarded(t *testing.T) {
-	w, p := newWorld(t), newParrot(t)
+	w, p := newHarness(t), newParrot(t)
 	guarded := actions.New(web.New(web.Config{Guard: egress.NewGuard()}))
 	hand := engine.New(engine.Config{Store: w.store, Actions: guarded})
 	w.service = control.New(control.Config{Store: w.store, Actions: guarded, Secrets: w.vault, Try: hand.Try})

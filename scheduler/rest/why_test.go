@@ -10,7 +10,7 @@ import (
 )
 
 // explained asks why.
-func (w *world) explained(path, at string) (a explain.Answer) {
+func (w *harness) explained(path, at string) (a explain.Answer) {
 	w.t.Helper()
 	res := w.do(http.MethodGet, path+"/why?at="+url.QueryEscape(at), "")
 	if err := json.Unmarshal([]byte(res.body), &a); err != nil {
@@ -22,7 +22,7 @@ func (w *world) explained(path, at string) (a explain.Answer) {
 // TestWhy asks of a job that failed and of one that recurs. Package explain tests the explanations, and package engine their
 // sources in the store.
 func TestWhy(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.work()
 	const path = "/jobCollections/default/jobs/job"
 	next, _ := w.follow("/history?follow=true")

@@ -27,9 +27,9 @@ const (
 const tooCostly = "too costly: it takes too much work to find out when the rule is due; " +
 	"hint: write fewer rules or patterns, with less seldom steps, or split them into several jobs"
 
-// patience returns the budget of a search for a run. It grows with the search for the first run: a stored job must not
+// searchBudget returns the budget of a search for a run. It grows with the search for the first run: a stored job must not
 // end because its first run was harder to find than today's limit.
-func (p *Plan) patience() int64 { return max(searchWork, 2*p.search) }
+func (p *Plan) searchBudget() int64 { return max(searchWork, 2*p.search) }
 
 // costly returns the problem of a rule at its path.
 func costly(path string) error {

@@ -28,7 +28,7 @@
 //	azure               the recurrence of Azure Scheduler
 //	cron                the cron of Obsidian Scheduler, with @recur, and of dsari
 //	rrule               the iCalendar recurrence of RFC 5545, of AWX and of dsari
-//	internal/language   the interface of a language: Rule, Setting, SyntaxError
+//	internal/language   the interface of a language: Rule, Context, SyntaxError
 //	internal/instant    instants: local times on the clock of a zone, unions, DST
 //	internal/localtime  sets of local times: layers without layers
 //	internal/calendar   days, months, years, times of day, cycles

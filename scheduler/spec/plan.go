@@ -110,10 +110,10 @@ func (p *Plan) compile(other *Plan) error {
 // compileRule compiles a rule and finds its instants. The caller continues the search for the first run with the
 // returned meter.
 func (p *Plan) compileRule(other *Plan) (search *work.Meter, err error) {
-	rule, setting := p.recurrence.Rule, p.timing.setting(p.created)
-	if other != nil && !rule.Differs(other.timing.setting(other.created), setting) {
+	rule, setting := p.recurrence.Rule, p.timing.context(p.created)
+	if other != nil && !rule.Differs(other.timing.context(other.created), setting) {
 		p.rule, p.search = other.rule, other.search
-		return work.New(p.patience()), nil
+		return work.New(p.searchBudget()), nil
 	}
 	if err := p.recurrence.Validate(); err != nil {
 		return nil, below("recurrence", err)
@@ -146,7 +146,7 @@ func (p *Plan) First() (time.Time, bool) { return p.first, p.runs }
 // the search has half a second more. If it still exceeds its budget, Next returns false, and [GaveUp] distinguishes
 // this from the end of the schedule.
 func (p *Plan) Next(after time.Time) (time.Time, bool) {
-	t, ok, done := p.seek(p.patience(), after)
+	t, ok, done := p.seek(p.searchBudget(), after)
 	if !done && p.timing.stored {
 		t, ok, done = p.seek(laterWork, after)
 	}
@@ -193,7 +193,7 @@ func (p *Plan) Last(notAfter time.Time) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	if p.schedule != nil {
-		last, done := metered(p.patience(), func(m *work.Meter) (time.Time, bool) {
+		last, done := metered(p.searchBudget(), func(m *work.Meter) (time.Time, bool) {
 			last, _ := p.schedule.LastIn(m, notAfter)
 			return last, true
 		})
@@ -217,7 +217,7 @@ func (p *Plan) Count(from, to time.Time) int {
 
 // Counted is [Plan.Count], and reports whether it has counted all runs.
 func (p *Plan) Counted(from, to time.Time) (n int, all bool) {
-	n, ok := metered(p.patience(), func(m *work.Meter) (int, bool) { return p.count(m, from, to), true })
+	n, ok := metered(p.searchBudget(), func(m *work.Meter) (int, bool) { return p.count(m, from, to), true })
 	if ok {
 		return n, true
 	}
@@ -248,7 +248,7 @@ func (p *Plan) count(m *work.Meter, from, to time.Time) int {
 // base is a rule whose occurrences can be counted from the last execution: Obsidian's @recur.
 type base interface {
 	// AnchoredAt returns the occurrences after an execution at t, the first of them one interval later.
-	AnchoredAt(t time.Time, s Setting) *Schedule
+	AnchoredAt(t time.Time, s Context) *Schedule
 }
 
 // Moves reports whether the occurrences are counted from the last execution ([AnchorLastExecution]): a late or a manual
@@ -275,7 +275,7 @@ func (p *Plan) Moved(at time.Time) *Plan {
 	}
 	moved := *p
 	if rule, ok := p.recurrence.Rule.(base); ok {
-		moved.schedule = rule.AnchoredAt(at, p.timing.setting(p.created))
+		moved.schedule = rule.AnchoredAt(at, p.timing.context(p.created))
 	} else {
 		moved.schedule = p.recurrence.azure().Compile(at, at)
 	}
@@ -361,7 +361,7 @@ func (p *Plan) Describe() string {
 
 // text describes the recurrence without its limits.
 func (r Recurrence) text(p *Plan) string {
-	setting := p.timing.setting(p.created)
+	setting := p.timing.context(p.created)
 	switch rule := r.Rule.(type) {
 	case nil:
 	case *rrule.Set:
@@ -378,10 +378,10 @@ type Warning struct {
 	Message string `json:"message"`
 }
 
-// doubtful is a rule whose text may mean something else than it looks like.
-type doubtful interface {
-	// Doubts says what, in sentences without a full stop. compiled are the rule's instants.
-	Doubts(s Setting, compiled *Schedule) []string
+// hinter is a rule whose text may mean something else than it looks like.
+type hinter interface {
+	// Hints says what, in sentences without a full stop. compiled are the rule's instants.
+	Hints(s Context, compiled *Schedule) []string
 }
 
 // Warnings returns surprising properties of the timing that do not depend on the current time: it never runs, a field
@@ -406,8 +406,8 @@ func (p *Plan) Warnings() []Warning {
 	case !p.runs:
 		warn(path, "never runs: "+p.whyNever())
 	}
-	if rule, ok := r.Rule.(doubtful); ok {
-		for _, doubt := range rule.Doubts(p.timing.setting(p.created), p.rule) {
+	if rule, ok := r.Rule.(hinter); ok {
+		for _, doubt := range rule.Hints(p.timing.context(p.created), p.rule) {
 			warn(path, doubt)
 		}
 	}

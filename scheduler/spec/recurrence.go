@@ -92,11 +92,11 @@ type Timing struct {
 }
 
 // zone returns Zone with its default.
-func (t Timing) zone() *time.Location { return Setting{Zone: t.Zone}.Location() }
+func (t Timing) zone() *time.Location { return Context{Zone: t.Zone}.Location() }
 
-// setting returns the setting of a rule for a job created at that time.
-func (t Timing) setting(created time.Time) Setting {
-	s := Setting{Name: t.Name, Seed: t.Seed, Zone: t.Zone, DST: t.DST, Start: t.Start, Created: created}
+// context returns the setting of a rule for a job created at that time.
+func (t Timing) context(created time.Time) Context {
+	s := Context{Name: t.Name, Seed: t.Seed, Zone: t.Zone, DST: t.DST, Start: t.Start, Created: created}
 	if t.Recurrence != nil {
 		s.End, s.Grid = t.Recurrence.End, t.Recurrence.Anchor == AnchorGrid
 	}

@@ -15,8 +15,8 @@ import (
 type (
 	// Rule is the text of a schedule language, parsed.
 	Rule = language.Rule
-	// Setting holds the context of a rule.
-	Setting = language.Context
+	// Context holds the context of a rule.
+	Context = language.Context
 	// SyntaxError is one thing that is wrong with the text of a schedule.
 	SyntaxError = language.SyntaxError
 	// Schedule is a compiled schedule: a set of instants, in UTC.

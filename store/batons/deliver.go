@@ -121,7 +121,7 @@ func (s *Batons) laneLoad(ctx context.Context, lane int) (scheduler.LaneLoad, er
 func (s *Batons) Deliver(ctx context.Context, lane int, wake <-chan struct{}, room func() int, take func(*scheduler.Delivery)) error {
 	s.conn.Failover.Begin()
 	defer s.conn.Failover.End()
-	how := conn.Pulling{Wake: wake, Room: room, All: &s.asked, Share: s.lanes}
+	how := conn.Pulling{Wake: wake, Capacity: room, All: &s.asked, Share: s.lanes}
 	return s.conn.Pull(ctx, s.stream(lane), how, func(m *nats.Msg) {
 		if d, ok := s.delivery(m); ok {
 			take(d)

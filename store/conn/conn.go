@@ -92,7 +92,7 @@ func (s *Conn) Start(ctx context.Context) error {
 		return Translate(err)
 	}
 	if s.Replicas > 1 {
-		s.publisher.patience.Store(int64(clusterTimeout))
+		s.publisher.ackTimeout.Store(int64(clusterTimeout))
 	}
 	s.askClock(ctx)
 	return nil

@@ -28,7 +28,7 @@ type DirectRequest struct {
 	Batch  int        `json:"batch,omitempty"`
 	Bytes  int        `json:"max_bytes,omitempty"`
 
-	patience time.Duration // for the answer; 0: PublishTimeout
+	timeout time.Duration // for the answer; 0: PublishTimeout
 }
 
 const directGet = "$JS.API.DIRECT.GET."
@@ -159,7 +159,7 @@ func (s *Conn) DirectGet(
 	if err != nil {
 		return err
 	}
-	patience := cmp.Or(get.patience, PublishTimeout)
+	patience := cmp.Or(get.timeout, PublishTimeout)
 	return s.AskDirect(ctx, patience, func(first context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()

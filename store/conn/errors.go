@@ -40,8 +40,8 @@ func (e *SettingError) Is(target error) bool { return e.Conflict && target == sc
 // the request after JSStreamNameExistErr).
 var forming = []jetstream.ErrorCode{10005, 10023, 10008, 10009, jetstream.JSErrCodeStreamNotFound}
 
-// Passing reports whether the error of an [Open] is transient, such as the errors of a newly formed cluster.
-func Passing(err error) bool {
+// IsTransient reports whether the error of an [Open] is transient, such as the errors of a newly formed cluster.
+func IsTransient(err error) bool {
 	if api, ok := errors.AsType[*jetstream.APIError](err); ok && slices.Contains(forming, api.ErrorCode) {
 		return true
 	}

@@ -106,13 +106,13 @@ func (s *Conn) read(ctx context.Context, l Listing, info *jetstream.StreamInfo, 
 	return ScanHeaders(ctx, l.Stream, once(info.State.NumSubjects, each))
 }
 
-// told is a callback for a message.
-type told func(subject string, h nats.Header) error
+// visitor is a callback for a message.
+type visitor func(subject string, h nats.Header) error
 
 // once calls f only for the first message of each subject. A message written during a scan moves to the end and may be
 // read twice. once stores a hash of 8 bytes per subject, for about size subjects. The probability that a listing of a
 // million subjects loses one to a collision is below 1 in 10 million.
-func once(size uint64, f told) told {
+func once(size uint64, f visitor) visitor {
 	seed, seen := maphash.MakeSeed(), make(map[uint64]struct{}, size)
 	return func(subject string, h nats.Header) error {
 		hash := maphash.String(seed, subject)
@@ -138,7 +138,7 @@ const (
 )
 
 // readThrough calls f for all messages of a stream, in order.
-func (s *Conn) readThrough(ctx context.Context, info *jetstream.StreamInfo, f told) error {
+func (s *Conn) readThrough(ctx context.Context, info *jetstream.StreamInfo, f visitor) error {
 	return s.ReadMessages(ctx, info, func(m *jetstream.RawStreamMsg) error { return f(m.Subject, m.Header) })
 }
 
@@ -149,7 +149,7 @@ func (s *Conn) ReadMessages(ctx context.Context, info *jetstream.StreamInfo, f f
 	large := int(min(max(info.State.Msgs/throughParts, throughBatch), throughLarge*throughBatch))
 	for from, all := max(info.State.FirstSeq, 1), false; !all; {
 		batch = batch[:0]
-		get := DirectRequest{From: from, Batch: large, Bytes: throughBytes / throughBatch * large, patience: throughPatience}
+		get := DirectRequest{From: from, Batch: large, Bytes: throughBytes / throughBatch * large, timeout: throughPatience}
 		err := s.DirectGet(ctx, info.Config.Name, get, large, func(m *jetstream.RawStreamMsg) bool {
 			batch = append(batch, m)
 			return true
@@ -175,7 +175,7 @@ const (
 )
 
 // ScanHeaders calls f for the headers of the messages of [ScanLast].
-func ScanHeaders(ctx context.Context, stream jetstream.Stream, f told) error {
+func ScanHeaders(ctx context.Context, stream jetstream.Stream, f visitor) error {
 	return scanLast(ctx, stream, headersAhead, true, func(m jetstream.Msg, _ uint64) error { return f(m.Subject(), m.Headers()) })
 }
 

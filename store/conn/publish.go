@@ -85,15 +85,15 @@ func Pause(ctx context.Context, d time.Duration) bool {
 // publisher sends messages to streams and matches acknowledgements. Unlike the client library's, it shares one timer
 // between messages and reuses headers, channels and acknowledgements, so it creates almost no garbage.
 type publisher struct {
-	nc       *nats.Conn
-	id       string        // unique to this publisher
-	prefix   string        // of acknowledgement subjects
-	window   chan struct{} // one value per message in flight
-	watcher  watcher       // changes the server if nothing is answered here
-	messages sync.Pool     // of *nats.Msg with headers
-	bare     sync.Pool     // of *nats.Msg without headers
-	waiters  sync.Pool     // of *waiter
-	patience atomic.Int64  // timeout of an acknowledgement, a [time.Duration]
+	nc         *nats.Conn
+	id         string        // unique to this publisher
+	prefix     string        // of acknowledgement subjects
+	window     chan struct{} // one value per message in flight
+	watcher    watcher       // changes the server if nothing is answered here
+	messages   sync.Pool     // of *nats.Msg with headers
+	bare       sync.Pool     // of *nats.Msg without headers
+	waiters    sync.Pool     // of *waiter
+	ackTimeout atomic.Int64  // timeout of an acknowledgement, a [time.Duration]
 
 	mu      sync.Mutex
 	last    uint64 // last token
@@ -131,7 +131,7 @@ func newPublisher(nc *nats.Conn, w watcher) (*publisher, error) {
 		window: make(chan struct{}, publishWindow), waiting: map[uint64]*waiter{},
 		watcher: w,
 	}
-	p.patience.Store(int64(PublishTimeout))
+	p.ackTimeout.Store(int64(PublishTimeout))
 	p.overdue = time.AfterFunc(PublishTimeout, p.expire)
 	p.overdue.Stop()
 	sub, err := nc.Subscribe(p.prefix+">", p.receive)
@@ -191,7 +191,7 @@ func (p *publisher) await(w *waiter) {
 	p.waiting[w.token] = w
 	if !p.armed {
 		p.armed = true
-		p.overdue.Reset(time.Duration(p.patience.Load()))
+		p.overdue.Reset(time.Duration(p.ackTimeout.Load()))
 	}
 }
 
@@ -240,7 +240,7 @@ func (w *waiter) settle(sequence uint64, err error) {
 func (p *publisher) expire() {
 	now, next := time.Now(), time.Time{}
 	p.settleIf(jetstream.ErrAsyncPublishTimeout, func(w *waiter) bool {
-		due := w.sent.Add(time.Duration(p.patience.Load()))
+		due := w.sent.Add(time.Duration(p.ackTimeout.Load()))
 		if due.After(now) && (next.IsZero() || due.Before(next)) {
 			next = due
 		}

@@ -59,11 +59,11 @@ type puller struct {
 
 // Pulling configures a puller.
 type Pulling struct {
-	Wake  <-chan struct{} // room has become available
-	Room  func() int      // number of messages that the owner can take
-	All   *atomic.Int64   // messages requested by all pullers that share room
-	Share int             // number of pullers that share room
-	Bytes int             // maximum size of a request, except for a single larger message; 0: unlimited
+	Wake     <-chan struct{} // room has become available
+	Capacity func() int      // number of messages that the owner can take
+	All      *atomic.Int64   // messages requested by all pullers that share room
+	Share    int             // number of pullers that share room
+	Bytes    int             // maximum size of a request, except for a single larger message; 0: unlimited
 }
 
 // Pull runs until ctx is done and then drains: every message that the server has sent still reaches deliver, which
@@ -176,7 +176,7 @@ func (p *puller) ask() {
 func (p *puller) reserve(limit int) int {
 	for {
 		taken := p.All.Load() // before room, so that a message in between is counted twice rather than missed
-		n := min((p.Room()-int(taken)+p.Share-1)/p.Share, limit)
+		n := min((p.Capacity()-int(taken)+p.Share-1)/p.Share, limit)
 		if n <= 0 {
 			return 0
 		}

@@ -76,7 +76,7 @@ func TestPassing(t *testing.T) {
 		"nothing":               {nil, false},
 		"a defect of this side": {errors.New("x"), false},
 	} {
-		if got := Passing(test.err); got != test.want {
+		if got := IsTransient(test.err); got != test.want {
 			t.Errorf("%s: got %v", name, got)
 		}
 	}

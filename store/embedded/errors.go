@@ -87,10 +87,10 @@ func dirError(dir string, err error) error {
 	if !errors.Is(err, syscall.ENOSPC) {
 		return &DirError{dir, err}
 	}
-	if n, _, known := space(dir); known && n < Room {
-		return &DirError{dir, fmt.Errorf("%w: %.1f MB are free, and %d MB are needed", err, float64(n)/(1<<20), Room>>20)}
+	if n, _, known := space(dir); known && n < MinFreeSpace {
+		return &DirError{dir, fmt.Errorf("%w: %.1f MB are free, and %d MB are needed", err, float64(n)/(1<<20), MinFreeSpace>>20)}
 	}
-	return &DirError{dir, fmt.Errorf("%w: %d MB are needed", err, Room>>20)}
+	return &DirError{dir, fmt.Errorf("%w: %d MB are needed", err, MinFreeSpace>>20)}
 }
 
 // logger forwards the server's log. It keeps the first fatal message, which explains a failed start.

@@ -43,7 +43,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{cfg: cfg, options: options, lock: lock}
-	if n, _, known := space(cfg.Dir); known && n < Room {
+	if n, _, known := space(cfg.Dir); known && n < MinFreeSpace {
 		s.Close()
 		return nil, dirError(cfg.Dir, syscall.ENOSPC)
 	}
@@ -253,9 +253,9 @@ func (c Config) splitAddr() (host string, port int, listen bool, err error) {
 	return host, int(n), true, nil
 }
 
-// Room is the minimum free space in bytes in the data directory for a start: a few blocks, and the data written at
+// MinFreeSpace is the minimum free space in bytes in the data directory for a start: a few blocks, and the data written at
 // shutdown.
-const Room = 8 << 20
+const MinFreeSpace = 8 << 20
 
 // errClosed is returned by Restart after Close.
 var errClosed = errors.New("the embedded NATS server was closed")
@@ -271,7 +271,7 @@ func (s *Server) Healthy() error {
 }
 
 // Restart restarts the server, which makes read-only streams writable after a failed write. It does nothing and returns
-// a [*DirError] while the directory has less than [Room]. Addresses stay the same, and all connections reconnect. A
+// a [*DirError] while the directory has less than [MinFreeSpace]. Addresses stay the same, and all connections reconnect. A
 // failed restart leaves no server running; you can repeat it.
 func (s *Server) Restart(ctx context.Context) error {
 	s.restarting.Lock()
@@ -286,7 +286,7 @@ func (s *Server) Restart(ctx context.Context) error {
 	return s.start(ctx)
 }
 
-// CheckRoom returns a [*DirError] if a directory has less than [Room]. It writes that amount, because the reported free
+// CheckRoom returns a [*DirError] if a directory has less than [MinFreeSpace]. It writes that amount, because the reported free
 // space ignores quotas.
 func CheckRoom(dir string) error {
 	f, err := os.CreateTemp(dir, ".probe-*")
@@ -295,7 +295,7 @@ func CheckRoom(dir string) error {
 	}
 	defer os.Remove(f.Name()) //nolint:errcheck // what is left of it does no harm
 	block := make([]byte, 1<<20)
-	for left := Room; left > 0 && err == nil; left -= len(block) {
+	for left := MinFreeSpace; left > 0 && err == nil; left -= len(block) {
 		_, err = f.Write(block[:min(left, len(block))])
 	}
 	if err == nil {

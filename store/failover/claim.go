@@ -147,7 +147,7 @@ func (f *Failover) claimOnce(ctx context.Context) (left bool, err error) {
 	}
 	a.end()
 	if err != nil || len(queues) == 0 || time.Since(asked) > phaseEnds/2 {
-		f.say(notice{Says: saysDone})
+		f.broadcast(notice{Says: saysDone})
 		f.leave(f.id)
 		return len(queues) > 0, cmp.Or(err, silent)
 	}
@@ -156,7 +156,7 @@ func (f *Failover) claimOnce(ctx context.Context) (left bool, err error) {
 	if e := f.setWait(ctx, queues, AckWait); e != nil {
 		return true, e // the phase continues; see endure
 	}
-	f.say(notice{Says: saysDone, Short: true, Answered: a.ids})
+	f.broadcast(notice{Says: saysDone, Short: true, Answered: a.ids})
 	f.leave(f.id)
 	return true, err
 }

@@ -64,7 +64,7 @@ func (f *Failover) emptied() {
 	f.told = false
 	f.mu.Unlock()
 	if told {
-		f.say(notice{Says: saysRests})
+		f.broadcast(notice{Says: saysRests})
 	}
 }
 
@@ -164,7 +164,7 @@ func (f *Failover) beat(now time.Time) bool {
 	busy := holds || f.told || len(f.peers) > 0 || len(f.phases) > 0
 	f.mu.Unlock()
 	if says != "" {
-		f.say(notice{Says: says})
+		f.broadcast(notice{Says: says})
 	}
 	for _, id := range ask {
 		go f.ask(id)
@@ -177,8 +177,8 @@ func (f *Failover) beat(now time.Time) bool {
 	return busy
 }
 
-// say sends a notice to all others. It is lost without a connection.
-func (f *Failover) say(n notice) {
+// broadcast sends a notice to all others. It is lost without a connection.
+func (f *Failover) broadcast(n notice) {
 	n.ID = f.id
 	body, err := json.Marshal(n)
 	if err == nil {

@@ -64,7 +64,7 @@ func (s *Specs) specConsumer(wait time.Duration) jetstream.ConsumerConfig {
 func (s *Specs) DeliverSpecs(ctx context.Context, wake <-chan struct{}, room func() int, take func(scheduler.PublishedSpec)) error {
 	s.conn.Failover.Begin()
 	defer s.conn.Failover.End()
-	p := conn.Pulling{Wake: wake, Room: room, All: &atomic.Int64{}, Share: 1, Bytes: specBytes}
+	p := conn.Pulling{Wake: wake, Capacity: room, All: &atomic.Int64{}, Share: 1, Bytes: specBytes}
 	return s.conn.Pull(ctx, s.conn.Config.Stream("SPECS"), p, func(m *nats.Msg) {
 		of, ok := conn.ReadDelivered(m.Reply)
 		if !ok {

@@ -68,8 +68,8 @@ func replace(t *testing.T, path, by string) {
 	}
 }
 
-// world is a server over TLS, and its files.
-type world struct {
+// harness is a server over TLS, and its files.
+type harness struct {
 	t      *testing.T
 	dir    string
 	ca     *authority.Authority
@@ -78,9 +78,9 @@ type world struct {
 	log    logtest.Log
 }
 
-func newWorld(t *testing.T) *world {
+func newHarness(t *testing.T) *harness {
 	t.Helper()
-	w := &world{t: t, dir: t.TempDir(), ca: newAuthority(t, "one")}
+	w := &harness{t: t, dir: t.TempDir(), ca: newAuthority(t, "one")}
 	pair(t, w.ca, w.dir, "server", x509.ExtKeyUsageServerAuth)
 	write(t, w.file("clients.crt"), w.ca)
 	var err error
@@ -108,10 +108,10 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func (w *world) file(name string) string { return filepath.Join(w.dir, name) }
+func (w *harness) file(name string) string { return filepath.Join(w.dir, name) }
 
 // client returns a client that trusts an authority, and shows a certificate.
-func (w *world) client(ca *authority.Authority, pair ...tls.Certificate) *http.Client {
+func (w *harness) client(ca *authority.Authority, pair ...tls.Certificate) *http.Client {
 	roots := x509.NewCertPool()
 	roots.AddCert(ca.Cert)
 	cfg := &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
@@ -124,7 +124,7 @@ func (w *world) client(ca *authority.Authority, pair ...tls.Certificate) *http.C
 }
 
 // get asks the server who it says we are.
-func (w *world) get(c *http.Client) string {
+func (w *harness) get(c *http.Client) string {
 	w.t.Helper()
 	req, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, strings.Replace(w.server.URL, "http://", "https://", 1), http.NoBody)
 	if err != nil {
@@ -142,7 +142,7 @@ func (w *world) get(c *http.Client) string {
 	return string(body)
 }
 
-func (w *world) await(what string, ok func() bool) {
+func (w *harness) await(what string, ok func() bool) {
 	w.t.Helper()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
@@ -156,7 +156,7 @@ func (w *world) await(what string, ok func() bool) {
 // TestSwappedCertificates exchanges the server's certificate and the authority of its clients while it runs. A standing
 // connection goes on, but its certificate is trusted no more.
 func TestSwappedCertificates(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	other := newAuthority(t, "two")
 	foreign := t.TempDir()
 	ann, bob := pair(t, w.ca, w.dir, "ann", x509.ExtKeyUsageClientAuth), pair(t, other, foreign, "bob", x509.ExtKeyUsageClientAuth)
@@ -195,7 +195,7 @@ func TestSwappedCertificates(t *testing.T) {
 
 // TestBrokenCertificates shows that what cannot be used leaves what was, and is told once.
 func TestBrokenCertificates(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	for i, broken := range []string{"nonsense", ""} {
 		next := filepath.Join(t.TempDir(), "clients.crt") // renamed, since a write in place may be seen half done
 		if err := os.WriteFile(next, []byte(broken), 0o600); err != nil {
@@ -242,7 +242,7 @@ func TestExpiredCertificate(t *testing.T) {
 
 // TestOldTLSIsRefused offers no more than TLS 1.1 (RFC 8996).
 func TestOldTLSIsRefused(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	c := w.client(w.ca)
 	transport, _ := c.Transport.(*http.Transport)
 	transport.TLSClientConfig.MinVersion, transport.TLSClientConfig.MaxVersion = tls.VersionTLS10, tls.VersionTLS11
@@ -253,7 +253,7 @@ func TestOldTLSIsRefused(t *testing.T) {
 
 // TestOpen names the file that cannot be used.
 func TestOpen(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	good := certificates.Files{Cert: w.file("server.crt"), Key: w.file("server.key")}
 	for want, change := range map[string]func(*certificates.Files){
 		"tls-key":       func(f *certificates.Files) { f.Key = w.file("none") },

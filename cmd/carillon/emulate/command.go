@@ -362,7 +362,7 @@ func (c Command) open(ctx context.Context, t *terminal.Terminal, e *Servers) (*l
 		t.Complain("warning", listen.Names(exposed)+" may be reachable from other machines, without a password")
 	}
 	pages := frame.New(frame.Config{
-		Rooms:     []frame.Room{queues.Alone(e.Room("carillon emulate"))},
+		Sections:  []frame.Section{queues.Alone(e.ConsoleConfig("carillon emulate"))},
 		AllowHost: listen.Hosts(ctx, string(c.Console), c.Hosts), Logger: c.Logger(t.Err), Unlocked: true, Version: t.Version,
 		MaxLive: listen.SideConnections / 2, // other pages have their part
 	})

@@ -22,7 +22,7 @@ func TestDeadLetters(t *testing.T) {
 			Body: fmt.Appendf(nil, "order %d\r\nwith lines", i), MessageID: new(strconv.Itoa(i)), ApplicationProperties: map[string]any{"n": int64(i)},
 		})
 	}
-	d.bury("orders", 5)
+	d.deadLetter("orders", 5)
 	page := d.page("/console/queues/entity?at=orders&part=dead", "Refused", "no &lt;b&gt;customer&lt;/b&gt;")
 	if got := numbered(page); !slices.Equal(got, []string{"1", "2", "3", "4", "5"}) {
 		t.Fatalf("dead letters are %v", got)
@@ -65,7 +65,7 @@ func TestDeadLetters(t *testing.T) {
 func TestDuplicate(t *testing.T) {
 	d := open(t)
 	d.send("unique", &azservicebus.Message{Body: []byte("once"), MessageID: new("id")})
-	d.bury("unique", 1)
+	d.deadLetter("unique", 1)
 	d.done("/console/queues/resubmit", url.Values{"at": {"unique"}, "part": {"dead"}, "n": {"1"}})
 	if _, all := d.receive("unique", 1); string(all[0].Body) != "once" {
 		t.Errorf("it is %q", all[0].Body)
@@ -104,7 +104,7 @@ func TestResubmitAll(t *testing.T) {
 		messages = append(messages, &azservicebus.Message{MessageID: new(strconv.Itoa(i)), Body: []byte("x")})
 	}
 	d.send("orders", messages...)
-	d.bury("orders", total)
+	d.deadLetter("orders", total)
 	ended := make(chan map[string]int)
 	go func() {
 		ids := map[string]int{}

@@ -60,7 +60,7 @@ func open(t *testing.T) *drawer {
 	must(t, err)
 	storage, err := azqueue.NewServiceClientFromConnectionString(ports.StorageQueue, nil)
 	must(t, err)
-	pages := httptest.NewServer(frame.New(frame.Config{Rooms: []frame.Room{queues.Alone(servers.Room("carillon emulate"))}, Unlocked: true}))
+	pages := httptest.NewServer(frame.New(frame.Config{Sections: []frame.Section{queues.Alone(servers.ConsoleConfig("carillon emulate"))}, Unlocked: true}))
 	t.Cleanup(func() {
 		pages.Close()
 		_ = bus.Close(context.WithoutCancel(t.Context()))
@@ -188,8 +188,8 @@ func (d *drawer) receive(queue string, n int) (*azservicebus.Receiver, []*azserv
 	return receiver, all
 }
 
-// bury makes messages dead letters.
-func (d *drawer) bury(queue string, n int) {
+// deadLetter makes messages dead letters.
+func (d *drawer) deadLetter(queue string, n int) {
 	d.t.Helper()
 	receiver, all := d.receive(queue, n)
 	for _, m := range all {
@@ -226,7 +226,7 @@ func TestEmptyRoom(t *testing.T) {
 		Queue: &storagequeue.Config{Addr: "127.0.0.1:0"},
 	})
 	must(t, err)
-	pages := httptest.NewServer(frame.New(frame.Config{Rooms: []frame.Room{queues.Alone(servers.Room("carillon emulate"))}, Unlocked: true}))
+	pages := httptest.NewServer(frame.New(frame.Config{Sections: []frame.Section{queues.Alone(servers.ConsoleConfig("carillon emulate"))}, Unlocked: true}))
 	defer pages.Close()
 	defer func() { must(t, servers.Close()) }()
 	d := &drawer{t: t, url: pages.URL, browser: &http.Client{}}
@@ -310,7 +310,7 @@ func TestReader(t *testing.T) {
 	d.send("orders", &azservicebus.Message{Body: []byte("x")})
 	reader := &auth.Principal{Name: "me", Via: auth.ViaToken, Grants: []auth.Grant{{Role: auth.Reader}}}
 	pages := httptest.NewServer(frame.New(frame.Config{
-		Rooms:    []frame.Room{queues.Room(d.servers.Room("carillon emulate"))},
+		Sections: []frame.Section{queues.Section(d.servers.ConsoleConfig("carillon emulate"))},
 		Identify: func(*http.Request) (*auth.Principal, error) { return reader, nil },
 	}))
 	defer pages.Close()

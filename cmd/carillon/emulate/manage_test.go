@@ -206,7 +206,7 @@ func TestOperator(t *testing.T) {
 	d := open(t)
 	operator := &auth.Principal{Name: "me", Via: auth.ViaToken, Grants: []auth.Grant{{Role: auth.Operator}}}
 	pages := httptest.NewServer(frame.New(frame.Config{
-		Rooms:    []frame.Room{queues.Room(d.servers.Room("carillon emulate"))},
+		Sections: []frame.Section{queues.Section(d.servers.ConsoleConfig("carillon emulate"))},
 		Identify: func(*http.Request) (*auth.Principal, error) { return operator, nil },
 	}))
 	defer pages.Close()

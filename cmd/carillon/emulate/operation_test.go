@@ -28,10 +28,10 @@ func (s slow) Purge(ctx context.Context, b browse.Batch) (browse.Tally, error) {
 func TestLongPurge(t *testing.T) {
 	d := open(t)
 	d.send("orders", &azservicebus.Message{Body: []byte("a")}, &azservicebus.Message{Body: []byte("b")}, &azservicebus.Message{Body: []byte("c")})
-	cfg := d.servers.Room("carillon emulate")
+	cfg := d.servers.ConsoleConfig("carillon emulate")
 	bus := cfg.Bus
 	cfg.Bus = func() queues.Bus { return slow{bus()} }
-	pages := httptest.NewServer(frame.New(frame.Config{Rooms: []frame.Room{queues.Alone(cfg)}, Unlocked: true}))
+	pages := httptest.NewServer(frame.New(frame.Config{Sections: []frame.Section{queues.Alone(cfg)}, Unlocked: true}))
 	t.Cleanup(pages.Close)
 	d.url = pages.URL
 	status, where := d.post("/console/queues/purge", url.Values{"at": {"orders"}, "part": {"active"}})
@@ -93,7 +93,7 @@ func TestMarked(t *testing.T) {
 	for range 6 {
 		d.send("orders", &azservicebus.Message{Body: []byte("x")})
 	}
-	d.bury("orders", 6)
+	d.deadLetter("orders", 6)
 	const dead = "at=orders&part=dead&marked=1"
 	d.page("/console/queues/entity?at=orders&part=dead", `name="n" value="6" form="marked"`, "Resubmit selected", "Delete selected")
 	d.page("/console/queues/resubmit?"+dead+"&n=2&n=4", "Put 2 selected dead letters of orders back?", `name="n" value="2"`, `name="n" value="4"`)

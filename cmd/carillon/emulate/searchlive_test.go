@@ -43,11 +43,11 @@ func TestSearchIsNotRepeated(t *testing.T) {
 	_, err := d.storage.CreateQueue(t.Context(), "letters", nil)
 	must(t, err)
 	looks := new(atomic.Int64)
-	cfg := d.servers.Room("carillon emulate")
+	cfg := d.servers.ConsoleConfig("carillon emulate")
 	bus, storage := cfg.Bus, cfg.Storage
 	cfg.Bus = func() queues.Bus { return countedBus{bus(), looks} }
 	cfg.Storage = func() queues.Storage { return countedStorage{storage(), looks} }
-	pages := httptest.NewServer(frame.New(frame.Config{Rooms: []frame.Room{queues.Alone(cfg)}}))
+	pages := httptest.NewServer(frame.New(frame.Config{Sections: []frame.Section{queues.Alone(cfg)}}))
 	t.Cleanup(func() { pages.CloseClientConnections(); pages.Close() })
 	// last is the last event of a first look.
 	for path, last := range map[string]string{

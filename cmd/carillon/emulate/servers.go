@@ -247,8 +247,8 @@ func kindName(t reflect.Type) string {
 	return "an object"
 }
 
-// Room configures the emulators' console pages. command prints their connection strings.
-func (e *Servers) Room(command string) queues.Config {
+// ConsoleConfig configures the emulators' console pages. command prints their connection strings.
+func (e *Servers) ConsoleConfig(command string) queues.Config {
 	cfg := queues.Config{Connect: queues.Connect{Command: command}}
 	if e.cfg.Bus != nil {
 		cfg.Bus = func() queues.Bus {

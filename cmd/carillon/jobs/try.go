@@ -182,7 +182,7 @@ func (r *rehearsal) put(ctx context.Context, j jobfile.Job) (a jobfile.Answer, e
 		return a, err
 	}
 	if made, ok := r.made.Load(j.Key.Collection); ok {
-		return r.foresee(j, made.([]byte)) //nolint:forcetypeassert // nothing else is stored
+		return r.dryRun(j, made.([]byte)) //nolint:forcetypeassert // nothing else is stored
 	}
 	before, err := r.api.Get(ctx, j.Key)
 	if err != nil && !errors.Is(err, scheduler.ErrNotFound) {
@@ -209,9 +209,9 @@ const currentDefaults = "the update of its collection is not considered: quotas 
 // unchecked is a note on a job whose collection does not exist yet.
 const unchecked = "its collection does not exist yet: limits of the scheduler and names of secrets are checked after it is created"
 
-// foresee checks a job of a collection that does not exist yet, as far as possible without a scheduler. It allows
+// dryRun checks a job of a collection that does not exist yet, as far as possible without a scheduler. It allows
 // everything that a scheduler may allow.
-func (r *rehearsal) foresee(j jobfile.Job, collection []byte) (a jobfile.Answer, err error) {
+func (r *rehearsal) dryRun(j jobfile.Job, collection []byte) (a jobfile.Answer, err error) {
 	checker := check.New(check.Config{MinRetryInterval: time.Millisecond, AnyKey: true})
 	defer checker.Close()
 	if _, err := checker.Document(scheduler.Key{Collection: j.Key.Collection}, collection, false); err != nil {

@@ -48,8 +48,8 @@ type Config struct {
 	// NoConsole disables the web console.
 	NoConsole bool
 
-	// Rooms are additional pages of the console. Default: none.
-	Rooms []frame.Room
+	// Sections are additional pages of the console. Default: none.
+	Sections []frame.Section
 
 	// AllowHost decides which host names the REST API accepts; see [rest.Config]. Default: all.
 	AllowHost func(host string) bool

@@ -39,7 +39,7 @@ func TestDoor(t *testing.T) {
 		}
 		return resp.StatusCode, string(body)
 	}
-	door.Say(`starting: connecting to NATS at "nats://n1"`)
+	door.SetReason(`starting: connecting to NATS at "nats://n1"`)
 	for _, test := range []struct {
 		path, host string
 		status     int

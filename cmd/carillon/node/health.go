@@ -264,7 +264,7 @@ func (d *disk) note(free, total float64, now time.Time) {
 	case warnFree:
 		d.log.Warn("the disk of the NATS server is getting full", "state", d.reason, "hint", hint)
 	default:
-		d.log.Info("the disk of the NATS server has room again", "state", d.reason)
+		d.log.Info("the disk of the NATS server has section again", "state", d.reason)
 	}
 }
 

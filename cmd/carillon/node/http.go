@@ -84,7 +84,7 @@ func (c Config) server(h http.Handler, l net.Listener) (*http.Server, net.Listen
 func (n *Node) handler() http.Handler {
 	api := rest.New(rest.Config{
 		Service: n.service, Ready: n.Ready, Degraded: n.disk.scarce, Logger: n.log, Version: n.cfg.Version, AllowHost: n.cfg.AllowHost,
-		Metrics: n.metrics, Observe: n.metrics.Requests("rest"), Identify: n.finder.Find, Rate: n.cfg.Rate,
+		Metrics: n.metrics, Observe: n.metrics.Requests("rest"), Identify: n.authenticator.Find, Rate: n.cfg.Rate,
 		Tracer:   n.cfg.Tracer,
 		MaxTails: min(rest.DefaultMaxTails, max(1, n.cfg.MaxConnections/2)), // the others' requests have their part
 	})
@@ -152,10 +152,10 @@ func (n *Node) named(h http.Handler) http.Handler {
 // console returns the pages for people.
 func (n *Node) console() http.Handler {
 	return console.New(console.Config{
-		Service: n.service, Pulse: n.pulses, Prefix: n.cfg.Store.Prefix, Rooms: n.cfg.Rooms, Ready: n.Ready, Logger: n.log,
+		Service: n.service, Pulse: n.pulses, Prefix: n.cfg.Store.Prefix, Sections: n.cfg.Sections, Ready: n.Ready, Logger: n.log,
 		Version: n.cfg.Version, AllowHost: n.cfg.AllowHost,
 		MaxLive: min(rest.DefaultMaxTails, max(1, n.cfg.MaxConnections/4)),
-		Observe: n.metrics.Requests("console"), Identify: n.finder.Find, Rate: n.cfg.Rate,
+		Observe: n.metrics.Requests("console"), Identify: n.authenticator.Find, Rate: n.cfg.Rate,
 	})
 }
 

@@ -28,18 +28,18 @@ import (
 
 // Node is one Carillon process.
 type Node struct {
-	cfg     Config
-	log     *slog.Logger
-	store   *store.Store
-	service *control.Service
-	worker  *engine.Worker
-	actions *actions.Registry
-	health  *health
-	disk    *disk
-	tokens  *tokens.Keeper
-	finder  *identity.Authenticator
-	metrics *metrics.Metrics
-	pulses  *pulses
+	cfg           Config
+	log           *slog.Logger
+	store         *store.Store
+	service       *control.Service
+	worker        *engine.Worker
+	actions       *actions.Registry
+	health        *health
+	disk          *disk
+	tokens        *tokens.Keeper
+	authenticator *identity.Authenticator
+	metrics       *metrics.Metrics
+	pulses        *pulses
 
 	takeover chan struct{} // signals the end of another worker
 	working  atomic.Bool   // the worker and the APIs run
@@ -61,7 +61,7 @@ func Open(ctx context.Context, cfg Config) (*Node, error) {
 	n.actions = builtin.New(cfg.Delivery)
 	n.tokens = tokens.NewKeeper(st.Tokens(), st.TokenLedger(), st.Now)
 	cfg.Access.Tokens = n.tokens
-	n.finder = identity.New(cfg.Access)
+	n.authenticator = identity.New(cfg.Access)
 	n.metrics = n.newMetrics()
 	n.pulses = newPulses(n)
 	record := both(n.metrics.Record, n.pulses.Record)
@@ -94,12 +94,12 @@ func (n *Node) Service() *control.Service { return n.service }
 func (n *Node) Metrics() http.Handler { return n.metrics }
 
 // Open reports whether the REST API currently requires no authentication.
-func (n *Node) Open(ctx context.Context) (bool, error) { return n.finder.Open(ctx) }
+func (n *Node) Open(ctx context.Context) (bool, error) { return n.authenticator.Open(ctx) }
 
 // ChangeAccess replaces Access of [Config] for new requests.
 func (n *Node) ChangeAccess(access identity.Config) {
 	access.Tokens = n.tokens
-	n.finder.Change(access)
+	n.authenticator.Change(access)
 }
 
 // HasTokens reports whether any access token is known to exist.

@@ -26,7 +26,7 @@ type StartupServer struct {
 func OpenDoor(cfg Config) *StartupServer {
 	cfg = cfg.withDefaults()
 	d := &StartupServer{listener: cfg.Listener, ended: make(chan struct{})}
-	d.Say("starting")
+	d.SetReason("starting")
 	server, l := cfg.server(d.handler(cfg.AllowHost), lent{d.listener})
 	server.SetKeepAlivesEnabled(false) // the node serves the next request
 	d.server = server
@@ -39,8 +39,8 @@ func OpenDoor(cfg Config) *StartupServer {
 	return d
 }
 
-// Say sets the reason of the wait.
-func (d *StartupServer) Say(what string) { d.waits.Store(&what) }
+// SetReason sets the reason of the wait.
+func (d *StartupServer) SetReason(what string) { d.waits.Store(&what) }
 
 // Close stops serving but keeps the listener open, with its pending connections. Close is idempotent.
 func (d *StartupServer) Close() { d.closed.Do(d.close) }

@@ -163,7 +163,7 @@ func (s *subject) begin(now time.Time) {
 			s.assume("counted from " + moment(start) + ", now in whole minutes; --start says otherwise")
 		}
 	default:
-		if s.job || !needsStart(rule, s.setting(now), start) {
+		if s.job || !needsStart(rule, s.context(now), start) {
 			return
 		}
 		s.timing.Start = start
@@ -175,7 +175,7 @@ func (s *subject) begin(now time.Time) {
 func (s *subject) assume(note string) { s.assumed, s.notes = true, append(s.notes, note) }
 
 // needsStart reports whether a rule is without meaning until it has a start.
-func needsStart(rule spec.Rule, s spec.Setting, start time.Time) bool {
+func needsStart(rule spec.Rule, s spec.Context, start time.Time) bool {
 	if _, err := rule.Compile(s); err == nil {
 		return false
 	}
@@ -184,16 +184,16 @@ func needsStart(rule spec.Rule, s spec.Setting, start time.Time) bool {
 	return err == nil
 }
 
-// setting returns the context of a rule.
-func (s *subject) setting(now time.Time) spec.Setting {
+// context returns the context of a rule.
+func (s *subject) context(now time.Time) spec.Context {
 	t := s.timing
-	return spec.Setting{Name: t.Name, Zone: t.Zone, DST: t.DST, Start: t.Start, Created: now, End: t.Recurrence.End}
+	return spec.Context{Name: t.Name, Zone: t.Zone, DST: t.DST, Start: t.Start, Created: now, End: t.Recurrence.End}
 }
 
 // plan makes the plan of a job that is created now.
 func (s *subject) plan(now time.Time) (*spec.Plan, []fault) {
 	if r := s.timing.Recurrence; r != nil && r.Rule != nil && s.text != "" {
-		if _, err := r.Rule.Compile(s.setting(now)); err != nil {
+		if _, err := r.Rule.Compile(s.context(now)); err != nil {
 			return nil, faultsOf(s.where, s.text, err)
 		}
 	}

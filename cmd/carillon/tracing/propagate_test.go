@@ -49,7 +49,7 @@ func httpAction(url, more string) string {
 
 // TestRunByHand: a run by hand continues the trace of the request, with its state, over each way in.
 func TestRunByHand(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	url, calls := httpTarget(t)
 	w.put("hand", far+httpAction(url, ""), nil)
 	runs := 0
@@ -92,7 +92,7 @@ func TestRunByHand(t *testing.T) {
 func last(spans []span) span { return spans[len(spans)-1] }
 
 // idle reports whether the job hand can be run by hand again.
-func (w *world) idle() bool {
+func (w *harness) idle() bool {
 	w.t.Helper()
 	answer, err := w.nc.Request("carillon.api.get.default.hand", nil, 10*time.Second)
 	var job struct {
@@ -106,7 +106,7 @@ func (w *world) idle() bool {
 }
 
 // waitFor waits until ok.
-func waitFor(t *testing.T, w *world, ok func() bool) {
+func waitFor(t *testing.T, w *harness, ok func() bool) {
 	t.Helper()
 	for late := time.After(20 * time.Second); !ok(); {
 		select {
@@ -120,7 +120,7 @@ func waitFor(t *testing.T, w *world, ok func() bool) {
 
 // TestNotSampled: a caller whose trace is not kept has none here, and its targets are told the same.
 func TestNotSampled(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	url, calls := httpTarget(t)
 	w.put("hand", far+httpAction(url, ""), http.Header{"Traceparent": {notKept}})
 	w.ask(http.MethodPost, "/jobCollections/default/jobs/hand/run", "", http.Header{"Traceparent": {notKept}})
@@ -137,7 +137,7 @@ func TestNotSampled(t *testing.T) {
 
 // TestRetries: what follows a failed attempt belongs to the trace of its occurrence, and links to that attempt.
 func TestRetries(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	url, calls := httpTarget(t, 500, 503, 200)
 	w.put("retried", `{"action": {"type": "http", "request": {"method": "GET", "uri": "`+url+`"},
 		"retryPolicy": {"retryType": "fixed", "retryInterval": "PT1S", "retryCount": 1},
@@ -162,7 +162,7 @@ func TestRetries(t *testing.T) {
 
 // TestEachType: targets of each type get the context of the attempt, where clients look for it.
 func TestEachType(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	url, calls := httpTarget(t)
 	messages := make(chan *nats.Msg, 8)
 	sub, err := w.nc.ChanSubscribe("lights.*", messages)
@@ -202,7 +202,7 @@ func TestEachType(t *testing.T) {
 }
 
 // letter is the text of the next message of the storage queue letters.
-func (w *world) letter() string {
+func (w *harness) letter() string {
 	w.t.Helper()
 	connection := strings.Replace(w.queue.ConnectionString(), "devstoreaccount1;AccountKey", "shop;AccountKey", 1)
 	connection = strings.ReplaceAll(connection, "/devstoreaccount1", "/shop")
@@ -219,7 +219,7 @@ func (w *world) letter() string {
 
 // TestJobsOwnTrace: what a job gives itself is left as it is, and gets nothing beside it that belongs to another.
 func TestJobsOwnTrace(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	url, calls := httpTarget(t)
 	own := "00-11111111111111111111111111111111-2222222222222222-00"
 	messages := make(chan *nats.Msg, 8)
@@ -250,7 +250,7 @@ func TestJobsOwnTrace(t *testing.T) {
 
 // TestHostileContext: what is not well formed is as if it had not come, and changes nothing else.
 func TestHostileContext(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	url, calls := httpTarget(t)
 	w.put("hand", far+httpAction(url, ""), nil)
 	long := strings.Repeat("a", 100_000)

@@ -10,7 +10,7 @@ import (
 
 // TestNothingTold: neither what a job sends nor what its target answers is in a span, and no secret in the log.
 func TestNothingTold(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	done := make(chan struct{}, 8)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X-Answer", "planted-answer-header")
@@ -49,7 +49,7 @@ func TestNothingTold(t *testing.T) {
 
 // TestLog: the lines of requests and attempts have the ids of their traces.
 func TestLog(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	url, calls := httpTarget(t, http.StatusNotFound)
 	w.put("logged", `{`+httpAction(url, `}, "retryPolicy": {"retryType": "none"`), http.Header{"Traceparent": {kept}})
 	next(t, calls)

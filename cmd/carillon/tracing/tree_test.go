@@ -24,7 +24,7 @@ const busJob = `{"startTime": "START", "action": {"type": "serviceBusQueue", "se
 // TestTree follows a run from its published spec to the consumer of a Service Bus queue. What it draws is what the
 // documentation shows.
 func TestTree(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	publisher := "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 	start := time.Now().Add(2 * time.Second).UTC().Format(time.RFC3339Nano)
 	m := &nats.Msg{
@@ -70,7 +70,7 @@ func TestTree(t *testing.T) {
 }
 
 // receive returns the next message of a queue, as a client of Azure gets it.
-func (w *world) receive(t *testing.T, queue string) *azservicebus.ReceivedMessage {
+func (w *harness) receive(t *testing.T, queue string) *azservicebus.ReceivedMessage {
 	t.Helper()
 	client, err := azservicebus.NewClientFromConnectionString(w.bus.ConnectionString(), nil)
 	if err != nil {

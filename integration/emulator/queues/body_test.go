@@ -118,5 +118,5 @@ func TestSpans(t *testing.T) {
 
 func TestRoutes(t *testing.T) {
 	some := Config{Bus: func() Bus { return nil }, Storage: func() Storage { return nil }}
-	frametest.Routes(t, []frame.Room{Room(some)}, Path+"/rules")
+	frametest.Routes(t, []frame.Section{Section(some)}, Path+"/rules")
 }

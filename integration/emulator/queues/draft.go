@@ -210,7 +210,7 @@ func (v draftView) refilled(form url.Values) draftView {
 }
 
 // draftAgain shows a form with its problems.
-func (r *room) draftAgain(c *frame.Request, v draftView, form url.Values, wrong map[string]string) error {
+func (r *section) draftAgain(c *frame.Request, v draftView, form url.Values, wrong map[string]string) error {
 	v = v.refilled(form)
 	v.Wrong = wrong
 	title := c.Text("queues.send.title", titled(v.At))
@@ -235,7 +235,7 @@ func emptyDraft(e browse.Entity) draftView {
 	}
 }
 
-func (r *room) newDraft(c *frame.Request, e browse.Entity) error {
+func (r *section) newDraft(c *frame.Request, e browse.Entity) error {
 	v := emptyDraft(e)
 	if from := c.Query("from"); c.Query("n") != "" { // copy an existing message
 		m, err := r.messageOf(c, from)
@@ -249,7 +249,7 @@ func (r *room) newDraft(c *frame.Request, e browse.Entity) error {
 }
 
 // sent links to the sent message.
-func (r *room) sent(c *frame.Request, e browse.Entity, d browse.Draft, part browse.Part) string {
+func (r *section) sent(c *frame.Request, e browse.Entity, d browse.Draft, part browse.Part) string {
 	switch {
 	case part == browse.Scheduled:
 		return c.Text("queues.sent.later", e.Path)
@@ -270,7 +270,7 @@ func (r *room) sent(c *frame.Request, e browse.Entity, d browse.Draft, part brow
 }
 
 // send sends a message.
-func (r *room) send(c *frame.Request, form url.Values, e browse.Entity) error {
+func (r *section) send(c *frame.Request, form url.Values, e browse.Entity) error {
 	d, wrong := readDraft(c, form)
 	if len(wrong) == 0 {
 		err := r.bus().Send(e.Path, d)

@@ -60,12 +60,12 @@ type fact struct {
 }
 
 // entityOf returns the entity that a request is about.
-func (r *room) entityOf(c *frame.Request, named func(string) string) (browse.Entity, error) {
+func (r *section) entityOf(c *frame.Request, named func(string) string) (browse.Entity, error) {
 	return r.at(c, named("at"))
 }
 
 // at returns the entity of a path.
-func (r *room) at(c *frame.Request, path string) (browse.Entity, error) {
+func (r *section) at(c *frame.Request, path string) (browse.Entity, error) {
 	e, err := r.bus().Entity(path)
 	if missing(err) {
 		return e, frame.Problem{
@@ -87,7 +87,7 @@ func partOf(name string) browse.Part {
 }
 
 // view looks at an entity, and at a page of its messages.
-func (r *room) view(c *frame.Request) (*entityView, error) {
+func (r *section) view(c *frame.Request) (*entityView, error) {
 	v, err := r.outside(c)
 	if err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (r *room) view(c *frame.Request) (*entityView, error) {
 }
 
 // outside looks at an entity, and at none of its messages.
-func (r *room) outside(c *frame.Request) (*entityView, error) {
+func (r *section) outside(c *frame.Request) (*entityView, error) {
 	e, err := r.entityOf(c, c.Query)
 	if err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func (r *room) outside(c *frame.Request) (*entityView, error) {
 }
 
 // peek looks at the messages that are asked for.
-func (r *room) peek(c *frame.Request, v *entityView) (err error) {
+func (r *section) peek(c *frame.Request, v *entityView) (err error) {
 	q := browse.Query{
 		Path: v.Entity.Path, Part: v.Part, From: v.From, Most: perPage, Text: v.Search, Session: sessionOf(c),
 		Newest: v.Newest,
@@ -168,7 +168,7 @@ func tabs(e browse.Entity, current browse.Part) []tab {
 	return all
 }
 
-func (r *room) entity(c *frame.Request) error {
+func (r *section) entity(c *frame.Request) error {
 	v, err := r.view(c)
 	if err != nil {
 		return err
@@ -177,7 +177,7 @@ func (r *room) entity(c *frame.Request) error {
 }
 
 // followEntity keeps counts and the first messages up to date.
-func (r *room) followEntity(c *frame.Request) error {
+func (r *section) followEntity(c *frame.Request) error {
 	return entityPage.follow(c, func() (any, []string, error) {
 		v, err := r.outside(c)
 		if err != nil || !v.First { // do not disturb later pages, or repeat searches
@@ -320,7 +320,7 @@ func sessionOf(c *frame.Request) *string {
 // Crumbs leads back from the sessions.
 func (v *sessionsView) Crumbs() [][2]string { return crumbs(v.Entity) }
 
-func (r *room) sessionsView(c *frame.Request) (*sessionsView, error) {
+func (r *section) sessionsView(c *frame.Request) (*sessionsView, error) {
 	e, err := r.entityOf(c, c.Query)
 	if err != nil {
 		return nil, err
@@ -343,7 +343,7 @@ func (r *room) sessionsView(c *frame.Request) (*sessionsView, error) {
 }
 
 // sessions shows the sessions of an entity.
-func (r *room) sessions(c *frame.Request) error {
+func (r *section) sessions(c *frame.Request) error {
 	v, err := r.sessionsView(c)
 	if err != nil {
 		return err
@@ -352,7 +352,7 @@ func (r *room) sessions(c *frame.Request) error {
 }
 
 // followSessions keeps the list up to date.
-func (r *room) followSessions(c *frame.Request) error {
+func (r *section) followSessions(c *frame.Request) error {
 	return sessionsPage.follow(c, func() (any, []string, error) {
 		v, err := r.sessionsView(c)
 		return v, []string{"sessions"}, err

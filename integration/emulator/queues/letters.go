@@ -17,7 +17,7 @@ import (
 const maxMoved = 10_000
 
 // beside returns the names of the account's other queues.
-func (r *room) beside(q storagequeue.QueueStatus) []string {
+func (r *section) beside(q storagequeue.QueueStatus) []string {
 	var all []string
 	for _, other := range r.storage().Queues() {
 		if other.Account == q.Account && other.Name != q.Name && len(all) < maxListed {
@@ -46,7 +46,7 @@ func confirmLetters(c *frame.Request, q storagequeue.QueueStatus) (v confirmatio
 }
 
 // confirmRemove asks before messages that were selected are deleted.
-func (r *room) confirmRemove(c *frame.Request, q storagequeue.QueueStatus) error {
+func (r *section) confirmRemove(c *frame.Request, q storagequeue.QueueStatus) error {
 	v, marked, err := confirmLetters(c, q)
 	if err != nil {
 		return err
@@ -87,14 +87,14 @@ func each(c *frame.Request, ids []string, do func(id string) error, one, several
 }
 
 // removeLetters deletes the messages that a form names.
-func (r *room) removeLetters(c *frame.Request, form url.Values, q storagequeue.QueueStatus) error {
+func (r *section) removeLetters(c *frame.Request, form url.Values, q storagequeue.QueueStatus) error {
 	remove := func(id string) error { return r.storage().Delete(q.Account, q.Name, id) }
 	note, err := each(c, form["id"], remove, "queues.letter.deleted", "queues.purged")
 	return done(c, err, note, storeAddress(q))
 }
 
 // confirmMove asks where messages are moved to: those that were selected, or all.
-func (r *room) confirmMove(c *frame.Request, q storagequeue.QueueStatus) error {
+func (r *section) confirmMove(c *frame.Request, q storagequeue.QueueStatus) error {
 	v, marked, err := confirmLetters(c, q)
 	if err != nil {
 		return err
@@ -125,7 +125,7 @@ func nowhere(c *frame.Request, text string) error {
 
 // moveLetters moves the messages in a form, or all, to another queue: the one in the form, or else their
 // original one.
-func (r *room) moveLetters(c *frame.Request, form url.Values, q storagequeue.QueueStatus) error {
+func (r *section) moveLetters(c *frame.Request, form url.Values, q storagequeue.QueueStatus) error {
 	to := cmp.Or(form.Get("to"), strings.TrimSuffix(q.Name, poisonSuffix))
 	if !slices.Contains(r.beside(q), to) {
 		return nowhere(c, c.Text("queues.move.missing", to, q.Account))

@@ -43,7 +43,7 @@ _, err = service.NewQueueClient("orders").EnqueueMessage(ctx, "hello", nil)`
 )
 
 // listed returns the entities whose names contain the filter.
-func (r *room) listed(c *frame.Request) list {
+func (r *section) listed(c *frame.Request) list {
 	l := list{
 		Bus: r.bus != nil, Storage: r.storage != nil, Filter: c.Query("q"), OnlyDead: c.Query("dead") != "",
 		MayManage: c.May(auth.Administer, ""), Connect: r.connect, Strings: r.strings(),
@@ -86,7 +86,7 @@ func few[T any](all []T, more *int, listed func(T) bool) []T {
 }
 
 // strings are what programs connect with: for what, by its key in the catalogue, and the string.
-func (r *room) strings() (all [][2]string) {
+func (r *section) strings() (all [][2]string) {
 	if r.bus != nil && r.connect.Bus != nil {
 		all = append(all, [2]string{"queues.bus", r.connect.Bus()})
 	}
@@ -96,11 +96,11 @@ func (r *room) strings() (all [][2]string) {
 	return all
 }
 
-func (r *room) list(c *frame.Request) error {
+func (r *section) list(c *frame.Request) error {
 	return listPage.show(c, 0, c.Text("queues.title"), r.listed(c))
 }
 
 // followList keeps the list up to date.
-func (r *room) followList(c *frame.Request) error {
+func (r *section) followList(c *frame.Request) error {
 	return listPage.follow(c, func() (any, []string, error) { return r.listed(c), []string{"lists"}, nil })
 }

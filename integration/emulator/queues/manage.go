@@ -152,7 +152,7 @@ func (v entityForm) Crumbs() [][2]string {
 	return nil
 }
 
-func (r *room) formOf(e browse.Entity, fresh bool) entityForm {
+func (r *section) formOf(e browse.Entity, fresh bool) entityForm {
 	v := entityForm{
 		Entity: e, Fresh: fresh, Settings: settingsOf(e, fresh), Back: Path,
 		Values: map[string]string{"name": e.Name}, Wrong: map[string]string{},
@@ -185,7 +185,7 @@ func blank(kind, topic string) browse.Entity {
 }
 
 // kindOf is the kind of a new entity that a request is about.
-func (r *room) kindOf(c *frame.Request, kind, topic string) (browse.Entity, error) {
+func (r *section) kindOf(c *frame.Request, kind, topic string) (browse.Entity, error) {
 	switch {
 	case kind == browse.Queue || kind == browse.Topic:
 		return blank(kind, ""), nil
@@ -207,7 +207,7 @@ func showForm(c *frame.Request, v entityForm, status int) error {
 	return managePage.show(c, status, title, v)
 }
 
-func (r *room) newEntity(c *frame.Request) error {
+func (r *section) newEntity(c *frame.Request) error {
 	e, err := r.kindOf(c, c.Query("kind"), c.Query("at"))
 	if err != nil {
 		return err
@@ -215,7 +215,7 @@ func (r *room) newEntity(c *frame.Request) error {
 	return showForm(c, r.formOf(e, true), http.StatusOK)
 }
 
-func (r *room) changeEntity(c *frame.Request, e browse.Entity) error {
+func (r *section) changeEntity(c *frame.Request, e browse.Entity) error {
 	return showForm(c, r.formOf(e, false), http.StatusOK)
 }
 
@@ -239,7 +239,7 @@ func (v entityForm) fill(c *frame.Request, form url.Values) browse.Entity {
 	return e
 }
 
-func (r *room) create(c *frame.Request) error {
+func (r *section) create(c *frame.Request) error {
 	form, err := c.Form()
 	if err != nil {
 		return err
@@ -261,7 +261,7 @@ func (r *room) create(c *frame.Request) error {
 	return saved(c, v, e, v.save(c, e, r.bus().Create), "queues.new.done")
 }
 
-func (r *room) update(c *frame.Request) error {
+func (r *section) update(c *frame.Request) error {
 	form, err := c.Form()
 	if err != nil {
 		return err
@@ -275,7 +275,7 @@ func (r *room) update(c *frame.Request) error {
 
 // changed applies the settings of a form to an entity, unless it has changed since the form was shown. It
 // returns the status of the response. It does not hold the lock while the response is written.
-func (r *room) changed(c *frame.Request, form url.Values) (v entityForm, e browse.Entity, status int, err error) {
+func (r *section) changed(c *frame.Request, form url.Values) (v entityForm, e browse.Entity, status int, err error) {
 	r.changing.Lock() // check and change atomically
 	defer r.changing.Unlock()
 	if e, err = r.at(c, form.Get("at")); err != nil {
@@ -364,7 +364,7 @@ func saved(c *frame.Request, v entityForm, e browse.Entity, status int, note str
 	return c.Redirect(address("/entity", "at", e.Path))
 }
 
-func (r *room) confirmDrop(c *frame.Request, e browse.Entity) error {
+func (r *section) confirmDrop(c *frame.Request, e browse.Entity) error {
 	count := messages(e)
 	hint := c.Text("queues.drop.hint")
 	if e.Kind == browse.Topic && e.Subscriptions > 0 {
@@ -387,7 +387,7 @@ func (v confirmation) askDrop(c *frame.Request, text, hint, path, name string) e
 	return v.ask(c, c.Text("queues.drop.title", name))
 }
 
-func (r *room) drop(c *frame.Request, _ url.Values, e browse.Entity) error {
+func (r *section) drop(c *frame.Request, _ url.Values, e browse.Entity) error {
 	to := Path
 	if e.Topic != "" {
 		to = address("/entity", "at", e.Topic)

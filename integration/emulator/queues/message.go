@@ -48,7 +48,7 @@ func number(c *frame.Request, text string) (int64, error) {
 }
 
 // messageOf returns the message of an entity that a request is about.
-func (r *room) messageOf(c *frame.Request, path string) (browse.Message, error) {
+func (r *section) messageOf(c *frame.Request, path string) (browse.Message, error) {
 	n, err := number(c, c.Query("n"))
 	if err != nil {
 		return browse.Message{}, err
@@ -57,7 +57,7 @@ func (r *room) messageOf(c *frame.Request, path string) (browse.Message, error) 
 	return m, problem(c, err)
 }
 
-func (r *room) message(c *frame.Request, e browse.Entity) error {
+func (r *section) message(c *frame.Request, e browse.Entity) error {
 	m, err := r.messageOf(c, e.Path)
 	if err != nil {
 		return err
@@ -144,7 +144,7 @@ func system(c *frame.Request, m browse.Message) []systemProperty {
 }
 
 // download sends a body as it is, to be kept and never shown.
-func (r *room) download(c *frame.Request, e browse.Entity) error {
+func (r *section) download(c *frame.Request, e browse.Entity) error {
 	m, err := r.messageOf(c, e.Path)
 	if err != nil {
 		return err
@@ -181,7 +181,7 @@ func selection(c *frame.Request) (selected, error) {
 }
 
 // remove deletes one message.
-func (r *room) remove(c *frame.Request) error {
+func (r *section) remove(c *frame.Request) error {
 	s, err := selection(c)
 	if err != nil {
 		return err
@@ -193,8 +193,8 @@ func (r *room) remove(c *frame.Request) error {
 // maxReason is how long the reason of a dead letter and its description may be.
 const maxReason = 4096
 
-// bury makes a dead letter of one message.
-func (r *room) bury(c *frame.Request) error {
+// deadLetter makes a dead letter of one message.
+func (r *section) deadLetter(c *frame.Request) error {
 	s, err := selection(c)
 	if err != nil {
 		return err
@@ -203,11 +203,11 @@ func (r *room) bury(c *frame.Request) error {
 	if len(reason) > maxReason || len(description) > maxReason {
 		return frame.Problem{Status: http.StatusUnprocessableEntity, Text: c.Text("queues.bury.long", maxReason)}
 	}
-	err = r.bus().Bury(s.path, s.n, reason, description)
+	err = r.bus().DeadLetter(s.path, s.n, reason, description)
 	return done(c, err, c.Text("queues.buried", s.n), address("/entity", "at", s.path, "part", string(browse.Dead)))
 }
 
-func (r *room) purge(c *frame.Request) error {
+func (r *section) purge(c *frame.Request) error {
 	form, err := c.Form()
 	if err != nil {
 		return err
@@ -220,7 +220,7 @@ func (r *room) purge(c *frame.Request) error {
 }
 
 // edit shows a dead letter to be resubmitted with changes, or asks about all of them or those that were marked.
-func (r *room) edit(c *frame.Request, e browse.Entity) error {
+func (r *section) edit(c *frame.Request, e browse.Entity) error {
 	if c.Query("n") == "" || c.Query("marked") != "" {
 		return r.confirm(c, e, verbResubmit)
 	}
@@ -234,7 +234,7 @@ func (r *room) edit(c *frame.Request, e browse.Entity) error {
 }
 
 // resubmit resubmits dead letters: one unchanged, one edited, or all.
-func (r *room) resubmit(c *frame.Request) error {
+func (r *section) resubmit(c *frame.Request) error {
 	form, err := c.Form()
 	if err != nil {
 		return err

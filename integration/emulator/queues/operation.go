@@ -143,7 +143,7 @@ const patience = 700 * time.Millisecond
 
 // start starts an operation. If it ends soon, the page of its messages shows the result; otherwise a page shows
 // the progress.
-func (r *room) start(
+func (r *section) start(
 	c *frame.Request, verb string, b browse.Batch, do func(ctx context.Context, b browse.Batch) (browse.Tally, error),
 ) error {
 	e, err := r.at(c, b.Path)
@@ -189,7 +189,7 @@ func (r *room) start(
 func (o *operation) address() string { return address("/operation", "id", o.ID) }
 
 // operationOf returns the operation that a request is about.
-func (r *room) operationOf(c *frame.Request, id string) (*operation, error) {
+func (r *section) operationOf(c *frame.Request, id string) (*operation, error) {
 	r.operations.mu.Lock()
 	defer r.operations.mu.Unlock()
 	if o := r.operations.of[id]; o != nil {
@@ -201,7 +201,7 @@ func (r *room) operationOf(c *frame.Request, id string) (*operation, error) {
 }
 
 // operation shows how far one is.
-func (r *room) operation(c *frame.Request) error {
+func (r *section) operation(c *frame.Request) error {
 	o, err := r.operationOf(c, c.Query("id"))
 	if err != nil {
 		return err
@@ -210,7 +210,7 @@ func (r *room) operation(c *frame.Request) error {
 }
 
 // followOperation shows the progress live.
-func (r *room) followOperation(c *frame.Request) error {
+func (r *section) followOperation(c *frame.Request) error {
 	o, err := r.operationOf(c, c.Query("id"))
 	if err != nil {
 		return err
@@ -219,7 +219,7 @@ func (r *room) followOperation(c *frame.Request) error {
 }
 
 // stopOperation has one leave the rest alone.
-func (r *room) stopOperation(c *frame.Request) error {
+func (r *section) stopOperation(c *frame.Request) error {
 	form, err := c.Form()
 	if err != nil {
 		return err
@@ -292,7 +292,7 @@ func noneMarked(c *frame.Request) error {
 }
 
 // confirm asks before something is done with all messages of a part, or with those that were marked.
-func (r *room) confirm(c *frame.Request, e browse.Entity, verb string) error {
+func (r *section) confirm(c *frame.Request, e browse.Entity, verb string) error {
 	marked, err := picked(c, c.Request.URL.Query()["n"])
 	if err != nil {
 		return err
@@ -327,7 +327,7 @@ func (r *room) confirm(c *frame.Request, e browse.Entity, verb string) error {
 // markedTitles are the titles of operations on selected messages, where those on all have another title.
 var markedTitles = map[string]string{verbPurge: "queues.letters.delete.title"}
 
-func (r *room) confirmPurge(c *frame.Request, e browse.Entity) error {
+func (r *section) confirmPurge(c *frame.Request, e browse.Entity) error {
 	return r.confirm(c, e, verbPurge)
 }
 

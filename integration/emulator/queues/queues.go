@@ -26,7 +26,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 )
 
-// Path is where the room is.
+// Path is where the section is.
 const Path = frame.Root + "/queues"
 
 // Config configures the console.
@@ -96,7 +96,7 @@ func (p page) show(c *frame.Request, status int, title string, data any) error {
 	return c.Show(shown)
 }
 
-type room struct {
+type section struct {
 	bus     func() Bus
 	storage func() Storage
 	connect Connect
@@ -105,9 +105,9 @@ type room struct {
 	changing   sync.Mutex // of settings and rules
 }
 
-// Room returns the part of the console.
-func Room(cfg Config) frame.Room {
-	r := &room{bus: cfg.Bus, storage: cfg.Storage, connect: cfg.Connect, operations: operations{of: map[string]*operation{}}}
+// Section returns the part of the console.
+func Section(cfg Config) frame.Section {
+	r := &section{bus: cfg.Bus, storage: cfg.Storage, connect: cfg.Connect, operations: operations{of: map[string]*operation{}}}
 	files, err := fs.Sub(assets, "assets")
 	if err != nil {
 		panic(err) // it is embedded
@@ -143,7 +143,7 @@ func Room(cfg Config) frame.Room {
 			ask("/send", asked(r.entityOf, r.newDraft)), change("/send", posted(r.entityOf, r.send)),
 			ask("/resubmit", asked(r.entityOf, r.edit)), change("/resubmit", r.resubmit),
 			ask("/purge", asked(r.entityOf, r.confirmPurge)), change("/purge", r.purge),
-			change("/delete", r.remove), change("/bury", r.bury),
+			change("/delete", r.remove), change("/bury", r.deadLetter),
 			ask("/operation", r.operation), lasting(ask("/operation/events", r.followOperation)),
 			change("/operation/stop", r.stopOperation),
 			read("/sessions", r.sessions), live("/sessions/events", r.followSessions),
@@ -170,12 +170,12 @@ func Room(cfg Config) frame.Room {
 			form("/storage/drop", asked(r.queueOf, r.confirmDropStore), r.dropStore),
 		)
 	}
-	return frame.Room{Name: "queues", Path: Path, Key: "q", Right: auth.Read, Routes: routes, Assets: files}
+	return frame.Section{Name: "queues", Path: Path, Key: "q", Right: auth.Read, Routes: routes, Assets: files}
 }
 
-// Alone returns the room for a console without other rooms: / redirects to it.
-func Alone(cfg Config) frame.Room {
-	alone := Room(cfg)
+// Alone returns the section for a console without other sections: / redirects to it.
+func Alone(cfg Config) frame.Section {
+	alone := Section(cfg)
 	alone.Routes = append(alone.Routes, frame.Route{
 		Method: http.MethodGet, Path: "/{$}", Right: auth.Open, Do: func(c *frame.Request) error { return c.Redirect(Path) },
 	})
@@ -278,7 +278,7 @@ func (p page) follow(c *frame.Request, look func() (data any, parts []string, er
 	}
 }
 
-// address puts a query behind a path of the room. Empty values are left out.
+// address puts a query behind a path of the section. Empty values are left out.
 func address(path string, pairs ...string) string {
 	q := url.Values{}
 	for pair := range slices.Chunk(pairs, 2) {
@@ -305,7 +305,7 @@ type Bus interface { //nolint:interfacebloat // all methods of a namespace
 	Message(path string, part browse.Part, sequence int64) (browse.Message, error)
 	Send(path string, d browse.Draft) error
 	Delete(path string, part browse.Part, sequence int64) error
-	Bury(path string, sequence int64, reason, description string) error
+	DeadLetter(path string, sequence int64, reason, description string) error
 	Purge(ctx context.Context, b browse.Batch) (browse.Tally, error)
 	Resubmit(path string, part browse.Part, sequence int64, edited *browse.Draft, toTopic bool) error
 	ResubmitAll(ctx context.Context, b browse.Batch) (browse.Tally, error)

@@ -41,7 +41,7 @@ type ruleSet struct {
 }
 
 // subscriptions are those that a page of rules is about: one, or all of a topic.
-func (r *room) subscriptions(e browse.Entity) []browse.Entity {
+func (r *section) subscriptions(e browse.Entity) []browse.Entity {
 	if e.Kind == browse.Subscription {
 		return []browse.Entity{e}
 	}
@@ -55,7 +55,7 @@ func (r *room) subscriptions(e browse.Entity) []browse.Entity {
 }
 
 // rulesOf is a page of rules without a test.
-func (r *room) rulesOf(c *frame.Request, e browse.Entity) *rulesView {
+func (r *section) rulesOf(c *frame.Request, e browse.Entity) *rulesView {
 	v := &rulesView{Entity: e, At: e.Path, Draft: emptyDraft(e).padded(), MayManage: c.May(auth.Administer, "")}
 	v.Draft.Test = true
 	for _, s := range r.subscriptions(e) {
@@ -96,7 +96,7 @@ func (v *rulesView) try(ask func(path string) ([]browse.Trial, error)) error {
 	return nil
 }
 
-func (r *room) rules(c *frame.Request, e browse.Entity) error {
+func (r *section) rules(c *frame.Request, e browse.Entity) error {
 	if e.Kind == browse.Queue {
 		return frame.Problem{
 			Status: http.StatusNotFound, Text: c.Text("queues.rules.queue", e.Path), Hint: c.Text("queues.rules.queue.hint"),
@@ -124,7 +124,7 @@ func (r *room) rules(c *frame.Request, e browse.Entity) error {
 }
 
 // try applies the rules to the typed message.
-func (r *room) try(c *frame.Request, form url.Values, e browse.Entity) error {
+func (r *section) try(c *frame.Request, form url.Values, e browse.Entity) error {
 	v := r.rulesOf(c, e)
 	d, wrong := readDraft(c, form)
 	v.Draft = v.Draft.refilled(form).padded()
@@ -143,7 +143,7 @@ func (r *room) try(c *frame.Request, form url.Values, e browse.Entity) error {
 	return r.showRules(c, v, status)
 }
 
-func (r *room) showRules(c *frame.Request, v *rulesView, status int) error {
+func (r *section) showRules(c *frame.Request, v *rulesView, status int) error {
 	return rulesPage.show(c, status, c.Text("queues.rules.title", titled(v.Entity.Path)), v)
 }
 
@@ -173,7 +173,7 @@ type ruleForm struct {
 
 // Crumbs leads back from the form.
 func (v ruleForm) Crumbs() [][2]string {
-	return append(crumbs(v.Entity), [2]string{v.Back, words.Say("queues.rules")})
+	return append(crumbs(v.Entity), [2]string{v.Back, words.Text("queues.rules")})
 }
 
 // TypesWith returns the possible types of a property, including own.
@@ -220,7 +220,7 @@ func showRule(c *frame.Request, v ruleForm, status int) error {
 }
 
 // ruleOf returns a rule of a subscription by its name.
-func (r *room) ruleOf(e browse.Entity, name string) (browse.Rule, error) {
+func (r *section) ruleOf(e browse.Entity, name string) (browse.Rule, error) {
 	rules, err := r.bus().Rules(e.Path)
 	if err != nil {
 		return browse.Rule{}, err
@@ -233,7 +233,7 @@ func (r *room) ruleOf(e browse.Entity, name string) (browse.Rule, error) {
 	return browse.Rule{}, errMissing
 }
 
-func (r *room) editRule(c *frame.Request, e browse.Entity) error {
+func (r *section) editRule(c *frame.Request, e browse.Entity) error {
 	name := c.Query("name")
 	if name == "" {
 		return showRule(c, ruleFormOf(e, browse.Rule{Kind: filterSQL}, true), http.StatusOK)
@@ -303,7 +303,7 @@ func readRule(c *frame.Request, form url.Values, wrong map[string]string) browse
 	return rule
 }
 
-func (r *room) putRule(c *frame.Request, form url.Values, e browse.Entity) error {
+func (r *section) putRule(c *frame.Request, form url.Values, e browse.Entity) error {
 	wrong := map[string]string{}
 	rule := readRule(c, form, wrong)
 	v, status := r.ruled(c, e, rule, form, wrong)
@@ -316,7 +316,7 @@ func (r *room) putRule(c *frame.Request, form url.Values, e browse.Entity) error
 
 // ruled puts a rule into a subscription, unless it has changed since its form was shown. It returns the status
 // of the response. It does not hold the lock while the response is written.
-func (r *room) ruled(
+func (r *section) ruled(
 	c *frame.Request, e browse.Entity, rule browse.Rule, form url.Values, wrong map[string]string,
 ) (v ruleForm, status int) {
 	fresh := form.Get("replace") == ""
@@ -343,7 +343,7 @@ func (r *room) ruled(
 	return v, http.StatusUnprocessableEntity
 }
 
-func (r *room) deleteRule(c *frame.Request) error {
+func (r *section) deleteRule(c *frame.Request) error {
 	form, err := c.Form()
 	if err != nil {
 		return err
@@ -352,7 +352,7 @@ func (r *room) deleteRule(c *frame.Request) error {
 	return done(c, r.bus().DeleteRule(path, name), c.Text("queues.rule.deleted", name), address("/rules", "at", path))
 }
 
-func (r *room) confirmRule(c *frame.Request, e browse.Entity) error {
+func (r *section) confirmRule(c *frame.Request, e browse.Entity) error {
 	rule, err := r.ruleOf(e, c.Query("name"))
 	if err != nil {
 		return problem(c, err)

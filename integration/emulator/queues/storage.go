@@ -19,7 +19,7 @@ const poisonSuffix = "-poison"
 func isPoison(name string) bool { return strings.HasSuffix(name, poisonSuffix) }
 
 // related returns the existing queues that belong to one: where the messages of a poison queue come from, or its poison queue.
-func (r *room) related(q storagequeue.QueueStatus) (origin, poison string) {
+func (r *section) related(q storagequeue.QueueStatus) (origin, poison string) {
 	name, ok := strings.CutSuffix(q.Name, poisonSuffix)
 	if !ok {
 		name += poisonSuffix
@@ -70,7 +70,7 @@ func rowOf(m storagequeue.Message) letterRow {
 }
 
 // queueOf returns the storage queue that a request is about.
-func (r *room) queueOf(c *frame.Request, named func(string) string) (storagequeue.QueueStatus, error) {
+func (r *section) queueOf(c *frame.Request, named func(string) string) (storagequeue.QueueStatus, error) {
 	account, name := named("account"), named("queue")
 	q, err := r.storage().Queue(account, name)
 	if missing(err) {
@@ -83,7 +83,7 @@ func (r *room) queueOf(c *frame.Request, named func(string) string) (storagequeu
 }
 
 // storeView looks at a storage queue, and at a page of its messages.
-func (r *room) storeView(c *frame.Request) (*storeView, error) {
+func (r *section) storeView(c *frame.Request) (*storeView, error) {
 	v, err := r.storeOutside(c)
 	if err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func (r *room) storeView(c *frame.Request) (*storeView, error) {
 }
 
 // storeOutside looks at a storage queue, and at none of its messages.
-func (r *room) storeOutside(c *frame.Request) (*storeView, error) {
+func (r *section) storeOutside(c *frame.Request) (*storeView, error) {
 	q, err := r.queueOf(c, c.Query)
 	if err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func (r *room) storeOutside(c *frame.Request) (*storeView, error) {
 }
 
 // peekLetters looks at the messages that are asked for.
-func (r *room) peekLetters(c *frame.Request, v *storeView) error {
+func (r *section) peekLetters(c *frame.Request, v *storeView) error {
 	q := v.Queue
 	page, next, err := r.storage().Messages(q.Account, q.Name, v.From, perPage, v.Search)
 	if err != nil {
@@ -122,7 +122,7 @@ func (r *room) peekLetters(c *frame.Request, v *storeView) error {
 	return nil
 }
 
-func (r *room) store(c *frame.Request) error {
+func (r *section) store(c *frame.Request) error {
 	v, err := r.storeView(c)
 	if err != nil {
 		return err
@@ -131,7 +131,7 @@ func (r *room) store(c *frame.Request) error {
 }
 
 // followStore keeps counts and the first messages up to date.
-func (r *room) followStore(c *frame.Request) error {
+func (r *section) followStore(c *frame.Request) error {
 	return storagePage.follow(c, func() (any, []string, error) {
 		v, err := r.storeOutside(c)
 		if err != nil || !v.First { // as for an entity
@@ -150,12 +150,12 @@ type letterView struct {
 	MayChange bool
 }
 
-func (r *room) letterOf(c *frame.Request, q storagequeue.QueueStatus) (storagequeue.Message, error) {
+func (r *section) letterOf(c *frame.Request, q storagequeue.QueueStatus) (storagequeue.Message, error) {
 	m, err := r.storage().Message(q.Account, q.Name, c.Query("id"))
 	return m, problem(c, err)
 }
 
-func (r *room) letter(c *frame.Request, q storagequeue.QueueStatus) error {
+func (r *section) letter(c *frame.Request, q storagequeue.QueueStatus) error {
 	m, err := r.letterOf(c, q)
 	if err != nil {
 		return err
@@ -185,7 +185,7 @@ func showLetter(text, view string) shownBody {
 	return s
 }
 
-func (r *room) downloadLetter(c *frame.Request, q storagequeue.QueueStatus) error {
+func (r *section) downloadLetter(c *frame.Request, q storagequeue.QueueStatus) error {
 	m, err := r.letterOf(c, q)
 	if err != nil {
 		return err
@@ -202,7 +202,7 @@ type putView struct {
 	Wrong       map[string]string
 }
 
-func (r *room) newLetter(c *frame.Request, q storagequeue.QueueStatus) error {
+func (r *section) newLetter(c *frame.Request, q storagequeue.QueueStatus) error {
 	return showPut(c, putView{Queue: q, Encode: true, TTL: "7d"}, http.StatusOK)
 }
 
@@ -213,7 +213,7 @@ func showPut(c *frame.Request, v putView, status int) error {
 	return putPage.show(c, status, c.Text("queues.put.title", v.Queue.Name), v)
 }
 
-func (r *room) put(c *frame.Request, form url.Values, q storagequeue.QueueStatus) error {
+func (r *section) put(c *frame.Request, form url.Values, q storagequeue.QueueStatus) error {
 	v := putView{
 		Queue: q, Text: lines(form.Get("text")), Encode: form.Get("encode") != "", Hidden: form.Get("hidden"), TTL: form.Get("ttl"),
 		Wrong: map[string]string{},
@@ -254,7 +254,7 @@ func storeAddress(q storagequeue.QueueStatus) string {
 	return address("/storage", "account", q.Account, "queue", q.Name)
 }
 
-func (r *room) confirmClear(c *frame.Request, q storagequeue.QueueStatus) error {
+func (r *section) confirmClear(c *frame.Request, q storagequeue.QueueStatus) error {
 	v := confirmQueue(q)
 	v.Text, v.Hint, v.Action = many(c, "queues.clear", q.Messages, q.Name), c.Text("queues.clear.hint"), Path+"/storage/clear"
 	v.Button, v.Danger, v.Count = many(c, "queues.purge.button", q.Messages), true, int64(q.Messages)
@@ -264,7 +264,7 @@ func (r *room) confirmClear(c *frame.Request, q storagequeue.QueueStatus) error 
 	return v.ask(c, c.Text("queues.purge.title", q.Name))
 }
 
-func (r *room) clear(c *frame.Request, _ url.Values, q storagequeue.QueueStatus) error {
+func (r *section) clear(c *frame.Request, _ url.Values, q storagequeue.QueueStatus) error {
 	n, err := r.storage().Clear(q.Account, q.Name)
 	return done(c, err, many(c, "queues.purged", n), storeAddress(q))
 }
@@ -280,11 +280,11 @@ func showStoreForm(c *frame.Request, v storeForm, status int) error {
 	return newStorePage.show(c, status, c.Text("queues.new.title.storage"), v)
 }
 
-func (r *room) newStore(c *frame.Request) error {
+func (r *section) newStore(c *frame.Request) error {
 	return showStoreForm(c, storeForm{Accounts: r.storage().Accounts()}, http.StatusOK)
 }
 
-func (r *room) createStore(c *frame.Request) error {
+func (r *section) createStore(c *frame.Request) error {
 	form, err := c.Form()
 	if err != nil {
 		return err
@@ -298,12 +298,12 @@ func (r *room) createStore(c *frame.Request) error {
 	return c.Redirect(storeAddress(storagequeue.QueueStatus{Account: v.Account, Name: v.Name}))
 }
 
-func (r *room) confirmDropStore(c *frame.Request, q storagequeue.QueueStatus) error {
+func (r *section) confirmDropStore(c *frame.Request, q storagequeue.QueueStatus) error {
 	text := many(c, "queues.drop.queue", q.Messages, q.Name)
 	return confirmQueue(q).askDrop(c, text, c.Text("queues.drop.hint"), "/storage/drop", q.Name)
 }
 
-func (r *room) dropStore(c *frame.Request) error {
+func (r *section) dropStore(c *frame.Request) error {
 	form, err := c.Form()
 	if err != nil {
 		return err

@@ -12,11 +12,11 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/control"
 )
 
-// call performs an operation.
-type call func(ctx context.Context, s *control.Service, r *Request) (Answer, error)
+// handler performs an operation.
+type handler func(ctx context.Context, s *control.Service, r *Request) (Answer, error)
 
 // calls perform the operations, by ID.
-var calls = map[string]call{
+var calls = map[string]handler{
 	"listCollections":   listCollections,
 	"putCollection":     putCollection,
 	"patchCollection":   patchCollection,
@@ -190,7 +190,7 @@ func patchCollection(ctx context.Context, s *control.Service, r *Request) (Answe
 	return collection(s.PatchCollection(ctx, r.Key.Collection, r.Body))
 }
 
-func turnCollection(to scheduler.State) call {
+func turnCollection(to scheduler.State) handler {
 	return func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 		return collection(s.SetCollectionState(ctx, r.Key.Collection, to))
 	}

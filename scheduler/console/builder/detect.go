@@ -26,7 +26,7 @@ func (r *reading) takePasted() {
 	}
 	values, ok := Detect(text)
 	if !ok {
-		r.wrong("paste", words.Say("builder.paste.unknown", document.Cut(text, maxQuoted)))
+		r.wrong("paste", words.Text("builder.paste.unknown", document.Cut(text, maxQuoted)))
 		return
 	}
 	for _, name := range []string{"paste", "was.dialect"} {

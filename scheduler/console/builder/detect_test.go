@@ -114,7 +114,7 @@ func TestHashesNeedAName(t *testing.T) {
 		if err != nil || len(o.Runs) == 0 {
 			t.Fatal(o, err)
 		}
-		if told := slices.Contains(o.Notes, words.Say("builder.nameless")); told != test.told {
+		if told := slices.Contains(o.Notes, words.Text("builder.nameless")); told != test.told {
 			t.Errorf("%+v: %q", test, o.Notes)
 		}
 	}

@@ -9,6 +9,6 @@
 // language. If a recurrence corresponds to a plain choice, the form shows the choice; otherwise it shows the language.
 // Unchanged fields keep their original text.
 //
-// While the user types, the script requests a preview from [Room]: a summary in English, the next runs, the year ahead,
+// While the user types, the script requests a preview from [Section]: a summary in English, the next runs, the year ahead,
 // possible mistakes, and problems next to their fields.
 package builder

@@ -120,7 +120,7 @@ func (d field) IsMoment() bool { return strings.HasSuffix(d.Name, "Time") }
 // Help returns the text below the field; "" for none.
 func (d field) Help() string {
 	if key := d.Label + ".hint"; d.group == groupMore && words.Has(key) {
-		return words.Say(key)
+		return words.Text(key)
 	}
 	return ""
 }
@@ -372,7 +372,7 @@ func (f Form) Place(path string) string {
 }
 
 // Label returns the label of the field that shows a problem.
-func (f Form) Label(path string) string { return words.Say(fieldOf(f.Place(path)).Label) }
+func (f Form) Label(path string) string { return words.Text(fieldOf(f.Place(path)).Label) }
 
 // Files are the templates "builder", which takes a [Form], and "outlook", which takes an [Outlook] or nil:
 //
@@ -398,14 +398,14 @@ const Path = frame.Root + "/preview"
 
 var page = frame.Templates(Files, "*.html")
 
-type room struct {
+type section struct {
 	service *control.Service
 }
 
-// Room answers previews of builders. It has no menu entry.
-func Room(s *control.Service) frame.Room {
-	r := room{s}
-	return frame.Room{Name: "builder", Right: auth.Known, Assets: assets, Routes: []frame.Route{
+// Section answers previews of builders. It has no menu entry.
+func Section(s *control.Service) frame.Section {
+	r := section{s}
+	return frame.Section{Name: "builder", Right: auth.Known, Assets: assets, Routes: []frame.Route{
 		{Method: http.MethodPost, Path: Path, Right: auth.Known, Do: r.preview},
 	}}
 }
@@ -425,7 +425,7 @@ type wrongs struct {
 }
 
 // preview answers with the preview of the fields.
-func (r room) preview(c *frame.Request) error {
+func (r section) preview(c *frame.Request) error {
 	values, err := c.ShortForm()
 	if err != nil {
 		return err

@@ -45,7 +45,7 @@ type run struct {
 func (s *Schedule) Look(ctx context.Context, p control.Previewer, name string, browser *time.Location) (*Outlook, error) {
 	o := &Outlook{Expression: s.Expression()}
 	if s.OnRequest && len(s.Problems) == 0 {
-		o.English = words.Say("builder.asked.english")
+		o.English = words.Text("builder.asked.english")
 		return o, nil
 	}
 	members := map[string]any{"name": name}
@@ -107,11 +107,11 @@ func (s *Schedule) Invalid(problems document.Problems) (others document.Problems
 func (s *Schedule) warnings(name string) []string {
 	if name == "" && s.Form.When() == choiceCron && s.Form.text("cron.dialect") == string(spec.Dsari) &&
 		isHashed.MatchString(s.Form.text("recurrence.cron")) {
-		return []string{words.Say("builder.nameless")}
+		return []string{words.Text("builder.nameless")}
 	}
 	if s.Form.When() == choiceMonthly && s.Form.Or("plain.on", "day") == "day" {
 		if day := s.Form.text("plain.day"); day == "29" || day == "30" || day == "31" {
-			return []string{words.Say("builder.short-months", day)}
+			return []string{words.Text("builder.short-months", day)}
 		}
 	}
 	return nil
@@ -153,9 +153,9 @@ func (o *Outlook) fill(found *control.Outlook, browser *time.Location) {
 		}
 		if _, offset := local.Zone(); offset != before {
 			if d := time.Duration(offset-before) * time.Second; d > 0 {
-				one.Change = words.Say("builder.forward", short(d))
+				one.Change = words.Text("builder.forward", short(d))
 			} else {
-				one.Change = words.Say("builder.back", short(-d))
+				one.Change = words.Text("builder.back", short(-d))
 			}
 			before = offset
 		}
@@ -261,7 +261,7 @@ func newYear(o *control.Outlook) *year {
 		}
 	}
 	for _, h := range heats {
-		y.Legend = append(y.Legend, level{h.heat, words.Say("builder.heat." + strconv.Itoa(h.heat))})
+		y.Legend = append(y.Legend, level{h.heat, words.Text("builder.heat." + strconv.Itoa(h.heat))})
 	}
 	total, busiest, most := 0, 0, time.Time{}
 	for i, runs := range o.Days {
@@ -278,9 +278,9 @@ func newYear(o *control.Outlook) *year {
 		y.Days = append(y.Days, d)
 		y.month(date, i, runs)
 	}
-	y.Text = words.Say("builder.year.none")
+	y.Text = words.Text("builder.year.none")
 	if total > 0 {
-		y.Text = words.Say("builder.year.text", words.Count("builder.runs", total), o.From.Format("2 January 2006"),
+		y.Text = words.Text("builder.year.text", words.Count("builder.runs", total), o.From.Format("2 January 2006"),
 			words.Count("builder.runs", busiest), most.Format("2 January 2006"))
 	}
 	return y

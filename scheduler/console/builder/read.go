@@ -140,12 +140,12 @@ func (r *reading) recurrence() *recurrence {
 	case choiceAzure:
 		rec = r.azure()
 	case choiceCron:
-		rec = &recurrence{Cron: r.required("recurrence.cron", words.Say("builder.cron.missing")), Dialect: r.dialect("cron", spec.Obsidian)}
+		rec = &recurrence{Cron: r.required("recurrence.cron", words.Text("builder.cron.missing")), Dialect: r.dialect("cron", spec.Obsidian)}
 		if strings.HasPrefix(strings.ToLower(rec.Cron), "@recur") {
 			rec.Anchor = r.text("was.anchor")
 		}
 	case choiceRRule:
-		text := strings.ReplaceAll(r.required("recurrence.rrule", words.Say("builder.rrule.missing")), "\r", "")
+		text := strings.ReplaceAll(r.required("recurrence.rrule", words.Text("builder.rrule.missing")), "\r", "")
 		rec = &recurrence{RRule: text, Dialect: r.dialect("rrule", spec.RFC5545)}
 	default:
 		rec = r.plain()
@@ -216,7 +216,7 @@ func (r *reading) weekDays(field string) []string {
 func (r *reading) number(field, text string, least int) int {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < least {
-		r.wrong(field, words.Say("builder.number", document.Cut(text, maxQuoted), least))
+		r.wrong(field, words.Text("builder.number", document.Cut(text, maxQuoted), least))
 		return least
 	}
 	return n
@@ -236,7 +236,7 @@ func (r *reading) numbers(field string) []int {
 	for _, one := range parts(r.text(field)) {
 		n, err := strconv.Atoi(one)
 		if err != nil {
-			r.wrong(field, words.Say("builder.numbers", document.Cut(one, maxQuoted)))
+			r.wrong(field, words.Text("builder.numbers", document.Cut(one, maxQuoted)))
 			return nil
 		}
 		list = append(list, n)
@@ -256,7 +256,7 @@ func (r *reading) occurrences(field string) []occurrence {
 		if len(given) > 1 {
 			n, err := strconv.Atoi(given[1])
 			if err != nil || len(given) > 2 {
-				r.wrong(field, words.Say("builder.occurrence", document.Cut(strings.TrimSpace(one), maxQuoted)))
+				r.wrong(field, words.Text("builder.occurrence", document.Cut(strings.TrimSpace(one), maxQuoted)))
 				return nil
 			}
 			o.Occurrence = n
@@ -337,7 +337,7 @@ func (r *reading) weekly() string {
 		}
 	}
 	if len(chosen) == 0 {
-		r.wrong("plain.days", words.Say("builder.days.missing"))
+		r.wrong("plain.days", words.Text("builder.days.missing"))
 		return "*"
 	}
 	if len(chosen) == len(weekdays) {
@@ -387,7 +387,7 @@ func (r *reading) day(field string) int {
 	text := r.Or(field, "1")
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > 31 {
-		r.wrong(field, words.Say("builder.day", document.Cut(text, maxQuoted)))
+		r.wrong(field, words.Text("builder.day", document.Cut(text, maxQuoted)))
 		return 1
 	}
 	return n
@@ -403,7 +403,7 @@ func (r *reading) times() []clock {
 	for _, one := range parts(text) {
 		c, ok := readClock(one)
 		if !ok {
-			r.wrong("plain.times", words.Say("builder.time", document.Cut(one, maxQuoted)))
+			r.wrong("plain.times", words.Text("builder.time", document.Cut(one, maxQuoted)))
 			return []clock{{}}
 		}
 		list = append(list, c)
@@ -412,10 +412,10 @@ func (r *reading) times() []clock {
 	list = slices.Compact(list)
 	switch {
 	case len(list) == 0:
-		r.wrong("plain.times", words.Say("builder.time.missing"))
+		r.wrong("plain.times", words.Text("builder.time.missing"))
 		return []clock{{}}
 	case len(list) > maxTimes:
-		r.wrong("plain.times", words.Say("builder.times.many", maxTimes))
+		r.wrong("plain.times", words.Text("builder.times.many", maxTimes))
 		return list[:maxTimes]
 	}
 	return list

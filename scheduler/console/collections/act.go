@@ -13,7 +13,7 @@ import (
 )
 
 // held returns the service with the condition that the collection has not changed since it was shown.
-func (r room) held(etag string) (*control.Service, error) {
+func (r section) held(etag string) (*control.Service, error) {
 	if etag == "" {
 		return r.service, nil
 	}
@@ -22,7 +22,7 @@ func (r room) held(etag string) (*control.Service, error) {
 }
 
 // create creates a collection without settings and redirects to its page.
-func (r room) create(c *frame.Request) error {
+func (r section) create(c *frame.Request) error {
 	form, err := c.ShortForm()
 	if err != nil {
 		return err
@@ -48,7 +48,7 @@ func (r room) create(c *frame.Request) error {
 }
 
 // save replaces the settings. It shows the form again if they are invalid.
-func (r room) save(c *frame.Request) error {
+func (r section) save(c *frame.Request) error {
 	values, err := c.ShortForm()
 	if err != nil {
 		return err
@@ -91,10 +91,10 @@ func (r room) save(c *frame.Request) error {
 	return c.Redirect(path(name(c)))
 }
 
-func (r room) enable(c *frame.Request) error  { return r.turn(c, scheduler.Enabled) }
-func (r room) disable(c *frame.Request) error { return r.turn(c, scheduler.Disabled) }
+func (r section) enable(c *frame.Request) error  { return r.turn(c, scheduler.Enabled) }
+func (r section) disable(c *frame.Request) error { return r.turn(c, scheduler.Disabled) }
 
-func (r room) turn(c *frame.Request, state scheduler.State) error {
+func (r section) turn(c *frame.Request, state scheduler.State) error {
 	if _, err := r.service.SetCollectionState(c.Lasting(), name(c), state); err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (r room) turn(c *frame.Request, state scheduler.State) error {
 }
 
 // confirmDelete asks for confirmation to delete the collection and its jobs.
-func (r room) confirmDelete(c *frame.Request) error {
+func (r section) confirmDelete(c *frame.Request) error {
 	s, err := r.sheetOf(c)
 	if err != nil {
 		return err
@@ -116,7 +116,7 @@ func (r room) confirmDelete(c *frame.Request) error {
 }
 
 // remove deletes the collection. It deletes one with jobs only if the user has confirmed that, too.
-func (r room) remove(c *frame.Request) error {
+func (r section) remove(c *frame.Request) error {
 	form, err := c.ShortForm()
 	if err != nil {
 		return err

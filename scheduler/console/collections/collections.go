@@ -25,21 +25,21 @@ var page = frame.Templates(files, "*.html")
 // root is the path of the list.
 const root = frame.Root + "/collections"
 
-type room struct {
+type section struct {
 	service *control.Service
 }
 
 // path returns the path of a collection's page.
 func path(name string) string { return root + "/" + url.PathEscape(name) }
 
-// Room returns the pages.
-func Room(s *control.Service) frame.Room {
-	r := room{s}
+// Section returns the pages.
+func Section(s *control.Service) frame.Section {
+	r := section{s}
 	const one = root + "/{c}"
 	route := func(method, path string, right auth.Right, do func(*frame.Request) error) frame.Route {
 		return frame.Route{Method: method, Path: path, Right: right, Do: do}
 	}
-	return frame.Room{Name: "collections", Path: root, Key: "k", Right: auth.ReadAny, Assets: assets, Routes: []frame.Route{
+	return frame.Section{Name: "collections", Path: root, Key: "k", Right: auth.ReadAny, Assets: assets, Routes: []frame.Route{
 		route(http.MethodGet, root, auth.ReadAny, r.list),
 		route(http.MethodPost, root, auth.Known, r.create), // it checks the right on the collection in the form
 		route(http.MethodGet, one, auth.Read, r.show),
@@ -93,7 +93,7 @@ type stateCount struct {
 var shownStates = []scheduler.State{scheduler.Enabled, scheduler.Disabled, scheduler.Completed, scheduler.Faulted}
 
 // count counts the jobs of a collection, in total or by state; nil while the index is incomplete.
-func (r room) count(c *frame.Request, name string, byState bool) (*counts, error) {
+func (r section) count(c *frame.Request, name string, byState bool) (*counts, error) {
 	number := func(state scheduler.State) (*control.Browsed, error) {
 		return r.service.Browse(c.Context(), scheduler.JobQuery{Collections: []string{name}, State: state}, "", false, 1)
 	}
@@ -123,9 +123,9 @@ func (r room) count(c *frame.Request, name string, byState bool) (*counts, error
 const mostCounted = 200
 
 // list answers with the collections that the caller may see.
-func (r room) list(c *frame.Request) error { return r.listWith(c, http.StatusOK, "", nil) }
+func (r section) list(c *frame.Request) error { return r.listWith(c, http.StatusOK, "", nil) }
 
-func (r room) listWith(c *frame.Request, status int, typed string, wrong *frame.Problem) error {
+func (r section) listWith(c *frame.Request, status int, typed string, wrong *frame.Problem) error {
 	all, err := r.service.Collections(c.Context())
 	if err != nil {
 		return err
@@ -187,10 +187,10 @@ type collectionPage struct {
 // auditFew limits the shown changes.
 const auditFew = 5
 
-func (r room) show(c *frame.Request) error { return r.showWith(c, http.StatusOK, nil, nil) }
+func (r section) show(c *frame.Request) error { return r.showWith(c, http.StatusOK, nil, nil) }
 
 // showWith answers with the page. After a problem, it has the submitted form.
-func (r room) showWith(c *frame.Request, status int, typed *form, wrong *frame.Problem) error {
+func (r section) showWith(c *frame.Request, status int, typed *form, wrong *frame.Problem) error {
 	s, err := r.sheetOf(c)
 	if err != nil {
 		return err
@@ -204,7 +204,7 @@ func (r room) showWith(c *frame.Request, status int, typed *form, wrong *frame.P
 	return c.Show(p)
 }
 
-func (r room) sheetOf(c *frame.Request) (*collectionPage, error) {
+func (r section) sheetOf(c *frame.Request) (*collectionPage, error) {
 	one, err := r.service.Collection(c.Context(), name(c))
 	if err != nil {
 		return nil, err

@@ -50,7 +50,7 @@ func TestLife(t *testing.T) {
 	stale := form.Get("etag")
 	for name, value := range map[string]string{
 		"plan": "Standard", "maxJobs": "007", "interval": "+5", "frequency": "minute", "minRetry": "PT20S",
-		"targets": words.Say("collections.targets.example") + "\n\"*\": {rate: {limit: 10}}",
+		"targets": words.Text("collections.targets.example") + "\n\"*\": {rate: {limit: 10}}",
 	} {
 		form.Set(name, value)
 	}

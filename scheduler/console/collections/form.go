@@ -107,7 +107,7 @@ func (f form) over(ctx context.Context, c *scheduler.Collection) ([]byte, error)
 	}
 	set(f.Frequency, oftenPath, document.ObjectValue(often...))
 	if f.Interval != "" && f.Frequency == "" {
-		return nil, scheduler.Invalid(oftenPath, words.Say("collections.unit.missing"))
+		return nil, scheduler.Invalid(oftenPath, words.Text("collections.unit.missing"))
 	}
 	set(f.MinRetry, minRetryPath, document.StringValue(f.MinRetry))
 	if f.Targets == "" {

@@ -1,3 +1,3 @@
 // Package consoletest runs a scheduler with its console on a dedicated NATS server, for the tests of the console's
-// rooms.
+// sections.
 package consoletest

@@ -9,7 +9,7 @@ import (
 )
 
 // Has checks that a page has texts, also across line ends, and does not have those after an exclamation mark.
-func (w *World) Has(page string, texts ...string) {
+func (w *Harness) Has(page string, texts ...string) {
 	w.T.Helper()
 	line := strings.Join(strings.Fields(page), " ")
 	for _, text := range texts {
@@ -21,7 +21,7 @@ func (w *World) Has(page string, texts ...string) {
 }
 
 // HasNone checks that a page has none of some texts.
-func (w *World) HasNone(page string, texts ...string) {
+func (w *Harness) HasNone(page string, texts ...string) {
 	w.T.Helper()
 	for _, text := range texts {
 		w.Has(page, "!"+text)
@@ -29,7 +29,7 @@ func (w *World) HasNone(page string, texts ...string) {
 }
 
 // Wants checks the status of an answer, and that it has texts.
-func (w *World) Wants(status int, r Reply, texts ...string) {
+func (w *Harness) Wants(status int, r Reply, texts ...string) {
 	w.T.Helper()
 	if r.Status != status {
 		w.T.Errorf("the status is %d, want %d: %.3000s", r.Status, status, r.Body)
@@ -44,13 +44,13 @@ type Event struct{ Name, ID, Data string }
 type Stream struct {
 	Close func()
 
-	world *World
+	world *Harness
 	lines *bufio.Scanner
 	late  *time.Timer
 }
 
 // Follow requests a live answer. Headers are "Name: value".
-func (w *World) Follow(path string, headers ...string) *Stream {
+func (w *Harness) Follow(path string, headers ...string) *Stream {
 	w.T.Helper()
 	ctx, cancel := context.WithCancel(w.T.Context())
 	w.T.Cleanup(cancel)

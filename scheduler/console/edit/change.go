@@ -28,8 +28,8 @@ const (
 type editing struct {
 	fields
 
-	room room
-	call *frame.Request
+	section section
+	call    *frame.Request
 
 	Key  scheduler.Key
 	Path string // of the job's page
@@ -54,13 +54,13 @@ type editing struct {
 	valid bool           // mine is a valid document
 }
 
-func (r room) editing(c *frame.Request) *editing {
+func (r section) editing(c *frame.Request) *editing {
 	k := scheduler.Key{Collection: c.Request.PathValue("c"), Job: c.Request.PathValue("j")}
-	return &editing{room: r, call: c, Key: k, Path: frame.JobPath(k)}
+	return &editing{section: r, call: c, Key: k, Path: frame.JobPath(k)}
 }
 
 // open shows the editor with the current job.
-func (r room) open(c *frame.Request) error {
+func (r section) open(c *frame.Request) error {
 	e := r.editing(c)
 	if err := e.load(); err != nil {
 		return err
@@ -71,7 +71,7 @@ func (r room) open(c *frame.Request) error {
 }
 
 // change performs the action of a button.
-func (r room) change(c *frame.Request) error {
+func (r section) change(c *frame.Request) error {
 	values, err := c.ShortForm()
 	if err != nil {
 		return err
@@ -88,7 +88,7 @@ func (e *editing) BaseJSON() string { return e.base.String() }
 
 // FromJSON returns the source of the fields, without secrets; "" if it is the base.
 func (e *editing) FromJSON() string {
-	from := jobform.Without(e.from, e.room.form().SecretsIn(e.from))
+	from := jobform.Without(e.from, e.section.form().SecretsIn(e.from))
 	if from.Equal(e.base) {
 		return ""
 	}
@@ -106,7 +106,7 @@ func (e *editing) StoredJSON() string {
 
 // load reads the current job.
 func (e *editing) load() error {
-	v, err := e.room.service.Get(e.call.Context(), e.Key)
+	v, err := e.section.service.Get(e.call.Context(), e.Key)
 	if err != nil {
 		return err
 	}
@@ -159,20 +159,20 @@ func (e *editing) begin(from document.Value) {
 		return
 	}
 	e.As = asForm
-	e.fill(e.room, e.input(nil), builder.Fields(from.JSON()))
+	e.fill(e.section, e.input(nil), builder.Fields(from.JSON()))
 	e.typed = e.Reading.Typed
 }
 
 // input returns the input of the fields.
 func (e *editing) input(values url.Values) jobform.Input {
 	return jobform.Input{
-		Document: e.from, Stored: e.Stored, Values: values, Except: builder.Members(), Secrets: e.room.secrets(e.call),
+		Document: e.from, Stored: e.Stored, Values: values, Except: builder.Members(), Secrets: e.section.secrets(e.call),
 	}
 }
 
 // readForm parses the submitted fields.
 func (e *editing) readForm(values url.Values) {
-	e.mine = e.submitted(e.room, e.input(values), builder.Read(builder.Fields(e.from.JSON()).Sent()))
+	e.mine = e.submitted(e.section, e.input(values), builder.Read(builder.Fields(e.from.JSON()).Sent()))
 	e.typed, e.valid = e.Reading.Typed, e.usable()
 	e.checkLists()
 }
@@ -199,8 +199,8 @@ func outer(path string) string {
 	return path[:max(strings.LastIndexByte(path, '.'), 0)]
 }
 
-// seal identifies a reviewed change: another change has another seal. It reveals no secrets.
-func (e *editing) seal(patch document.Value) string {
+// reviewHash identifies a reviewed change: another change has another seal. It reveals no secrets.
+func (e *editing) reviewHash(patch document.Value) string {
 	sum := sha256.Sum256([]byte(e.ETag + "\n" + jobform.Replaced(patch, e.typed, masked).String()))
 	return hex.EncodeToString(sum[:])
 }
@@ -247,7 +247,7 @@ func (e *editing) patcher() (*control.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.room.service.If(when), nil
+	return e.section.service.If(when), nil
 }
 
 // save saves the change if it is the reviewed one.
@@ -256,7 +256,7 @@ func (e *editing) save() error {
 	if !e.valid {
 		return e.failed(nil)
 	}
-	if e.Reviewed != e.seal(patch) && (changed || e.Reviewed != "") {
+	if e.Reviewed != e.reviewHash(patch) && (changed || e.Reviewed != "") {
 		e.Notes = append(e.Notes, e.call.Text("edit.reviewed.other"))
 		return e.review()
 	}
@@ -335,7 +335,7 @@ func (e *editing) show(status int) error {
 	if e.As == asForm {
 		s := builder.Read(e.Schedule.Form.Sent())
 		// an error recurs at the next change of the schedule
-		e.Outlook, _ = s.Look(e.call.Context(), e.room.service.Previewer, e.Key.Job, e.call.Zone())
+		e.Outlook, _ = s.Look(e.call.Context(), e.section.service.Previewer, e.Key.Job, e.call.Zone())
 	}
 	e.Wrong = e.wrongs()
 	p := &frame.Page{

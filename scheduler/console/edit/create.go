@@ -46,7 +46,7 @@ func (s *creating) Folded(id string) bool {
 }
 
 // input returns the input of the job's form.
-func (r room) input(c *frame.Request, s *creating) (jobform.Input, error) {
+func (r section) input(c *frame.Request, s *creating) (jobform.Input, error) {
 	in := jobform.Input{New: true, Tries: true, Except: builder.Members(), Secrets: r.secrets(c)}
 	names, err := c.Collections(r.service, auth.Operate)
 	in.Collections, s.Collections = names, names
@@ -54,7 +54,7 @@ func (r room) input(c *frame.Request, s *creating) (jobform.Input, error) {
 }
 
 // begin shows the form of a template or of a copied job.
-func (r room) begin(c *frame.Request) error {
+func (r section) begin(c *frame.Request) error {
 	s := &creating{}
 	in, err := r.input(c, s)
 	if err != nil {
@@ -73,7 +73,7 @@ func (r room) begin(c *frame.Request) error {
 	return r.showNew(c, s, http.StatusOK)
 }
 
-func (r room) showNew(c *frame.Request, s *creating, status int) error {
+func (r section) showNew(c *frame.Request, s *creating, status int) error {
 	p := &frame.Page{
 		Status: status, Title: c.Text("newjob.title"), Template: newPage, Data: s,
 		Scripts: []string{builder.Script, "jobform/jobform.js", "edit/send.js", "edit/newjob.js"},
@@ -102,7 +102,7 @@ func begins(f *jobform.Field) {
 	}
 	f.Default = fresh
 	if len(f.Choices) > 0 && f.Choices[0].Value == "" {
-		f.Choices[0].Text = words.Say("jobform.default", fresh)
+		f.Choices[0].Text = words.Text("jobform.default", fresh)
 	}
 }
 
@@ -113,7 +113,7 @@ type draft struct {
 }
 
 // read parses the submitted form.
-func (r room) read(in jobform.Input, values url.Values, s *creating) *draft {
+func (r section) read(in jobform.Input, values url.Values, s *creating) *draft {
 	in.Values, in.Document = values, document.ObjectValue()
 	v := s.submitted(r, in, builder.Schedule{})
 	name, _ := v.Member("name")
@@ -128,8 +128,8 @@ type beginning struct {
 	Current          bool
 }
 
-// beginnings are the templates, with the action types that they need. The first one is the default.
-var beginnings = []struct{ name, kind, document string }{
+// jobTemplates are the templates, with the action types that they need. The first one is the default.
+var jobTemplates = []struct{ name, kind, document string }{
 	{"http", "http", `{"action": {"type": "http", "request": {"method": "POST", "headers": {"Content-Type": "application/json"}}}}`},
 	{"servicebus", "serviceBusQueue", `{"action": {"type": "serviceBusQueue", "serviceBusQueueMessage": {"message": "",
 		"authentication": {"type": "sharedAccessKey", "sasKeyName": "RootManageSharedAccessKey"}}}}`},
@@ -138,7 +138,7 @@ var beginnings = []struct{ name, kind, document string }{
 }
 
 // beginning returns the document of the requested template, and lists the templates.
-func (r room) beginning(c *frame.Request, s *creating) (document.Value, error) {
+func (r section) beginning(c *frame.Request, s *creating) (document.Value, error) {
 	if from := c.Query("from"); from != "" {
 		return r.copyOf(c, s, from)
 	}
@@ -147,7 +147,7 @@ func (r room) beginning(c *frame.Request, s *creating) (document.Value, error) {
 	for _, kind := range r.service.ActionTypes() {
 		known[strings.ToLower(kind)] = true
 	}
-	for _, b := range beginnings {
+	for _, b := range jobTemplates {
 		if !known[strings.ToLower(b.kind)] {
 			continue
 		}
@@ -155,7 +155,7 @@ func (r room) beginning(c *frame.Request, s *creating) (document.Value, error) {
 			name = b.name
 		}
 		to := frame.Address(NewPath, nil, "template", b.name, "collection", c.Query("collection"))
-		s.Beginnings = append(s.Beginnings, beginning{b.name, words.Say("newjob.from." + b.name), to, b.name == name})
+		s.Beginnings = append(s.Beginnings, beginning{b.name, words.Text("newjob.from." + b.name), to, b.name == name})
 		if b.name == name {
 			v, err := document.Parse([]byte(b.document))
 			if err != nil {
@@ -174,7 +174,7 @@ func (r room) beginning(c *frame.Request, s *creating) (document.Value, error) {
 }
 
 // copyOf returns the document of a job as a template. It has no secrets and no name.
-func (r room) copyOf(c *frame.Request, s *creating, from string) (document.Value, error) {
+func (r section) copyOf(c *frame.Request, s *creating, from string) (document.Value, error) {
 	collection, job, _ := strings.Cut(from, "/")
 	if err := auth.Check(c.Context(), auth.Read, collection); err != nil {
 		return document.Value{}, err
@@ -221,7 +221,7 @@ type exported struct {
 }
 
 // take performs the action of a button.
-func (r room) take(c *frame.Request) error {
+func (r section) take(c *frame.Request) error {
 	values, err := c.ShortForm()
 	if err != nil {
 		return err
@@ -266,7 +266,7 @@ func (r room) take(c *frame.Request) error {
 }
 
 // answer shows the form with the result of the action.
-func (r room) answer(c *frame.Request, s *creating, t *draft, status int) (err error) {
+func (r section) answer(c *frame.Request, s *creating, t *draft, status int) (err error) {
 	if s.Outlook, err = s.Schedule.Look(c.Context(), r.service.Previewer, t.key.Job, c.Zone()); err != nil {
 		return err
 	}
@@ -274,15 +274,15 @@ func (r room) answer(c *frame.Request, s *creating, t *draft, status int) (err e
 	return r.showNew(c, s, status)
 }
 
-// nameless replaces a missing name, so that the rest of the job can be checked.
-const nameless = "job-without-a-name"
+// placeholderName replaces a missing name, so that the rest of the job can be checked.
+const placeholderName = "job-without-a-name"
 
 // put creates the job, or checks it in a dry run. It returns no job and no error if the form has problems.
-func (r room) put(c *frame.Request, t *draft, s *creating, dry bool) (*v1.Job, error) {
+func (r section) put(c *frame.Request, t *draft, s *creating, dry bool) (*v1.Job, error) {
 	k := t.key
 	if problems := missing(k); problems != nil {
 		s.place(problems)
-		k = scheduler.Key{Collection: cmp.Or(k.Collection, scheduler.DefaultCollection), Job: nameless}
+		k = scheduler.Key{Collection: cmp.Or(k.Collection, scheduler.DefaultCollection), Job: placeholderName}
 	}
 	if err := auth.Check(c.Context(), auth.Operate, k.Collection); err != nil {
 		return nil, err
@@ -316,7 +316,7 @@ func missing(k scheduler.Key) document.Problems {
 }
 
 // refused assigns an error to fields, and returns the status of the answer.
-func (r room) refused(c *frame.Request, err error, t *draft, s *creating) int {
+func (r section) refused(c *frame.Request, err error, t *draft, s *creating) int {
 	p := c.Describe(err)
 	switch {
 	case errors.Is(err, scheduler.ErrInvalid):
@@ -333,7 +333,7 @@ func (r room) refused(c *frame.Request, err error, t *draft, s *creating) int {
 }
 
 // saved redirects to the created job.
-func (r room) saved(c *frame.Request, v *v1.Job) error {
+func (r section) saved(c *frame.Request, v *v1.Job) error {
 	k := v.Job.Key
 	notes := []string{c.Text("newjob.saved", k)}
 	for _, w := range v.Warnings {

@@ -34,7 +34,7 @@ func templates(name string) frame.Set {
 	return frame.Templates(files, name, "wrong.html").With(jobform.Files, "*.html").With(builder.Files, "*.html")
 }
 
-// The paths of the room. [NewPath] has the parameters template (one of [beginnings]), from (the job to copy, as
+// The paths of the section. [NewPath] has the parameters template (one of [jobTemplates]), from (the job to copy, as
 // collection/job) and collection.
 const (
 	NewPath     = root + "/new"
@@ -43,18 +43,18 @@ const (
 	membersPath = frame.Root + "/members"
 )
 
-type room struct {
+type section struct {
 	service *control.Service
 	form    func() *jobform.Form
 	members func() ([]byte, error)
 }
 
-// Room returns the pages. They have no menu entry; the list of jobs and the page of a job link to them.
-func Room(s *control.Service) frame.Room {
-	r := room{service: s}
+// Section returns the pages. They have no menu entry; the list of jobs and the page of a job link to them.
+func Section(s *control.Service) frame.Section {
+	r := section{service: s}
 	r.form = sync.OnceValue(func() *jobform.Form { return jobform.New(s.JobShape()) })
 	r.members = sync.OnceValues(func() ([]byte, error) { return json.Marshal(schema.Tree("job", s.JobShape())) })
-	return frame.Room{Name: "edit", Right: auth.Known, Assets: assets, Routes: []frame.Route{
+	return frame.Section{Name: "edit", Right: auth.Known, Assets: assets, Routes: []frame.Route{
 		{Method: http.MethodGet, Path: NewPath, Right: auth.OperateAny, Do: r.begin},
 		{Method: http.MethodPost, Path: NewPath, Right: auth.OperateAny, Do: r.take},
 		{Method: http.MethodGet, Path: changePath, Right: auth.Operate, Do: r.open},
@@ -64,7 +64,7 @@ func Room(s *control.Service) frame.Room {
 }
 
 // showMembers answers with the fields of a job, for completion.
-func (r room) showMembers(c *frame.Request) error {
+func (r section) showMembers(c *frame.Request) error {
 	data, err := r.members()
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func (r room) showMembers(c *frame.Request) error {
 }
 
 // secrets returns the names of shared secrets if the caller may see them. Others type the names.
-func (r room) secrets(c *frame.Request) (names []string) {
+func (r section) secrets(c *frame.Request) (names []string) {
 	if !c.May(auth.Administer, "") {
 		return nil
 	}
@@ -100,13 +100,13 @@ type fields struct {
 }
 
 // fill shows a document: Document of the input, and its schedule.
-func (f *fields) fill(r room, in jobform.Input, schedule builder.Form) {
+func (f *fields) fill(r section, in jobform.Input, schedule builder.Form) {
 	f.Reading, f.Schedule = r.form().Read(in), builder.Schedule{Form: schedule}
 }
 
 // submitted reads the submitted values of the input. It returns the document with the fields of the schedule that differ
 // from before.
-func (f *fields) submitted(r room, in jobform.Input, before builder.Schedule) document.Value {
+func (f *fields) submitted(r section, in jobform.Input, before builder.Schedule) document.Value {
 	f.Reading, f.Schedule = r.form().Read(in), builder.Read(in.Values)
 	v := f.Reading.Document
 	for _, name := range builder.Members() {

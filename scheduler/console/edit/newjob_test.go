@@ -31,7 +31,7 @@ func fields(tb testing.TB, page string) url.Values {
 }
 
 // filled is the form of a new job, filled in.
-func filled(tb testing.TB, w *consoletest.World, changes ...string) url.Values {
+func filled(tb testing.TB, w *consoletest.Harness, changes ...string) url.Values {
 	tb.Helper()
 	form := fields(tb, w.Get(edit.NewPath))
 	form.Set("name", "report")

@@ -16,7 +16,7 @@ func TestRedact(t *testing.T) {
 	all := builtin.New(builtin.Config{})
 	defer all.Close()
 	form := jobform.New(scheduler.JobShape(all).Flat("properties"))
-	e := &editing{room: room{form: func() *jobform.Form { return form }}}
+	e := &editing{section: section{form: func() *jobform.Form { return form }}}
 	const typed = "typed-secret-4711"
 	for _, authentication := range []string{
 		"{type: Basic, username: me, password: " + typed + "}",

@@ -73,7 +73,7 @@ func (e *editing) review() error {
 	if err != nil {
 		return e.failed(err)
 	}
-	r := &review{Unchanged: v.Result == v1.Unchanged, Warnings: v.Warnings, Seal: e.seal(patch)}
+	r := &review{Unchanged: v.Result == v1.Unchanged, Warnings: v.Warnings, Seal: e.reviewHash(patch)}
 	if d := v.DryRun; d != nil {
 		r.Notes = d.Notes
 		r.Before, r.After = d.Before, d.NextRuns
@@ -267,11 +267,11 @@ func (e *editing) showConflict() error {
 // theirs merges the typed document with the current job. The page keeps the job as it was opened until all choices are
 // made.
 func (e *editing) theirs(all string, picked func(path string) string) (merged document.Value, err error) {
-	now := e.room.editing(e.call)
+	now := e.section.editing(e.call)
 	if err := now.load(); err != nil {
 		return merged, err
 	}
-	m := &merging{picked: picked, all: all, secrets: e.room.form().SecretsIn(e.mine)}
+	m := &merging{picked: picked, all: all, secrets: e.section.form().SecretsIn(e.mine)}
 	result := m.merge("", at{e.base, true}, at{now.base, true}, at{e.mine, true})
 	e.Conflict = &conflict{ETag: now.ETag, Choices: m.choices}
 	for i := range m.choices {
@@ -313,7 +313,7 @@ func (e *editing) merge(all string) error {
 	if e.ETag != seen {
 		return e.showConflict()
 	}
-	typed := e.room.form().SecretsIn(merged)
+	typed := e.section.form().SecretsIn(merged)
 	e.begin(merged)
 	e.typed = typed
 	e.checkLists()

@@ -105,7 +105,7 @@ func TestSecretsInLists(t *testing.T) {
 }
 
 // inList checks what is stored of listed.
-func inList(t *testing.T, w *consoletest.World, key, text string, secrets ...string) {
+func inList(t *testing.T, w *consoletest.Harness, key, text string, secrets ...string) {
 	t.Helper()
 	now := job(t, w, key)
 	if !strings.Contains(now.String(), text) {

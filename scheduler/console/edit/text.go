@@ -60,7 +60,7 @@ func (e *editing) writeYAML(v document.Value) {
 	for _, path := range e.Stored {
 		b.WriteString("# " + e.call.Text("edit.yaml.stored", path) + "\n")
 	}
-	secrets := e.room.form().SecretsIn(v)
+	secrets := e.section.form().SecretsIn(v)
 	for _, path := range secrets {
 		b.WriteString("# " + e.call.Text("edit.yaml.typed", path) + "\n")
 	}
@@ -84,12 +84,12 @@ func (e *editing) readYAML(typed string) {
 	}
 	if err != nil {
 		t.refuse(err)
-		t.Text, t.Redacted = redact(t.Text, e.room.form().IsSecret)
+		t.Text, t.Redacted = redact(t.Text, e.section.form().IsSecret)
 		return
 	}
 	t.file, t.parsed = file, true
 	v := file.Documents[0]
-	secrets := e.room.form().SecretsIn(v)
+	secrets := e.section.form().SecretsIn(v)
 	e.redact(v, secrets)
 	for _, m := range v.Members() {
 		if strings.EqualFold(m.Name, "properties") && m.Value.Kind() == document.KindObject {
@@ -105,7 +105,7 @@ func (e *editing) readYAML(typed string) {
 		}
 	}
 	e.mine = without(v, ownMembers...)
-	e.typed = e.room.form().SecretsIn(e.mine)
+	e.typed = e.section.form().SecretsIn(e.mine)
 	e.checkLists()
 }
 
@@ -164,7 +164,7 @@ func (e *editing) redact(v document.Value, secrets []string) {
 		return
 	}
 	t := &e.Text
-	redacted, _ := redact(t.Text, e.room.form().IsSecret)
+	redacted, _ := redact(t.Text, e.section.form().IsSecret)
 	if holds(redacted, texts) || !sameBut(redacted, v, secrets) {
 		empty := document.ObjectValue(document.Member{Name: "secretRef", Value: document.StringValue("")})
 		redacted = string(jobform.Replaced(v, secrets, empty).YAML())

@@ -24,10 +24,10 @@ const mainAction = "action"
 
 // try executes one attempt of a typed action and returns the target's answer. It stores nothing. It returns no answer
 // and no error if the form has problems; problems of the schedule are ignored.
-func (r room) try(c *frame.Request, t *draft, s *creating, path string) (*trial, error) {
+func (r section) try(c *frame.Request, t *draft, s *creating, path string) (*trial, error) {
 	k := t.key
 	if missing(k) != nil { // a test run needs no name
-		k = scheduler.Key{Collection: cmp.Or(k.Collection, scheduler.DefaultCollection), Job: nameless}
+		k = scheduler.Key{Collection: cmp.Or(k.Collection, scheduler.DefaultCollection), Job: placeholderName}
 	}
 	if err := auth.Check(c.Context(), auth.Operate, k.Collection); err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func pasted(text string) (properties document.Value, name string, ok bool) {
 
 // takePasted shows the form of a pasted job, with its problems. The name and collection that were typed or selected
 // before stay.
-func (r room) takePasted(c *frame.Request, s *creating, in jobform.Input, before *draft, doc document.Value, name string) error {
+func (r section) takePasted(c *frame.Request, s *creating, in jobform.Input, before *draft, doc document.Value, name string) error {
 	s.Pasted = true
 	doc = without(doc, envelopeFields...)
 	t := &draft{key: before.key, doc: doc}
@@ -128,7 +128,7 @@ func (r room) takePasted(c *frame.Request, s *creating, in jobform.Input, before
 	status := http.StatusOK
 	checked := *t
 	if checked.key.Job == "" { // the user has not typed it yet
-		checked.key = scheduler.Key{Collection: t.key.Collection, Job: nameless}
+		checked.key = scheduler.Key{Collection: t.key.Collection, Job: placeholderName}
 	}
 	if _, err := r.put(c, &checked, s, true); err != nil {
 		status = r.refused(c, err, &checked, s)

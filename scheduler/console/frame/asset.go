@@ -19,7 +19,7 @@ import (
 //go:embed assets
 var ownAssets embed.FS
 
-// assets are the scripts and styles of all rooms, by room/name. Their URLs contain a hash of their content, so browsers
+// assets are the scripts and styles of all sections, by section/name. Their URLs contain a hash of their content, so browsers
 // cache them forever.
 type assets map[string]*asset
 
@@ -30,26 +30,26 @@ type asset struct {
 	smaller []byte // compressed with gzip
 }
 
-// gather reads the assets of the rooms.
+// gather reads the assets of the sections.
 func (f *Frame) gather() assets {
 	all := assets{}
-	add := func(room string, files fs.FS) {
+	add := func(section string, files fs.FS) {
 		err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
 			}
 			data, err := fs.ReadFile(files, name)
-			all[room+"/"+path.Base(name)] = newAsset(name, data)
+			all[section+"/"+path.Base(name)] = newAsset(name, data)
 			return err
 		})
 		if err != nil {
-			panic(fmt.Sprintf("console: assets of %s: %v", room, err))
+			panic(fmt.Sprintf("console: assets of %s: %v", section, err))
 		}
 	}
 	add("frame", ownAssets)
-	for _, room := range f.cfg.Rooms {
-		if room.Assets != nil {
-			add(room.Name, room.Assets)
+	for _, section := range f.cfg.Sections {
+		if section.Assets != nil {
+			add(section.Name, section.Assets)
 		}
 	}
 	known.Store(all)

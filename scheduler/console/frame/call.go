@@ -24,10 +24,10 @@ type Request struct {
 	// Who is the caller, as in [auth.From] of the request's context; nil on open routes.
 	Who *auth.Principal
 
-	frame *Frame
-	room  string
-	token bool // the caller signed in with a cookie
-	lasts bool // the route is live
+	frame   *Frame
+	section string
+	token   bool // the caller signed in with a cookie
+	lasts   bool // the route is live
 
 	streams bool // the live answer has begun
 }
@@ -47,7 +47,7 @@ func (c *Request) Context() context.Context { return c.Request.Context() }
 func (c *Request) Lasting() context.Context { return context.WithoutCancel(c.Context()) }
 
 // Text returns a text of the catalogue.
-func (c *Request) Text(key string, args ...any) string { return words.Say(key, args...) }
+func (c *Request) Text(key string, args ...any) string { return words.Text(key, args...) }
 
 // May reports whether the caller has a right on a collection; "" stands for objects without a collection.
 func (c *Request) May(right auth.Right, collection string) bool {
@@ -197,7 +197,7 @@ func (f *Frame) answer(route placed) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		begin := time.Now()
 		out := &guard.Recorder{ResponseWriter: w}
-		c := &Request{Request: r, Writer: out, frame: f, room: route.room}
+		c := &Request{Request: r, Writer: out, frame: f, section: route.section}
 		defer func() { //nolint:contextcheck // a call has the request's
 			out.Recovered(c.Context(), recover(), f.log, c.Request, c.fail)
 			if !c.streams && route.Path != "" {

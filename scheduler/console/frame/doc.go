@@ -1,7 +1,7 @@
 // Package frame is the common part of all pages of the console: access control, the layout, scripts and styles, and
-// live updates. Each [Room] of the console is a separate package, which provides routes and templates.
+// live updates. Each [Section] of the console is a separate package, which provides routes and templates.
 //
-//	request ──► host, origin ──► route ──► caller, right ──► room ──► Call.Show: page in the layout
+//	request ──► host, origin ──► route ──► caller, right ──► section ──► Call.Show: page in the layout
 //	                                                              └─► Call.Live: event stream
 //
 // Guarantees:

@@ -27,10 +27,10 @@ func JobPath(k scheduler.Key) string {
 	return Root + "/jobs/" + url.PathEscape(k.Collection) + "/" + url.PathEscape(k.Job)
 }
 
-// Config configures a console. Rooms are required.
+// Config configures a console. Sections are required.
 type Config struct {
-	// Rooms are its parts, in the order of the menu.
-	Rooms []Room
+	// Sections are its parts, in the order of the menu.
+	Sections []Section
 
 	// Identify authenticates the caller. The error is a [*auth.Unknown] for an unknown caller, or one of the store.
 	// Default: no authentication, full access.
@@ -64,12 +64,12 @@ type Config struct {
 	Version string
 }
 
-// A Room is a part of the console.
-type Room struct {
+// A Section is a part of the console.
+type Section struct {
 	// Name is the folder of its assets and identifies its menu entry.
 	Name string
 
-	// Path is the target of the menu entry, and Key the letter that opens it after "g". Without a path, the room has no
+	// Path is the target of the menu entry, and Key the letter that opens it after "g". Without a path, the section has no
 	// menu entry. The label is the text NAME.menu.
 	Path, Key string
 
@@ -82,7 +82,7 @@ type Room struct {
 	Assets fs.FS
 }
 
-// A Route is an operation of a room.
+// A Route is an operation of a section.
 type Route struct {
 	Method string
 	Path   string // a pattern of [http.ServeMux]; {c} is a collection
@@ -103,7 +103,7 @@ type Frame struct {
 	live   *throttle.Places
 }
 
-// New returns a console. It does no I/O. It panics if rooms conflict, which is a defect of the program.
+// New returns a console. It does no I/O. It panics if sections conflict, which is a defect of the program.
 func New(cfg Config) *Frame {
 	cfg.Version = cmp.Or(cfg.Version, "dev")
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
@@ -118,16 +118,16 @@ func New(cfg Config) *Frame {
 	}
 	f := &Frame{
 		cfg: cfg, log: cfg.Logger, mux: http.NewServeMux(), live: throttle.NewPlaces(cmp.Or(cfg.MaxLive, maxLive)),
-		guard: guard.Guard{Identify: cfg.Identify, Rate: cfg.Rate, Limited: words.Say("frame.rate"), Grants: true},
+		guard: guard.Guard{Identify: cfg.Identify, Rate: cfg.Rate, Limited: words.Text("frame.rate"), Grants: true},
 	}
 	f.assets = f.gather()
 	routes := f.own()
-	for _, room := range cfg.Rooms {
-		for _, route := range room.Routes {
+	for _, section := range cfg.Sections {
+		for _, route := range section.Routes {
 			if !route.Right.Valid() {
 				panic(fmt.Sprintf("console: %s %s asks for no right", route.Method, route.Path))
 			}
-			routes = append(routes, placed{Route: route, room: room.Name})
+			routes = append(routes, placed{Route: route, section: section.Name})
 		}
 	}
 	all := guard.Routes{}
@@ -171,12 +171,12 @@ func (f *Frame) nearby(r *http.Request) string {
 // maxLive is the default of Config.MaxLive.
 const maxLive = 256
 
-// placed is a route with its room.
+// placed is a route with its section.
 type placed struct {
 	Route
 
-	room  string
-	plain bool // no menu and no authentication: an invalid token would otherwise count once per asset
+	section string
+	plain   bool // no menu and no authentication: an invalid token would otherwise count once per asset
 }
 
 // ServeHTTP answers a request for / or a path below [Root].
@@ -223,7 +223,7 @@ func protect(h http.Header) {
 func Guarded[T any](c *Request, work func() (T, error)) (v T, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			c.frame.log.Error("work in the background panicked", "room", c.room, "err", p, "stack", string(debug.Stack()))
+			c.frame.log.Error("work in the background panicked", "section", c.section, "err", p, "stack", string(debug.Stack()))
 			err = fmt.Errorf("panic: %v", p)
 		}
 	}()

@@ -23,12 +23,12 @@ var pages = frame.Templates(fstest.MapFS{"page.html": {Data: []byte(
 	`{{define "main"}}<p>{{.}}</p><input value="{{.}}"><a href="{{.}}">x</a>{{end}}{{define "part"}}<i>{{.}}</i>{{end}}`,
 )}}, "page.html")
 
-// room has a page that shows what it is asked for, one for each error, and something that can be changed.
-func room(changed *int) frame.Room {
+// section has a page that shows what it is asked for, one for each error, and something that can be changed.
+func section(changed *int) frame.Section {
 	show := func(c *frame.Request) error {
 		return c.Show(&frame.Page{Title: "A page", Template: pages, Data: c.Query("text")})
 	}
-	return frame.Room{Name: "overview", Path: "/", Right: auth.ReadAny, Routes: []frame.Route{
+	return frame.Section{Name: "overview", Path: "/", Right: auth.ReadAny, Routes: []frame.Route{
 		{Method: http.MethodGet, Path: "/{$}", Right: auth.ReadAny, Do: show},
 		{Method: http.MethodGet, Path: "/console/jobs/{c}", Right: auth.Read, Do: show},
 		{Method: http.MethodPost, Path: "/console/jobs/{c}", Right: auth.Operate, Do: func(c *frame.Request) error {
@@ -70,11 +70,11 @@ func identify(r *http.Request) (*auth.Principal, error) {
 	return &auth.Principal{Name: token, Via: auth.ViaToken, Grants: []auth.Grant{grant}}, nil
 }
 
-// console is one with a room, and how often that was changed.
+// console is one with a section, and how often that was changed.
 func console() (*frame.Frame, *int) {
 	changed := new(int)
 	return frame.New(frame.Config{
-		Rooms: []frame.Room{room(changed)}, Identify: identify, AllowHost: func(host string) bool { return host == "here.example" },
+		Sections: []frame.Section{section(changed)}, Identify: identify, AllowHost: func(host string) bool { return host == "here.example" },
 		Ready: context.Context.Err, // it is, as long as it may look
 	}), changed
 }
@@ -321,7 +321,7 @@ func TestSecureCookies(t *testing.T) {
 // TestAssetsAskNobody has assets cost a browser whose token is not taken any more none of its guesses.
 func TestAssetsAskNobody(t *testing.T) {
 	asked := 0
-	f := frame.New(frame.Config{Rooms: []frame.Room{room(new(int))}, Identify: func(*http.Request) (*auth.Principal, error) {
+	f := frame.New(frame.Config{Sections: []frame.Section{section(new(int))}, Identify: func(*http.Request) (*auth.Principal, error) {
 		asked++
 		return nil, &auth.Unknown{Reason: "old"}
 	}})
@@ -334,7 +334,7 @@ func TestAssetsAskNobody(t *testing.T) {
 
 // TestUnlocked takes no tokens where nobody can be asked for one.
 func TestUnlocked(t *testing.T) {
-	f := frame.New(frame.Config{Rooms: []frame.Room{room(new(int))}, Unlocked: true})
+	f := frame.New(frame.Config{Sections: []frame.Section{section(new(int))}, Unlocked: true})
 	for _, method := range []string{"GET", "POST"} {
 		if r := ask(f, method, "/console/sign-in", "token=x"); r.Code != http.StatusNotFound || len(cookies(r)) != 0 {
 			t.Errorf("%s: %d, %v", method, r.Code, cookies(r))

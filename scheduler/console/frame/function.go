@@ -27,7 +27,7 @@ import (
 //	dict K V …        a map, for templates with several arguments
 //	bytes N           a size: 1.2 MB
 var functions = template.FuncMap{
-	"say": words.Say, "count": words.Count, "asset": known.address,
+	"say": words.Text, "count": words.Count, "asset": known.address,
 	"instant": Instant, "relative": Relative, "ago": Ago, "took": Took, "number": Number, "dict": dict, "bytes": Bytes,
 	"visible": Visible, "shown": Shown,
 }
@@ -52,7 +52,7 @@ func relative(t time.Time, text string) template.HTML {
 // element returns a time as an element with a text. The zero time is never.
 func element(t time.Time, attributes, text string) template.HTML {
 	if t.IsZero() {
-		return template.HTML(template.HTMLEscapeString(words.Say("frame.never"))) //nolint:gosec // it is escaped
+		return template.HTML(template.HTMLEscapeString(words.Text("frame.never"))) //nolint:gosec // it is escaped
 	}
 	return template.HTML(`<time datetime="` + t.UTC().Format(time.RFC3339Nano) + `" ` + attributes + `>` + //nolint:gosec // no markup
 		text + `</time>`)

@@ -24,7 +24,7 @@ import (
 // lasting is a console with live parts, of which there may be so many, and a page that may last; and its log.
 func lasting(t *testing.T, most int) (*httptest.Server, *lines) {
 	t.Helper()
-	room := frame.Room{Name: "overview", Right: auth.ReadAny, Routes: []frame.Route{
+	section := frame.Section{Name: "overview", Right: auth.ReadAny, Routes: []frame.Route{
 		{Method: http.MethodGet, Path: "/console/events", Right: auth.Known, Live: true, Do: func(c *frame.Request) error {
 			l := c.Live()
 			_ = l.Event("here", "", "")
@@ -58,7 +58,7 @@ func lasting(t *testing.T, most int) (*httptest.Server, *lines) {
 	}}
 	var log lines
 	f := frame.New(frame.Config{
-		Rooms: []frame.Room{room}, Identify: identify, MaxLive: most,
+		Sections: []frame.Section{section}, Identify: identify, MaxLive: most,
 		Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	s := httptest.NewUnstartedServer(f)
@@ -193,7 +193,7 @@ func TestRightsChange(t *testing.T) {
 			bubble.Test(t, func(t *testing.T) {
 				var ended, over time.Duration
 				began := time.Now()
-				room := frame.Room{Name: "overview", Right: auth.ReadAny, Routes: []frame.Route{
+				section := frame.Section{Name: "overview", Right: auth.ReadAny, Routes: []frame.Route{
 					{Method: http.MethodGet, Path: "/console/many", Right: auth.OperateAny, Do: func(c *frame.Request) error {
 						ctx, end := c.Background(auth.OperateAny)
 						defer end()
@@ -214,7 +214,7 @@ func TestRightsChange(t *testing.T) {
 						return nil
 					}},
 				}}
-				f := frame.New(frame.Config{Rooms: []frame.Room{room}, Identify: func(*http.Request) (*auth.Principal, error) {
+				f := frame.New(frame.Config{Sections: []frame.Section{section}, Identify: func(*http.Request) (*auth.Principal, error) {
 					if time.Since(began) > 10*time.Second {
 						return &auth.Principal{Name: "me", Grants: test.then}, test.err
 					}

@@ -121,9 +121,9 @@ func (c *Request) dress(p *Page) *shown {
 		s.Who = c.Who.String()
 	}
 	s.Open, s.Locks = c.open(), !c.frame.cfg.Unlocked
-	for _, room := range c.frame.cfg.Rooms {
-		if room.Path != "" && auth.May(c.Who, room.Right, "") {
-			s.Menu = append(s.Menu, entry{room.Path, c.Text(room.Name + ".menu"), room.Key, room.Name == c.room})
+	for _, section := range c.frame.cfg.Sections {
+		if section.Path != "" && auth.May(c.Who, section.Right, "") {
+			s.Menu = append(s.Menu, entry{section.Path, c.Text(section.Name + ".menu"), section.Key, section.Name == c.section})
 		}
 	}
 	return s
@@ -225,7 +225,7 @@ func (c *Request) fail(err error) {
 // heading returns the heading of an error page by status.
 func heading(status int) string {
 	if key := "frame.status." + strconv.Itoa(status); words.Has(key) {
-		return words.Say(key)
+		return words.Text(key)
 	}
 	return http.StatusText(status)
 }

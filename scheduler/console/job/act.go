@@ -40,7 +40,7 @@ func act(do func(c *frame.Request, k scheduler.Key, form url.Values) (said strin
 	}
 }
 
-func (r room) run(c *frame.Request, k scheduler.Key, form url.Values) (string, error) {
+func (r section) run(c *frame.Request, k scheduler.Key, form url.Values) (string, error) {
 	var body []byte
 	if data := form.Get("data"); strings.TrimSpace(data) != "" {
 		v, err := document.Parse([]byte(data))
@@ -53,18 +53,18 @@ func (r room) run(c *frame.Request, k scheduler.Key, form url.Values) (string, e
 	return c.Text("job.did.run"), err
 }
 
-func (r room) enable(c *frame.Request, k scheduler.Key, _ url.Values) (string, error) {
+func (r section) enable(c *frame.Request, k scheduler.Key, _ url.Values) (string, error) {
 	_, err := r.service.Enable(c.Lasting(), k)
 	return c.Text("job.did.enable"), err
 }
 
-func (r room) disable(c *frame.Request, k scheduler.Key, _ url.Values) (string, error) {
+func (r section) disable(c *frame.Request, k scheduler.Key, _ url.Values) (string, error) {
 	_, err := r.service.Disable(c.Lasting(), k)
 	return c.Text("job.did.disable"), err
 }
 
 // pause pauses the job until a time, from a button or typed.
-func (r room) pause(c *frame.Request, k scheduler.Key, form url.Values) (string, error) {
+func (r section) pause(c *frame.Request, k scheduler.Key, form url.Values) (string, error) {
 	v, err := r.service.Pause(c.Lasting(), k, cmp.Or(form.Get("until"), form.Get("at")))
 	if err != nil {
 		return "", err
@@ -73,18 +73,18 @@ func (r room) pause(c *frame.Request, k scheduler.Key, form url.Values) (string,
 }
 
 // resume ends a pause, by enabling the enabled job.
-func (r room) resume(c *frame.Request, k scheduler.Key, _ url.Values) (string, error) {
+func (r section) resume(c *frame.Request, k scheduler.Key, _ url.Values) (string, error) {
 	_, err := r.service.Enable(c.Lasting(), k)
 	return c.Text("job.did.resume"), err
 }
 
-func (r room) resubmit(c *frame.Request, k scheduler.Key, form url.Values) (string, error) {
+func (r section) resubmit(c *frame.Request, k scheduler.Key, form url.Values) (string, error) {
 	_, err := r.service.Resubmit(c.Lasting(), k, chosen(form).JSON())
 	return c.Text("job.did.resubmit"), err
 }
 
 // cancel cancels one active occurrence or all.
-func (r room) cancel(c *frame.Request, k scheduler.Key, form url.Values) (string, error) {
+func (r section) cancel(c *frame.Request, k scheduler.Key, form url.Values) (string, error) {
 	reason := document.StringValue(strings.TrimSpace(form.Get("reason")))
 	v, err := r.service.Cancel(c.Lasting(), k, chosen(form).With(reason, "reason").JSON())
 	if err != nil {
@@ -99,7 +99,7 @@ func chosen(form url.Values) document.Value {
 }
 
 // active returns the occurrences of a job that the user can cancel.
-func (r room) active(ctx context.Context, c *frame.Request, k scheduler.Key) ([]string, error) {
+func (r section) active(ctx context.Context, c *frame.Request, k scheduler.Key) ([]string, error) {
 	if !c.May(auth.Operate, k.Collection) {
 		return nil, nil
 	}
@@ -111,7 +111,7 @@ func (r room) active(ctx context.Context, c *frame.Request, k scheduler.Key) ([]
 }
 
 // confirmDelete asks for confirmation of a deletion if no script does.
-func (r room) confirmDelete(c *frame.Request) error {
+func (r section) confirmDelete(c *frame.Request) error {
 	k := key(c)
 	_, s, err := r.statusOf(c.Context(), c, k)
 	if err != nil {
@@ -121,7 +121,7 @@ func (r room) confirmDelete(c *frame.Request) error {
 }
 
 // remove deletes the job if it has not changed since it was shown.
-func (r room) remove(c *frame.Request) error {
+func (r section) remove(c *frame.Request) error {
 	form, err := c.Form()
 	if err != nil {
 		return err
@@ -156,7 +156,7 @@ const (
 //	gone                      the job was deleted
 //
 // A reconnecting browser sends the last id it received and is notified of later records.
-func (r room) events(c *frame.Request) error {
+func (r section) events(c *frame.Request) error {
 	k := key(c)
 	v, s, err := r.statusOf(c.Context(), c, k)
 	if errors.Is(err, scheduler.ErrNotFound) {
@@ -174,7 +174,7 @@ func (r room) events(c *frame.Request) error {
 	}
 	ctx, cancel := context.WithCancel(c.Context())
 	defer cancel()
-	f := &following{room: r, call: c, key: k, live: c.Live()}
+	f := &following{section: r, call: c, key: k, live: c.Live()}
 	ended := make(chan error, 1)
 	go func() {
 		ended <- r.service.Follow(ctx, control.HistoryQuery{Key: k}, control.Tail{
@@ -189,10 +189,10 @@ func (r room) events(c *frame.Request) error {
 
 // following is the state of an updated page.
 type following struct {
-	room room
-	call *frame.Request
-	key  scheduler.Key
-	live *frame.Live
+	section section
+	call    *frame.Request
+	key     scheduler.Key
+	live    *frame.Live
 
 	recorded atomic.Uint64 // sequence of the last received record
 	told     uint64        // sequence of the last announced record
@@ -233,7 +233,7 @@ func over(l *frame.Live, err error) error {
 
 // look sends the changed parts. last is the sequence of the last record.
 func (f *following) look(ctx context.Context, last uint64) error {
-	v, s, err := f.room.statusOf(ctx, f.call, f.key)
+	v, s, err := f.section.statusOf(ctx, f.call, f.key)
 	if err != nil {
 		return err
 	}
@@ -244,16 +244,16 @@ func (f *following) look(ctx context.Context, last uint64) error {
 	if last == f.told && f.seen == before {
 		return nil
 	}
-	recent, err := f.room.recentOf(ctx, f.key)
+	recent, err := f.section.recentOf(ctx, f.key)
 	if err != nil {
 		return err
 	}
-	next, err := f.room.nextOf(ctx, f.call, v, nextFew)
+	next, err := f.section.nextOf(ctx, f.call, v, nextFew)
 	if err != nil {
 		return err
 	}
 	drawn := timelineOf(recent.runs, next, f.call.Zone())
-	if drawn.Success, err = f.room.lastSuccess(ctx, f.key, recent); err != nil {
+	if drawn.Success, err = f.section.lastSuccess(ctx, f.key, recent); err != nil {
 		return err
 	}
 	if err := f.live.Part("job-timeline", page, "job-timeline", drawn); err != nil {

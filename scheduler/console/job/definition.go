@@ -73,7 +73,7 @@ func flatten(v document.Value, at string, to *[]setting) {
 	}
 	switch {
 	case v.IsSecret():
-		*to = append(*to, setting{Name: at, Value: excerpt{Text: words.Say("job.secret")}})
+		*to = append(*to, setting{Name: at, Value: excerpt{Text: words.Text("job.secret")}})
 	case v.Kind() == document.KindObject:
 		for _, m := range v.Members() {
 			flatten(m.Value, strings.TrimPrefix(at+"."+m.Name, "."), to)
@@ -91,25 +91,25 @@ func flatten(v document.Value, at string, to *[]setting) {
 func settingsOf(j *scheduler.Job) []setting {
 	var all []setting
 	add := func(name, value string) { all = append(all, setting{Name: name, Value: excerpt{Text: value}}) }
-	add(words.Say("job.setting.zone"), j.Plan.Zone().String())
+	add(words.Text("job.setting.zone"), j.Plan.Zone().String())
 	d := j.Def
 	if d.Jitter > 0 {
-		add(words.Say("job.setting.jitter"), frame.Took(d.Jitter))
+		add(words.Text("job.setting.jitter"), frame.Took(d.Jitter))
 	}
 	if d.Overlap != "" {
-		add(words.Say("job.setting.overlap"), words.Say("job.overlap."+string(d.Overlap)))
+		add(words.Text("job.setting.overlap"), words.Text("job.overlap."+string(d.Overlap)))
 	}
 	if d.CatchUp.Policy != "" {
-		add(words.Say("job.setting.catchup"), words.Say("job.catchup."+string(d.CatchUp.Policy)))
+		add(words.Text("job.setting.catchup"), words.Text("job.catchup."+string(d.CatchUp.Policy)))
 	}
 	if d.Timeout > 0 {
-		add(words.Say("job.setting.timeout"), frame.Took(d.Timeout))
+		add(words.Text("job.setting.timeout"), frame.Took(d.Timeout))
 	}
 	if d.LateAfter > 0 {
-		add(words.Say("job.setting.late"), frame.Took(d.LateAfter))
+		add(words.Text("job.setting.late"), frame.Took(d.LateAfter))
 	}
 	for _, m := range d.Inherited.Members() {
-		add(words.Say("job.setting.inherited", m.Name), m.Value.String())
+		add(words.Text("job.setting.inherited", m.Name), m.Value.String())
 	}
 	return all
 }
@@ -127,7 +127,7 @@ func standingOf(v *v1.Job, beside []control.DetachedRun, now time.Time) standing
 	s := standing{State: string(v.Job.State)}
 	switch {
 	case v.Job.State == scheduler.Damaged:
-		s.Class, s.Text, s.Hint = "problem", v.Status.Message, words.Say("job.is.damaged.hint")
+		s.Class, s.Text, s.Hint = "problem", v.Status.Message, words.Text("job.is.damaged.hint")
 	case v.Job.State.Final():
 		s.Text = upper(v.Status.Message)
 		s.Class = "note"
@@ -135,26 +135,26 @@ func standingOf(v *v1.Job, beside []control.DetachedRun, now time.Time) standing
 			s.Class = "problem"
 		}
 	case v.Job.State == scheduler.Disabled:
-		s.Class, s.Text, s.Hint = "warning", words.Say("job.is.disabled"), words.Say("job.is.disabled.hint")
+		s.Class, s.Text, s.Hint = "warning", words.Text("job.is.disabled"), words.Text("job.is.disabled.hint")
 	case v.Status.Running && v.Status.Retry > 0:
-		s.State, s.Text = "running", words.Say("job.is.running.retry", v.Status.Retry)
+		s.State, s.Text = "running", words.Text("job.is.running.retry", v.Status.Retry)
 	case v.Status.Running:
-		s.State, s.Text = "running", words.Say("job.is.running")
+		s.State, s.Text = "running", words.Text("job.is.running")
 	case v.Status.WaitsFor != "":
 		s.State, s.Class = "postponed", "warning"
-		s.Text, s.Hint = words.Say("job.is.waiting", v.Status.WaitsFor), words.Say("job.is.waiting.hint")
+		s.Text, s.Hint = words.Text("job.is.waiting", v.Status.WaitsFor), words.Text("job.is.waiting.hint")
 	case v.Job.PausedAt(now) && v.Status.Retry == 0:
 		s.State, s.Class = string(v1.Paused), "warning"
-		s.Text, s.Hint = words.Say("job.is.paused", onClock(v.Job.PausedUntil, v.Job)), words.Say("job.is.paused.hint")
+		s.Text, s.Hint = words.Text("job.is.paused", onClock(v.Job.PausedUntil, v.Job)), words.Text("job.is.paused.hint")
 	case v.Status.Retry > 0:
 		s.State, s.Text = "retrying", words.Count("job.is.retrying", v.Status.Retry)
 	case v.Status.Next.IsZero():
-		s.Class, s.Text, s.Hint = "warning", words.Say("job.is.stranded"), words.Say("job.is.stranded.hint")
+		s.Class, s.Text, s.Hint = "warning", words.Text("job.is.stranded"), words.Text("job.is.stranded.hint")
 	case v.Status.Occurrences > 1 && v.Status.Faults >= v.Status.Occurrences:
 		s.State, s.Class = string(scheduler.OutcomeFailed), "problem"
-		s.Text, s.Hint = words.Say("job.is.failing"), words.Say("job.is.failing.hint")
+		s.Text, s.Hint = words.Text("job.is.failing"), words.Text("job.is.failing.hint")
 	default:
-		s.Text = words.Say("job.is.enabled")
+		s.Text = words.Text("job.is.enabled")
 	}
 	if len(beside) > 0 {
 		s.addBeside(beside)
@@ -205,7 +205,7 @@ type copies struct {
 }
 
 // showCopy answers with the commands: a page, or its content alone.
-func (r room) showCopy(c *frame.Request) error {
+func (r section) showCopy(c *frame.Request) error {
 	k := key(c)
 	v, err := r.service.Get(c.Context(), k)
 	if err != nil {

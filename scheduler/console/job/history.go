@@ -41,7 +41,7 @@ type history struct {
 
 // historyOf returns the requested page of a history. base is its URL without a query. For an invalid filter, the page
 // has a problem and no records.
-func (r room) historyOf(ctx context.Context, c *frame.Request, k scheduler.Key, base string) (*history, error) {
+func (r section) historyOf(ctx context.Context, c *frame.Request, k scheduler.Key, base string) (*history, error) {
 	h := &history{
 		Filter: records.Read(c.Request.URL.Query()), Outcomes: scheduler.Outcomes, Key: k, Path: frame.JobPath(k),
 		Operate: c.May(auth.Operate, k.Collection),
@@ -82,7 +82,7 @@ func (r room) historyOf(ctx context.Context, c *frame.Request, k scheduler.Key, 
 }
 
 // askedBy adds the requests of attempts to runs. They are unknown for a deleted job.
-func (r room) askedBy(ctx context.Context, k scheduler.Key, runs []*run) error {
+func (r section) askedBy(ctx context.Context, k scheduler.Key, runs []*run) error {
 	if len(runs) == 0 {
 		return nil
 	}
@@ -104,7 +104,7 @@ const occurrenceReach = 10
 
 // occurrenceOf returns a run with all its records. before is a position after its last record, 0 if unknown. It returns
 // [scheduler.ErrNotFound] if the run has no records.
-func (r room) occurrenceOf(ctx context.Context, k scheduler.Key, text string, before uint64) (*run, error) {
+func (r section) occurrenceOf(ctx context.Context, k scheduler.Key, text string, before uint64) (*run, error) {
 	nominal, err := scheduler.ParseOccurrence(k, text)
 	if err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func (r room) occurrenceOf(ctx context.Context, k scheduler.Key, text string, be
 
 // search returns the records of a query that are wanted, from a position on. together: it ends after a page without any that
 // follows one with some.
-func (r room) search(
+func (r section) search(
 	ctx context.Context, q control.HistoryQuery, before uint64, together bool, wanted func(*scheduler.Record) bool,
 ) (own []*scheduler.Record, err error) {
 	for range occurrenceReach {
@@ -147,7 +147,7 @@ func (r room) search(
 }
 
 // repeatsOf returns the runs that repeated a run, newest first, and the sequence of the newest record of its job.
-func (r room) repeatsOf(ctx context.Context, k scheduler.Key, of *run) ([]*run, uint64, error) {
+func (r section) repeatsOf(ctx context.Context, k scheduler.Key, of *run) ([]*run, uint64, error) {
 	last, _, err := r.service.History(ctx, control.HistoryQuery{Key: k}, v1.Page{Top: 1})
 	if err != nil || len(last) == 0 {
 		return nil, 0, err
@@ -172,7 +172,7 @@ const (
 )
 
 // auditOf returns the changes of a job, newest first; none if the audit log is disabled.
-func (r room) auditOf(ctx context.Context, k scheduler.Key, n int, before uint64) ([]*audit.Entry, uint64, error) {
+func (r section) auditOf(ctx context.Context, k scheduler.Key, n int, before uint64) ([]*audit.Entry, uint64, error) {
 	q := control.TrailQuery{Scope: audit.Scope{Kind: audit.Job, Collection: k.Collection, Job: k.Job}}
 	entries, next, err := r.service.Trail(ctx, q, v1.Page{Top: n, Before: before})
 	if errors.Is(err, scheduler.ErrNotFound) {
@@ -182,7 +182,7 @@ func (r room) auditOf(ctx context.Context, k scheduler.Key, n int, before uint64
 }
 
 // showAudit answers with a page of the job's changes. The job may be deleted.
-func (r room) showAudit(c *frame.Request) error {
+func (r section) showAudit(c *frame.Request) error {
 	k := key(c)
 	before, err := v1.ReadSequence(records.Before, c.Query(records.Before))
 	if err != nil {
@@ -218,7 +218,7 @@ type asked struct {
 }
 
 // showWhy explains why the job ran at a time, or did not: a page, or the answer alone. It supports deleted jobs.
-func (r room) showWhy(c *frame.Request) error {
+func (r section) showWhy(c *frame.Request) error {
 	k := key(c)
 	a := &asked{name: nameOf(c, k), At: c.Query("at")}
 	a.Link = a.Path + "/why?at=" + url.QueryEscape(a.At)

@@ -36,7 +36,7 @@ type Config struct {
 	Prefix string
 }
 
-type room struct {
+type section struct {
 	service *control.Service
 	prefix  string
 }
@@ -44,12 +44,12 @@ type room struct {
 // root is the path of jobs.
 const root = frame.Root + "/jobs"
 
-// Room returns the page.
-func Room(cfg Config) frame.Room {
+// Section returns the page.
+func Section(cfg Config) frame.Section {
 	if cfg.Prefix == "" {
 		cfg.Prefix = "carillon"
 	}
-	r := room{cfg.Service, cfg.Prefix}
+	r := section{cfg.Service, cfg.Prefix}
 	const of = root + "/{c}/{j}"
 	get := func(path string, do func(*frame.Request) error) frame.Route {
 		return frame.Route{Method: http.MethodGet, Path: of + path, Right: auth.Read, Do: do}
@@ -57,7 +57,7 @@ func Room(cfg Config) frame.Room {
 	post := func(path string, do func(*frame.Request) error) frame.Route {
 		return frame.Route{Method: http.MethodPost, Path: of + path, Right: auth.Operate, Do: do}
 	}
-	return frame.Room{Name: "job", Right: auth.ReadAny, Assets: assets, Routes: []frame.Route{
+	return frame.Section{Name: "job", Right: auth.ReadAny, Assets: assets, Routes: []frame.Route{
 		get("", r.show),
 		{Method: http.MethodGet, Path: of + "/events", Right: auth.Read, Do: r.events, Live: true},
 		get("/next", r.showNext),
@@ -82,7 +82,7 @@ func key(c *frame.Request) scheduler.Key {
 	return scheduler.Key{Collection: c.Request.PathValue("c"), Job: c.Request.PathValue("j")}
 }
 
-// shown returns a page of the room.
+// shown returns a page of the section.
 func shown(title, main string, data any) *frame.Page {
 	return &frame.Page{
 		Title: title, Template: page, NoHeading: true, Data: within{main, data},
@@ -146,7 +146,7 @@ type lastSuccess struct {
 }
 
 // show answers with the page, or with its history alone.
-func (r room) show(c *frame.Request) error {
+func (r section) show(c *frame.Request) error {
 	ctx, k := c.Context(), key(c)
 	if c.Part() {
 		h, err := r.historyOf(ctx, c, k, frame.JobPath(k))
@@ -173,7 +173,7 @@ func gone(c *frame.Request, err error) error {
 }
 
 // statusOf returns the job and its status.
-func (r room) statusOf(ctx context.Context, c *frame.Request, k scheduler.Key) (*v1.Job, *status, error) {
+func (r section) statusOf(ctx context.Context, c *frame.Request, k scheduler.Key) (*v1.Job, *status, error) {
 	v, err := r.service.Get(ctx, k)
 	if err != nil {
 		return nil, nil, err
@@ -195,7 +195,7 @@ func (r room) statusOf(ctx context.Context, c *frame.Request, k scheduler.Key) (
 	}, nil
 }
 
-func (r room) sheetOf(ctx context.Context, c *frame.Request, k scheduler.Key) (*jobPage, error) {
+func (r section) sheetOf(ctx context.Context, c *frame.Request, k scheduler.Key) (*jobPage, error) {
 	v, st, err := r.statusOf(ctx, c, k)
 	if err != nil {
 		return nil, err
@@ -236,7 +236,7 @@ type recent struct {
 	all    bool   // the history has no other records
 }
 
-func (r room) recentOf(ctx context.Context, k scheduler.Key) (recent, error) {
+func (r section) recentOf(ctx context.Context, k scheduler.Key) (recent, error) {
 	records, next, err := r.service.History(ctx, control.HistoryQuery{Key: k}, v1.Page{})
 	if errors.Is(err, scheduler.ErrNotFound) {
 		return recent{all: true}, nil
@@ -251,7 +251,7 @@ func (r room) recentOf(ctx context.Context, k scheduler.Key) (recent, error) {
 	return all, nil
 }
 
-func (r room) lastSuccess(ctx context.Context, k scheduler.Key, last recent) (*lastSuccess, error) {
+func (r section) lastSuccess(ctx context.Context, k scheduler.Key, last recent) (*lastSuccess, error) {
 	for _, one := range last.runs {
 		if one.State == string(scheduler.OutcomeCompleted) {
 			return &lastSuccess{At: one.Started.Add(one.Took)}, nil
@@ -274,7 +274,7 @@ func (r room) lastSuccess(ctx context.Context, k scheduler.Key, last recent) (*l
 }
 
 // showNext answers with the next runs.
-func (r room) showNext(c *frame.Request) error {
+func (r section) showNext(c *frame.Request) error {
 	k := key(c)
 	v, err := r.service.Get(c.Context(), k)
 	if err != nil {
@@ -314,7 +314,7 @@ func (p occurrencePage) Repeated() bool {
 }
 
 // showOccurrence answers with all records of one run.
-func (r room) showOccurrence(c *frame.Request) error {
+func (r section) showOccurrence(c *frame.Request) error {
 	k := key(c)
 	before, err := v1.ReadSequence(records.Before, c.Query(records.Before))
 	if err != nil {

@@ -17,13 +17,13 @@ import (
 )
 
 // newest is the sequence of the last record of a job.
-func newest(t *testing.T, w *consoletest.World, key string) string {
+func newest(t *testing.T, w *consoletest.Harness, key string) string {
 	t.Helper()
 	return strconv.FormatUint(w.History(key)[0].Sequence, 10)
 }
 
 // await waits until a job has a number of records with an outcome, and does not run any more: its baton goes on after the record.
-func await(t *testing.T, w *consoletest.World, key string, outcome scheduler.Outcome, n int) {
+func await(t *testing.T, w *consoletest.Harness, key string, outcome scheduler.Outcome, n int) {
 	t.Helper()
 	w.Await(fmt.Sprintf("%d records of %s that are %s", n, key, outcome), func() bool {
 		found := 0
@@ -38,7 +38,7 @@ func await(t *testing.T, w *consoletest.World, key string, outcome scheduler.Out
 }
 
 // quick lets jobs of a collection be retried at once.
-func quick(t *testing.T, w *consoletest.World, name string) {
+func quick(t *testing.T, w *consoletest.Harness, name string) {
 	t.Helper()
 	w.OK(w.Service.PutCollection(t.Context(), name, []byte(`{"properties": {"minRetryInterval": "PT0.01S"}}`)))
 }

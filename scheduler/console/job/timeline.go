@@ -120,7 +120,7 @@ func timelineOf(runs []*run, next *coming, zone *time.Location) *timeline {
 			Manual: one.Manual, Title: one.title(zone),
 		}
 		if one.Retries > 0 {
-			c.Retries = words.Say("job.timeline.times", one.Retries)
+			c.Retries = words.Text("job.timeline.times", one.Retries)
 		}
 		if one.Took > 0 && longest > 0 {
 			part := math.Log1p(float64(one.Took)/float64(time.Millisecond)) / math.Log1p(float64(longest)/float64(time.Millisecond))
@@ -139,7 +139,7 @@ func timelineOf(runs []*run, next *coming, zone *time.Location) *timeline {
 				continue
 			}
 			planned++
-			c := column{X: x, Middle: x + columnWidth/2, State: "next", Planned: true, Title: words.Say("job.timeline.next", n.Job)}
+			c := column{X: x, Middle: x + columnWidth/2, State: "next", Planned: true, Title: words.Text("job.timeline.next", n.Job)}
 			label(&c, n.At)
 			t.Columns = append(t.Columns, c)
 			x += columnWidth
@@ -153,23 +153,23 @@ func timelineOf(runs []*run, next *coming, zone *time.Location) *timeline {
 
 // title describes a run in one line.
 func (o *run) title(zone *time.Location) string {
-	text := words.Say("job.timeline.run", o.Nominal.In(zone).Format(clockForm+" MST"), words.Say("job.outcome."+o.State))
+	text := words.Text("job.timeline.run", o.Nominal.In(zone).Format(clockForm+" MST"), words.Text("job.outcome."+o.State))
 	switch {
 	case o.Left != nil && len(o.Attempts) == 0:
 		if o.Left.Reason != "" {
-			text += ", " + words.Say("job.reason."+o.Left.Reason)
+			text += ", " + words.Text("job.reason."+o.Left.Reason)
 		}
 	case o.Tried() > 0:
-		text += ", " + words.Say("job.timeline.took", frame.Took(o.Took))
+		text += ", " + words.Text("job.timeline.took", frame.Took(o.Took))
 	}
 	if o.Late > 0 {
-		text += ", " + words.Say("job.timeline.late", frame.Took(o.Late))
+		text += ", " + words.Text("job.timeline.late", frame.Took(o.Late))
 	}
 	if o.Retries > 0 {
 		text += ", " + words.Count("job.timeline.retries", o.Retries)
 	}
 	if o.Manual {
-		text += ", " + words.Say("job.timeline.manual")
+		text += ", " + words.Text("job.timeline.manual")
 	}
 	return text
 }
@@ -189,16 +189,16 @@ func (t *timeline) summarize(runs []*run, planned int) {
 	t.Summary = words.Count("job.timeline.summary", len(runs))
 	for _, state := range []string{"completed", "failed", "faulted", "skipped", "postponed"} {
 		if by[state] > 0 {
-			t.Summary += " " + words.Say("job.timeline.some", by[state], words.Say("job.outcome."+state))
+			t.Summary += " " + words.Text("job.timeline.some", by[state], words.Text("job.outcome."+state))
 			t.Legend = append(t.Legend, state)
 		}
 	}
 	if late > 0 {
-		t.Summary += " " + words.Say("job.timeline.some", late, words.Say("job.timeline.are.late"))
+		t.Summary += " " + words.Text("job.timeline.some", late, words.Text("job.timeline.are.late"))
 		t.Legend = append(t.Legend, "late")
 	}
 	if retried > 0 {
-		t.Summary += " " + words.Say("job.timeline.some", retried, words.Say("job.timeline.are.retried"))
+		t.Summary += " " + words.Text("job.timeline.some", retried, words.Text("job.timeline.are.retried"))
 		t.Legend = append(t.Legend, "retried")
 	}
 	if planned > 0 {
@@ -236,7 +236,7 @@ type comingRun struct {
 }
 
 // nextOf returns the next n runs of a job.
-func (r room) nextOf(ctx context.Context, c *frame.Request, v *v1.Job, n int) (*coming, error) {
+func (r section) nextOf(ctx context.Context, c *frame.Request, v *v1.Job, n int) (*coming, error) {
 	if v.Job.Plan == nil { // the job is damaged
 		return nil, nil //nolint:nilnil // there is nothing to say
 	}

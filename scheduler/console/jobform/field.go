@@ -164,7 +164,7 @@ func newField(kind string, s *document.Shape, at location) *Field {
 	d, _ := schema.Describe("job" + at.key)
 	hint := d.Text
 	if bounds := schema.Bounds(s); bounds != "" {
-		hint = strings.TrimSpace(hint + " " + words.Say("jobform.bounds", bounds))
+		hint = strings.TrimSpace(hint + " " + words.Text("jobform.bounds", bounds))
 	}
 	name := at.key[strings.LastIndexByte(at.key, '.')+1:]
 	return &Field{
@@ -176,7 +176,7 @@ func newField(kind string, s *document.Shape, at location) *Field {
 // label returns the label of a field: from the catalogue, or its name split into words.
 func label(name string) string {
 	if key := "jobform.label." + name; words.Has(key) {
-		return words.Say(key)
+		return words.Text(key)
 	}
 	var b strings.Builder
 	for i, r := range name {

@@ -93,12 +93,12 @@ func (s *Section) Alone() bool {
 }
 
 // Title returns the heading of the section.
-func (s *Section) Title() string { return words.Say("jobform.section." + s.ID) }
+func (s *Section) Title() string { return words.Text("jobform.section." + s.ID) }
 
 // Hint returns the text below the heading, "" for none.
 func (s *Section) Hint() string {
 	if key := "jobform.section-hint." + s.ID; words.Has(key) {
-		return words.Say(key)
+		return words.Text(key)
 	}
 	return ""
 }
@@ -263,7 +263,7 @@ func (s *Section) Filled() bool {
 //go:embed assets
 var assets embed.FS
 
-// Room has the assets of forms. It has no page.
-func Room() frame.Room {
-	return frame.Room{Name: "jobform", Assets: assets}
+// AssetSection has the scripts and styles of forms, and no page.
+func AssetSection() frame.Section {
+	return frame.Section{Name: "jobform", Assets: assets}
 }

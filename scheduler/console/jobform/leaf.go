@@ -68,11 +68,11 @@ func choices(f *Field, words []string) []Choice {
 func nothing(f *Field) string {
 	switch {
 	case f.Required:
-		return words.Say("jobform.choose")
+		return words.Text("jobform.choose")
 	case f.Default != "":
-		return words.Say("jobform.default", f.Default)
+		return words.Text("jobform.default", f.Default)
 	}
-	return words.Say("jobform.none")
+	return words.Text("jobform.none")
 }
 
 // boolean creates the field of a boolean.
@@ -165,7 +165,7 @@ func (w *walker) list(f *Field, text string, form document.Form) document.Value 
 		if v, err := document.Parse([]byte(text)); err == nil {
 			return v
 		}
-		w.wrong(f, words.Say("jobform.list"))
+		w.wrong(f, words.Text("jobform.list"))
 	}
 	var items []document.Value
 	for one := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == '\n' || r == '\r' }) {
@@ -314,7 +314,7 @@ func hows(how string, required, stored bool) []Choice {
 	}
 	choices := asChoices("jobform.secret.", all, how)
 	if last := &choices[len(choices)-1]; last.Value == howNone && stored {
-		last.Text = words.Say("jobform.secret.remove")
+		last.Text = words.Text("jobform.secret.remove")
 	}
 	return choices
 }
@@ -323,7 +323,7 @@ func hows(how string, required, stored bool) []Choice {
 func asChoices(prefix string, all []string, chosen string) []Choice {
 	var choices []Choice
 	for _, one := range all {
-		choices = append(choices, Choice{one, words.Say(prefix + one), one == chosen})
+		choices = append(choices, Choice{one, words.Text(prefix + one), one == chosen})
 	}
 	return choices
 }
@@ -333,7 +333,7 @@ func asChoices(prefix string, all []string, chosen string) []Choice {
 func (w *walker) keep() {
 	for _, k := range w.kept {
 		if k.path != k.was {
-			k.wrong(words.Say("jobform.secret.moved"))
+			k.wrong(words.Text("jobform.secret.moved"))
 			continue
 		}
 		w.reading.Kept = append(w.reading.Kept, k.path)

@@ -75,9 +75,9 @@ func (w *walker) rows(s *document.Shape, at location, base optionalValue) (*Fiel
 		}
 		switch {
 		case row.Key == "" && !there:
-			w.wrongRow(f, row, words.Say("jobform.row.nameless"))
+			w.wrongRow(f, row, words.Text("jobform.row.nameless"))
 		case slices.Contains(names, row.Key):
-			w.wrongRow(f, row, words.Say("jobform.row.twice", row.Key))
+			w.wrongRow(f, row, words.Text("jobform.row.twice", row.Key))
 		case value.ok:
 			now = append(now, document.Member{Name: row.Key, Value: value.v})
 		}
@@ -173,7 +173,7 @@ func (w *walker) rowValue(f *Field, row *Row, s *document.Shape, at location, wa
 	case row.Is == howKeep && text == "" && row.Key == was.Name:
 		w.kept = append(w.kept, kept{row.Path, document.MemberPath(at.was, was.Name), func(m string) { w.wrongRow(f, row, m) }})
 	case row.Is == howKeep && text == "":
-		w.wrongRow(f, row, words.Say("jobform.secret.moved"))
+		w.wrongRow(f, row, words.Text("jobform.secret.moved"))
 		row.Is = howText
 	case row.Is == howKeep:
 		row.Is = howText

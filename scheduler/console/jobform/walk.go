@@ -288,7 +288,7 @@ func (w *walker) items(s *document.Shape, around *document.Members, at location,
 	for n, i := range tokens {
 		here := at.item(i, n, alone, base.v.Kind() == document.KindObject)
 		item := &Field{Kind: KindObject, Name: here.name, ID: "f-" + here.name, Path: here.path}
-		item.Label = words.Say("jobform.item", f.Label, n+1)
+		item.Label = words.Text("jobform.item", f.Label, n+1)
 		item.Try = w.in.Tries && lastName(at.key) == errorAction
 		item.Focus = w.values != nil && !w.values.Has(here.name+itemMark)
 		f.Items = append(f.Items, item)

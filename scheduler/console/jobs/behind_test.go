@@ -41,7 +41,7 @@ func await(ctx context.Context, c <-chan struct{}) {
 // nobody aloud until it is over.
 func TestIndexCatchesUp(t *testing.T) {
 	start, goOn := make(chan struct{}), make(chan struct{})
-	w := consoletest.New(t, func(w *consoletest.World, cfg *console.Config) {
+	w := consoletest.New(t, func(w *consoletest.Harness, cfg *console.Config) {
 		w.Service = control.New(control.Config{
 			Store: &held{w.Store, start, goOn}, Actions: w.Actions, Secrets: w.Vault, IndexBulk: 64,
 		})

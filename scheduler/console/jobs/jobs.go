@@ -28,20 +28,20 @@ var (
 	operations = frame.Templates(files, "operations.html")
 )
 
-// The paths of the room.
+// The paths of the section.
 const (
 	listPath = frame.Root + "/jobs"
 	manyPath = frame.Root + "/many"
 )
 
-type room struct {
+type section struct {
 	service *control.Service
 }
 
-// Room returns the pages.
-func Room(s *control.Service) frame.Room {
-	r := room{s}
-	return frame.Room{Name: "jobs", Path: listPath, Key: "j", Right: auth.ReadAny, Assets: assets, Routes: []frame.Route{
+// Section returns the pages.
+func Section(s *control.Service) frame.Section {
+	r := section{s}
+	return frame.Section{Name: "jobs", Path: listPath, Key: "j", Right: auth.ReadAny, Assets: assets, Routes: []frame.Route{
 		{Method: http.MethodGet, Path: listPath, Right: auth.ReadAny, Do: r.list},
 		{Method: http.MethodPost, Path: manyPath, Right: auth.OperateAny, Do: r.ask},
 		{Method: http.MethodGet, Path: manyPath, Right: auth.OperateAny, Do: r.listMany},
@@ -186,7 +186,7 @@ func (f filter) search() v1.JobSearch {
 }
 
 // query returns the query of the filter. The error names the parameter of the page.
-func (r room) query(c *frame.Request, f *filter) (q scheduler.JobQuery, err error) {
+func (r section) query(c *frame.Request, f *filter) (q scheduler.JobQuery, err error) {
 	if err := r.check(c, f); err != nil {
 		return q, err
 	}
@@ -203,7 +203,7 @@ func (r room) query(c *frame.Request, f *filter) (q scheduler.JobQuery, err erro
 }
 
 // check checks the parameters that the APIs name differently or do not have.
-func (r room) check(c *frame.Request, f *filter) error {
+func (r section) check(c *frame.Request, f *filter) error {
 	within, err := time.ParseDuration(f.Within)
 	_, ordered := orders[f.Sort]
 	for _, one := range []struct {

@@ -26,7 +26,7 @@ func later(hours int, labels string) string {
 }
 
 // indexed runs the scheduler, and waits until it knows of all jobs.
-func indexed(w *consoletest.World) {
+func indexed(w *consoletest.Harness) {
 	w.T.Helper()
 	w.Work()
 	w.Await("the index", w.Service.Indexed)

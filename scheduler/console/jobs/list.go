@@ -56,7 +56,7 @@ const (
 )
 
 // list shows a page of the table, or the search results, or the current rows of some jobs.
-func (r room) list(c *frame.Request) error {
+func (r section) list(c *frame.Request) error {
 	if c.Request.URL.Query().Has("shown") {
 		return r.refresh(c)
 	}
@@ -93,7 +93,7 @@ func (r room) list(c *frame.Request) error {
 }
 
 // find fills a table.
-func (r room) find(c *frame.Request, t *table) error {
+func (r section) find(c *frame.Request, t *table) error {
 	q, err := r.query(c, &t.Filter)
 	if err != nil {
 		return err
@@ -123,7 +123,7 @@ func (r room) find(c *frame.Request, t *table) error {
 const unindexed = "name:"
 
 // findWithoutIndex fills a table by name while the index is incomplete.
-func (r room) findWithoutIndex(c *frame.Request, t *table, q scheduler.JobQuery) error {
+func (r section) findWithoutIndex(c *frame.Request, t *table, q scheduler.JobQuery) error {
 	t.ByName, t.Behind, t.Percent = true, true, r.service.IndexProgress().Percent
 	q.Order, q.Descending = scheduler.OrderByName, false
 	p := v1.Page{Top: pageSize}
@@ -153,7 +153,7 @@ func (t *table) take(c *frame.Request, jobs []*v1.Job, now time.Time) {
 }
 
 // refresh shows the current rows of some jobs.
-func (r room) refresh(c *frame.Request) error {
+func (r section) refresh(c *frame.Request) error {
 	asked := c.Request.URL.Query()["shown"]
 	if len(asked) > v1.MaxPage {
 		return frame.Problem{Status: http.StatusBadRequest, Text: c.Text("jobs.toomany", v1.MaxPage)}

@@ -23,7 +23,7 @@ var verbs = []string{v1.VerbEnable, v1.VerbDisable, v1.VerbRun, v1.VerbDelete}
 const samples = 10
 
 // ask creates a proposed bulk operation and redirects to its confirmation.
-func (r room) ask(c *frame.Request) error {
+func (r section) ask(c *frame.Request) error {
 	form, err := c.Form()
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func complete(c *frame.Request, op *v1.Operation, form url.Values, now time.Time
 }
 
 // pick sets the selected jobs of an operation. It returns false for none.
-func (r room) pick(c *frame.Request, op *v1.Operation, f filter, form url.Values) (picked bool, err error) {
+func (r section) pick(c *frame.Request, op *v1.Operation, f filter, form url.Values) (picked bool, err error) {
 	if form.Get("all") == "" {
 		if len(form["job"]) > maxPicked { // before each is compared with the others
 			return false, frame.Problem{Status: http.StatusBadRequest, Text: c.Text("jobs.toomany", maxPicked)}
@@ -116,7 +116,7 @@ func (r room) pick(c *frame.Request, op *v1.Operation, f filter, form url.Values
 const maxPicked = 1000
 
 // operation returns the operation in the path of a request.
-func (r room) operation(c *frame.Request) (*v1.Operation, error) {
+func (r section) operation(c *frame.Request) (*v1.Operation, error) {
 	op, err := r.service.Operation(c.Context(), c.Request.PathValue("id"))
 	if errors.Is(err, scheduler.ErrNotFound) {
 		return nil, frame.Problem{Status: http.StatusNotFound, Text: c.Text("jobs.many.unknown"), Hint: c.Text("jobs.many.unknown.hint")}
@@ -169,7 +169,7 @@ func progressOf(op *v1.Operation) progress {
 }
 
 // listMany shows the operations that the user may see, newest first.
-func (r room) listMany(c *frame.Request) error {
+func (r section) listMany(c *frame.Request) error {
 	all, err := r.service.Operations(c.Context())
 	if err != nil {
 		return err
@@ -183,7 +183,7 @@ func (r room) listMany(c *frame.Request) error {
 }
 
 // showMany shows an operation: its confirmation, its progress, or its end.
-func (r room) showMany(c *frame.Request) error {
+func (r section) showMany(c *frame.Request) error {
 	op, err := r.operation(c)
 	if err != nil {
 		return err
@@ -191,7 +191,7 @@ func (r room) showMany(c *frame.Request) error {
 	return r.show(c, op, false)
 }
 
-func (r room) show(c *frame.Request, op *v1.Operation, wrong bool) error {
+func (r section) show(c *frame.Request, op *v1.Operation, wrong bool) error {
 	p := progressOf(op)
 	p.Wrong = wrong
 	if p.Proposed {
@@ -210,7 +210,7 @@ func (r room) show(c *frame.Request, op *v1.Operation, wrong bool) error {
 }
 
 // sample returns some of the selected jobs.
-func (r room) sample(c *frame.Request, p *progress) error {
+func (r section) sample(c *frame.Request, p *progress) error {
 	for _, text := range p.Jobs {
 		k, _ := readKey(text)
 		if len(p.Samples) < samples {
@@ -247,7 +247,7 @@ func (r room) sample(c *frame.Request, p *progress) error {
 }
 
 // start starts a confirmed operation, unless it has already started.
-func (r room) start(c *frame.Request) error {
+func (r section) start(c *frame.Request) error {
 	form, err := c.Form()
 	if err != nil {
 		return err
@@ -269,7 +269,7 @@ func (r room) start(c *frame.Request) error {
 }
 
 // stop cancels the rest of the operation.
-func (r room) stop(c *frame.Request) error {
+func (r section) stop(c *frame.Request) error {
 	op, err := r.operation(c)
 	if err == nil {
 		_, err = r.service.CancelOperation(c.Lasting(), op.ID)
@@ -284,7 +284,7 @@ func (r room) stop(c *frame.Request) error {
 const followEvery = 300 * time.Millisecond
 
 // followMany sends progress updates.
-func (r room) followMany(c *frame.Request) error {
+func (r section) followMany(c *frame.Request) error {
 	op, err := r.operation(c)
 	if err != nil {
 		return err

@@ -17,7 +17,7 @@ import (
 )
 
 // ask asks for something to be done to many, and returns the path of its confirmation.
-func ask(w *consoletest.World, form url.Values) string {
+func ask(w *consoletest.Harness, form url.Values) string {
 	w.T.Helper()
 	r := w.Post("/console/many", form)
 	if at := r.Header.Get("Location"); r.Status == http.StatusSeeOther && strings.HasPrefix(at, "/console/many/") {
@@ -28,7 +28,7 @@ func ask(w *consoletest.World, form url.Values) string {
 }
 
 // confirm confirms it, waits for its end, and returns the page that tells of it.
-func confirm(w *consoletest.World, at string, form url.Values) string {
+func confirm(w *consoletest.Harness, at string, form url.Values) string {
 	w.T.Helper()
 	if r := w.Post(at+"/start", form); r.Status != http.StatusSeeOther || r.Header.Get("Location") != at {
 		w.T.Fatalf("start: %d %.2000s", r.Status, r.Body)
@@ -41,7 +41,7 @@ func confirm(w *consoletest.World, at string, form url.Values) string {
 	return body
 }
 
-func state(w *consoletest.World, key string) scheduler.State { return w.Job(key).Job.State }
+func state(w *consoletest.Harness, key string) scheduler.State { return w.Job(key).Job.State }
 
 // TestEachVerb does each thing to jobs that were ticked, and tells what became of each.
 func TestEachVerb(t *testing.T) {

@@ -32,15 +32,15 @@ const Path = frame.Root + "/live"
 // eventsPath is the path of its events.
 const eventsPath = Path + "/events"
 
-type room struct {
+type section struct {
 	service *control.Service
 	rows    *rows
 }
 
-// Room returns the page.
-func Room(s *control.Service) frame.Room {
-	r := room{s, &rows{}}
-	return frame.Room{Name: "live", Path: Path, Key: "l", Right: auth.ReadAny, Assets: assets, Routes: []frame.Route{
+// Section returns the page.
+func Section(s *control.Service) frame.Section {
+	r := section{s, &rows{}}
+	return frame.Section{Name: "live", Path: Path, Key: "l", Right: auth.ReadAny, Assets: assets, Routes: []frame.Route{
 		{Method: http.MethodGet, Path: Path, Right: auth.ReadAny, Do: r.show},
 		{Method: http.MethodGet, Path: eventsPath, Right: auth.ReadAny, Do: r.events, Live: true},
 	}}
@@ -73,7 +73,7 @@ const linesKept = 500
 // pageSize is the initial number of lines of a page.
 const pageSize = 100
 
-func (r room) show(c *frame.Request) error {
+func (r section) show(c *frame.Request) error {
 	s := shown{Filter: records.Read(c.Request.URL.Query()), Outcomes: scheduler.Outcomes, Types: r.service.ActionTypes()}
 	var status int
 	var err error
@@ -94,7 +94,7 @@ func (r room) show(c *frame.Request) error {
 }
 
 // list reads the requested page of the history.
-func (r room) list(c *frame.Request, f *records.Filter) (l list, err error) {
+func (r section) list(c *frame.Request, f *records.Filter) (l list, err error) {
 	l = list{Base: f.Address(Path), Filters: !f.IsEmpty(), Most: linesKept}
 	q, err := f.Query(c.Context(), r.service.Now())
 	if err != nil {
@@ -134,7 +134,7 @@ func (r room) list(c *frame.Request, f *records.Filter) (l list, err error) {
 const turn = 250 * time.Millisecond
 
 // events sends new records after a position.
-func (r room) events(c *frame.Request) error {
+func (r section) events(c *frame.Request) error {
 	f := records.Read(c.Request.URL.Query())
 	q, err := f.Query(c.Context(), r.service.Now())
 	if err != nil {

@@ -21,16 +21,16 @@ import (
 const job = `{"startTime": "2099-01-01T00:00:00Z", "recurrence": {"frequency": "day"},
 	"action": {"type": "http", "request": {"uri": "https://target.example/", "method": "GET"}}}`
 
-// world is one with two jobs, whose attempts are recorded by the test.
-type world struct {
-	*consoletest.World
+// harness is one with two jobs, whose attempts are recorded by the test.
+type harness struct {
+	*consoletest.Harness
 
 	records int
 }
 
-func newWorld(t *testing.T, change ...func(w *consoletest.World, cfg *console.Config)) *world {
+func newHarness(t *testing.T, change ...func(w *consoletest.Harness, cfg *console.Config)) *harness {
 	t.Helper()
-	w := &world{World: consoletest.New(t, change...)}
+	w := &harness{Harness: consoletest.New(t, change...)}
 	w.Collect("other")
 	w.Put("default/a", job)
 	w.Put("other/b", job)
@@ -38,7 +38,7 @@ func newWorld(t *testing.T, change ...func(w *consoletest.World, cfg *console.Co
 }
 
 // record records attempts of a job; change changes what is told of them.
-func (w *world) record(key string, n int, change ...func(*scheduler.Record)) {
+func (w *harness) record(key string, n int, change ...func(*scheduler.Record)) {
 	w.T.Helper()
 	for range n {
 		w.records++
@@ -78,7 +78,7 @@ func address(t *testing.T, pattern *regexp.Regexp, page string) string {
 
 // TestPages goes through the history by its pages, without scripts.
 func TestPages(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	if page := w.Get("/console/live"); !strings.Contains(page, "No runs yet") || !strings.Contains(page, "carillon run") {
 		t.Errorf("the page without records is %s", page)
 	}
@@ -108,7 +108,7 @@ func TestPages(t *testing.T) {
 
 // TestFilters has each filter let some pass.
 func TestFilters(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.record("default/a", 3)
 	w.record("default/a", 2, func(r *scheduler.Record) {
 		r.Outcome, r.Target, r.Status = scheduler.OutcomeFailed, "10.0.0.1:8080", 500
@@ -161,7 +161,7 @@ func TestFilters(t *testing.T) {
 
 // TestNothingIsLost cuts the connection again and again, while attempts end, and compares what was told with the history.
 func TestNothingIsLost(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.record("default/a", 5)
 	page := w.Get("/console/live")
 	seen := numbers(sequences, page)
@@ -193,7 +193,7 @@ func TestNothingIsLost(t *testing.T) {
 // TestMarks follows what hardly any record meets: the place goes on all the same, so that who comes again is not told of what
 // was looked at before.
 func TestMarks(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.record("default/a", 10)
 	s := w.Follow("/console/live/events?follow=true&after=0&collection=other")
 	w.record("other/b", 1)
@@ -204,7 +204,7 @@ func TestMarks(t *testing.T) {
 
 // TestFlood has attempts end much faster than anybody reads: lines are few, and the others counted and found.
 func TestFlood(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.record("default/a", 1000)
 	w.record("other/b", 1000)
 	s := w.Follow("/console/live/events?follow=true&after=0")
@@ -236,7 +236,7 @@ func TestFlood(t *testing.T) {
 
 // TestGap has a part of the history dropped while nobody follows, or all of it.
 func TestGap(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.record("default/a", 20)
 	js, err := jetstream.New(w.NATS)
 	if err != nil {
@@ -268,7 +268,7 @@ func TestGap(t *testing.T) {
 
 // TestPlaces has as many follow as may, and one more.
 func TestPlaces(t *testing.T) {
-	w := newWorld(t, func(_ *consoletest.World, cfg *console.Config) { cfg.MaxLive = 4 }) // one for each caller
+	w := newHarness(t, func(_ *consoletest.Harness, cfg *console.Config) { cfg.MaxLive = 4 }) // one for each caller
 	w.record("default/a", 1)
 	one := w.Follow("/console/live/events?follow=true&after=0")
 	one.Next("rows", "")
@@ -285,7 +285,7 @@ func TestPlaces(t *testing.T) {
 
 // TestRights shows a reader of one collection nothing of another.
 func TestRights(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	w.record("default/a", 5)
 	w.record("other/b", 5)
 	w.Be("reader@other")
@@ -304,7 +304,7 @@ func TestRights(t *testing.T) {
 
 // TestEnd deletes the job that is followed.
 func TestEnd(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	s := w.Follow("/console/live/events?follow=true&after=0&job=a")
 	w.record("default/a", 1)
 	s.Next("rows", "")

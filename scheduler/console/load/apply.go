@@ -120,16 +120,16 @@ func readPicked(c *frame.Request, tagged bool) (all []picked, back string, err e
 }
 
 // review shows the effect of the selected proposals.
-func (r room) review(c *frame.Request) error {
+func (r section) review(c *frame.Request) error {
 	all, back, err := readPicked(c, false)
 	if err != nil {
 		return err
 	}
-	return r.each(c, all, reviewed{Back: back}, r.foresee)
+	return r.each(c, all, reviewed{Back: back}, r.dryRun)
 }
 
 // apply applies the reviewed proposals.
-func (r room) apply(c *frame.Request) error {
+func (r section) apply(c *frame.Request) error {
 	all, back, err := readPicked(c, true)
 	if err != nil {
 		return err
@@ -139,7 +139,7 @@ func (r room) apply(c *frame.Request) error {
 }
 
 // each processes the selected proposals and shows the results.
-func (r room) each(c *frame.Request, all []picked, page reviewed, do func(c *frame.Request, p *picked) error) error {
+func (r section) each(c *frame.Request, all []picked, page reviewed, do func(c *frame.Request, p *picked) error) error {
 	for i := range all {
 		p := &all[i]
 		err := auth.Check(c.Context(), auth.Operate, p.Key.Collection)
@@ -170,8 +170,8 @@ func (r room) each(c *frame.Request, all []picked, page reviewed, do func(c *fra
 	})
 }
 
-// foresee performs the dry run.
-func (r room) foresee(c *frame.Request, p *picked) error {
+// dryRun performs the dry run.
+func (r section) dryRun(c *frame.Request, p *picked) error {
 	now, err := r.service.Get(c.Context(), p.Key)
 	if err != nil {
 		return err
@@ -191,7 +191,7 @@ func (r room) foresee(c *frame.Request, p *picked) error {
 }
 
 // carryOut applies the change if the job has not changed since its dry run.
-func (r room) carryOut(c *frame.Request, p *picked) error {
+func (r section) carryOut(c *frame.Request, p *picked) error {
 	when, err := scheduler.ReadCondition([]string{p.ETag}, nil)
 	if err != nil {
 		return err

@@ -117,7 +117,7 @@ type weekCell struct {
 	Link  string
 }
 
-func (r room) calendar(c *frame.Request) error {
+func (r section) calendar(c *frame.Request) error {
 	s := calendarShown{Zones: zones}
 	w, err := readWhere(c, r.service.Now())
 	s.where, s.ZoneName = w, w.zone.String()
@@ -196,7 +196,7 @@ func (w *where) span() span {
 const dateForm = "2006-01-02"
 
 // agenda returns the content of the page, or the progress of its computation.
-func (r room) agenda(c *frame.Request, w *where) (a agenda, err error) {
+func (r section) agenda(c *frame.Request, w *where) (a agenda, err error) {
 	s := w.span()
 	step := 1
 	if w.Week {
@@ -243,7 +243,7 @@ type counted struct {
 }
 
 // counted returns the counts, from a running or a recent computation if possible.
-func (r room) counted(c *frame.Request, w *where, s *span) (*look.Look[*counted], error) {
+func (r section) counted(c *frame.Request, w *where, s *span) (*look.Look[*counted], error) {
 	sees, whose, err := seen(c, r.service)
 	if err != nil {
 		return nil, err
@@ -296,7 +296,7 @@ func (a *agenda) fill(w *where, s *span, slots []forecast.Slot, past []ranHour) 
 				hour.take(&past[at])
 			}
 			hour.Unread = !a.ReadTo.IsZero() && !d.At[h+1].After(a.ReadTo) && hour.Past
-			hour.Title = words.Say("calendar.cell", shown.Short+" "+hour.Label, words.Count("load.count.jobs", hour.Jobs))
+			hour.Title = words.Text("calendar.cell", shown.Short+" "+hour.Label, words.Count("load.count.jobs", hour.Jobs))
 			hour.Level = level(hour.Runs+hour.Ran, peak)
 			shown.Runs += hour.Runs + hour.Ran
 			shown.Hours = append(shown.Hours, hour)

@@ -96,7 +96,7 @@ func TestWeek(t *testing.T) {
 
 // TestHerdDay has a day on which thousands of jobs run at once: a few are named, the others summed up.
 func TestHerdDay(t *testing.T) {
-	w := newWorld(t, 300)
+	w := newHarness(t, 300)
 	page := w.Get("/console/calendar?wait=true&zone=UTC&date=" + time.Now().AddDate(0, 0, 3).Format("2006-01-02"))
 	_, says := hours(page)
 	if got := says["09:00"]; strings.Count(got, "herd-") != 8 || !strings.HasPrefix(got, "3 900 |") || !strings.HasSuffix(got, "and 293 more jobs: 3 892 runs") {
@@ -168,7 +168,7 @@ func TestBusyPast(t *testing.T) {
 
 // TestCalendarRefuses has addresses that are wrong, and those of somebody who may not see all.
 func TestCalendarRefuses(t *testing.T) {
-	w := newWorld(t, 4)
+	w := newHarness(t, 4)
 	for query, status := range map[string]int{
 		"zone=Mars/Olympus": 400, "zone=Local": 400, "date=tomorrow": 400, "date=2026-02-30": 400, "job=none": 404, "collection=none": 404, "job=1st": 400,
 		"date=9999-12-31": 400, "date=0001-01-01": 200, "date=2020-01-01&view=week": 200, "zone=UTC": 200,
@@ -185,7 +185,7 @@ func TestCalendarRefuses(t *testing.T) {
 
 // TestFeed has the address of the coming runs for what is shown.
 func TestFeed(t *testing.T) {
-	w := newWorld(t, 1)
+	w := newHarness(t, 1)
 	for query, path := range map[string]string{
 		"": "/runs.ics", "collection=other": "/jobCollections/other/runs.ics", "job=often": "/jobCollections/default/jobs/often/runs.ics",
 	} {

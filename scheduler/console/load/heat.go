@@ -126,7 +126,7 @@ func (r *heatRow) title() {
 			continue
 		}
 		last := first.Add(time.Duration(c.Minutes-1) * time.Minute)
-		c.Title = first.Format("15:04") + "–" + last.Format("15:04") + ": " + words.Say("load.each", words.Count("load.runs", c.Runs))
+		c.Title = first.Format("15:04") + "–" + last.Format("15:04") + ": " + words.Text("load.each", words.Count("load.runs", c.Runs))
 	}
 }
 

@@ -36,16 +36,16 @@ const (
 	calendarPath = frame.Root + "/calendar"
 )
 
-type room struct {
+type section struct {
 	service *control.Service
 	reports *look.Looks[*forecast.Report]
 	agendas *look.Looks[*counted]
 }
 
-// Rooms returns the calendar and the forecast.
-func Rooms(s *control.Service) []frame.Room {
-	r := room{s, &look.Looks[*forecast.Report]{}, &look.Looks[*counted]{}}
-	return []frame.Room{
+// Sections returns the calendar and the forecast.
+func Sections(s *control.Service) []frame.Section {
+	r := section{s, &look.Looks[*forecast.Report]{}, &look.Looks[*counted]{}}
+	return []frame.Section{
 		{Name: "calendar", Path: calendarPath, Key: "c", Right: auth.ReadAny, Routes: []frame.Route{
 			{Method: http.MethodGet, Path: calendarPath, Right: auth.ReadAny, Do: r.calendar},
 		}},
@@ -128,7 +128,7 @@ type proposal struct {
 	Allowed bool
 }
 
-func (r room) show(c *frame.Request) error {
+func (r section) show(c *frame.Request) error {
 	q, err := readAsked(c)
 	s := shown{asked: q, HoursOffered: hoursOffered, ProposalsOffered: proposalsOffered, Zone: c.Zone().String()}
 	if err == nil {
@@ -190,7 +190,7 @@ func (q *asked) address(pairs ...string) string {
 }
 
 // report returns the forecast, or the progress of its computation.
-func (r room) report(c *frame.Request, q asked) (p part, err error) {
+func (r section) report(c *frame.Request, q asked) (p part, err error) {
 	p = part{Address: q.address(), Wait: q.address("wait", "true")}
 	sees, whose, err := seen(c, r.service)
 	if err != nil {
@@ -266,7 +266,7 @@ func seen(c *frame.Request, s *control.Service) (sees func(string) bool, whose s
 }
 
 // renew restarts all computations.
-func (r room) renew(c *frame.Request) error {
+func (r section) renew(c *frame.Request) error {
 	form, err := c.Form()
 	if err != nil {
 		return err
@@ -280,7 +280,7 @@ func (r room) renew(c *frame.Request) error {
 	return c.Redirect(to)
 }
 
-func (r room) forget() {
+func (r section) forget() {
 	r.reports.Forget()
 	r.agendas.Forget()
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/forecast"
 )
 
-// newWorld has a herd of each day at nine in two collections, and what runs all the time.
-func newWorld(t *testing.T, herd int) *consoletest.World {
+// newHarness has a herd of each day at nine in two collections, and what runs all the time.
+func newHarness(t *testing.T, herd int) *consoletest.Harness {
 	t.Helper()
 	w := consoletest.New(t)
 	w.Collect("other")
@@ -33,7 +33,7 @@ func action(target string) string {
 	return `"action": {"type": "http", "request": {"uri": "` + target + `", "method": "GET"}}}`
 }
 
-func foreseen(t *testing.T, w *consoletest.World) *forecast.Report {
+func foreseen(t *testing.T, w *consoletest.Harness) *forecast.Report {
 	t.Helper()
 	r, err := w.Service.Forecast(t.Context(), control.ForecastQuery{Hours: 24, Proposals: 100})
 	if err != nil {
@@ -67,7 +67,7 @@ func boxes(page string) (all []string) {
 
 // TestMap compares the map, its table and the numbers of the page with the forecast.
 func TestMap(t *testing.T) {
-	w := newWorld(t, 30)
+	w := newHarness(t, 30)
 	page := w.Get("/console/load?wait=true")
 	r := foreseen(t, w)
 	runs, most := 0, 0
@@ -98,7 +98,7 @@ func TestMap(t *testing.T) {
 
 // TestProposals carries proposals out after their dry run, and counts again.
 func TestProposals(t *testing.T) {
-	w := newWorld(t, 40)
+	w := newHarness(t, 40)
 	before := foreseen(t, w)
 	all := boxes(w.Get("/console/load?wait=true"))
 	if len(all) < 10 {
@@ -134,7 +134,7 @@ func TestProposals(t *testing.T) {
 
 // TestProposalsRefused sends what invalid proposal, and proposals of jobs that somebody may not change.
 func TestProposalsRefused(t *testing.T) {
-	w := newWorld(t, 20)
+	w := newHarness(t, 20)
 	all := boxes(w.Get("/console/load?wait=true"))
 	for _, pick := range []string{
 		"", "default/herd-0", `default/herd-0 {"properties": {"action": null}}`, `default/herd-0 {"properties": {"jitter": "PT1M"}} x`,
@@ -175,7 +175,7 @@ func TestProposalsRefused(t *testing.T) {
 // TestShared looks several times: what was counted is shown again, with its age, until somebody has it counted anew; and only to
 // those who may see as much.
 func TestShared(t *testing.T) {
-	w := newWorld(t, 4)
+	w := newHarness(t, 4)
 	made := func() string {
 		t.Helper()
 		m := madeTime.FindStringSubmatch(w.Get("/console/load?wait=true"))

@@ -30,7 +30,7 @@ type ranHour struct {
 }
 
 // ran reads the past runs of a span. back is the beginning of the part that it read, zero for all of it.
-func (r room) ran(ctx context.Context, w *where, s *span) (hours []ranHour, back time.Time, err error) {
+func (r section) ran(ctx context.Context, w *where, s *span) (hours []ranHour, back time.Time, err error) {
 	at := s.instants()
 	hours = make([]ranHour, len(at)-1)
 	q := control.HistoryQuery{Key: w.key(), Sees: auth.Sees(ctx)}

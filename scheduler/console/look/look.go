@@ -102,7 +102,7 @@ func (l *Looks[T]) At(c *frame.Request, key string, do func(ctx context.Context,
 
 // errBusy reports too many computations.
 var errBusy = frame.Problem{
-	Status: http.StatusServiceUnavailable, Text: words.Say("load.busy", looksMost), Hint: words.Say("frame.unavailable.hint"),
+	Status: http.StatusServiceUnavailable, Text: words.Text("load.busy", looksMost), Hint: words.Text("frame.unavailable.hint"),
 }
 
 // underWay returns the number of running computations.

@@ -26,7 +26,7 @@ func (s *shown) begin(id string, of *pulse.Series) *chart.Chart {
 // when returns the time of a step for its tooltip.
 func (s *shown) when(of *pulse.Series, i int) string {
 	if i == len(of.Steps)-1 {
-		return words.Say("overview.step.now", s.Clock(of.At(i)))
+		return words.Text("overview.step.now", s.Clock(of.At(i)))
 	}
 	return s.Clock(of.At(i))
 }
@@ -34,9 +34,9 @@ func (s *shown) when(of *pulse.Series, i int) string {
 // span names the period of the charts.
 func (s *shown) span() string {
 	if s.Day {
-		return words.Say("overview.span.day")
+		return words.Text("overview.span.day")
 	}
-	return words.Say("overview.span.hour")
+	return words.Text("overview.span.hour")
 }
 
 // RunsChart returns the chart of ended runs per minute.
@@ -47,17 +47,17 @@ func (s *shown) RunsChart() (template.HTML, error) {
 	for i := range of.Steps {
 		completed[i], failed[i] = perMinute(of, of.Steps[i].Completed), perMinute(of, of.Steps[i].Failed)
 	}
-	c.Title, c.Desc = words.Say("overview.runs"), s.RunsText()
+	c.Title, c.Desc = words.Text("overview.runs"), s.RunsText()
 	c.Hint = func(i int) string {
-		return words.Say("overview.runs.step", s.when(of, i), rate(completed[i]), rate(failed[i]))
+		return words.Text("overview.runs.step", s.when(of, i), rate(completed[i]), rate(failed[i]))
 	}
 	c.Panels = []chart.Panel{
 		{
-			Name: words.Say("overview.completed"), Height: 110, Mark: "bar-completed", Label: rate,
+			Name: words.Text("overview.completed"), Height: 110, Mark: "bar-completed", Label: rate,
 			Series: []chart.Series{{Values: completed}},
 		},
 		{
-			Name: words.Say("overview.failed"), Height: 48, Mark: "bar-failed", Down: true, Label: rate,
+			Name: words.Text("overview.failed"), Height: 48, Mark: "bar-failed", Down: true, Label: rate,
 			Series: []chart.Series{{Values: failed}},
 		},
 	}
@@ -75,9 +75,9 @@ func (s *shown) RunsText() string {
 		most = max(most, perMinute(of, m.Runs()))
 	}
 	if completed+failed == 0 {
-		return words.Say("overview.runs.none", s.span())
+		return words.Text("overview.runs.none", s.span())
 	}
-	return words.Say("overview.runs.desc", s.span(), frame.Number(completed), frame.Number(failed), rate(most))
+	return words.Text("overview.runs.desc", s.span(), frame.Number(completed), frame.Number(failed), rate(most))
 }
 
 func perMinute(of *pulse.Series, n uint64) float64 { return float64(n) / of.Step.Minutes() }
@@ -91,15 +91,15 @@ func (s *shown) LatenessChart() (template.HTML, error) {
 		h := &of.Steps[i].Lateness
 		half[i], most[i] = seconds(h.Quantile(0.5)), seconds(h.Quantile(0.99))
 	}
-	c.Title, c.Desc = words.Say("overview.lateness"), s.LatenessText()
+	c.Title, c.Desc = words.Text("overview.lateness"), s.LatenessText()
 	c.Hint = func(i int) string {
 		if math.IsNaN(half[i]) {
-			return words.Say("overview.lateness.still", s.when(of, i))
+			return words.Text("overview.lateness.still", s.when(of, i))
 		}
-		return words.Say("overview.lateness.step", s.when(of, i), lateness(half[i]), lateness(most[i]))
+		return words.Text("overview.lateness.step", s.when(of, i), lateness(half[i]), lateness(most[i]))
 	}
 	c.Panels = []chart.Panel{{
-		Name: words.Say("overview.lateness.axis"), Height: 180, Lines: true, Label: lateness,
+		Name: words.Text("overview.lateness.axis"), Height: 180, Lines: true, Label: lateness,
 		Series: []chart.Series{{Mark: "line-half", Values: half}, {Mark: "line-most", Values: most}},
 	}}
 	return c.Draw()
@@ -110,10 +110,10 @@ func (s *shown) LatenessText() string {
 	all := sum(s.Series())
 	p50, ok := all.Quantile(0.5)
 	if !ok {
-		return words.Say("overview.lateness.none", s.span())
+		return words.Text("overview.lateness.none", s.span())
 	}
 	p99, _ := all.Quantile(0.99)
-	return words.Say("overview.lateness.desc", s.span(), rounded(p50), rounded(p99))
+	return words.Text("overview.lateness.desc", s.span(), rounded(p50), rounded(p99))
 }
 
 // LateNow returns the 99th percentile of the lateness in the last hour; "" without attempts.

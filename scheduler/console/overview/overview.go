@@ -34,7 +34,7 @@ type Source interface {
 	Load(ctx context.Context) (scheduler.Load, error)
 }
 
-type room struct {
+type section struct {
 	service *control.Service
 	source  Source // nil: none
 	due     *look.Looks[due]
@@ -46,10 +46,10 @@ const (
 	eventsPath = frame.Root + "/overview/events"
 )
 
-// Room returns the page.
-func Room(s *control.Service, source Source) frame.Room {
-	r := room{s, source, &look.Looks[due]{Age: dueKept, Kept: dueLate}}
-	return frame.Room{Name: "overview", Path: path, Key: "o", Right: auth.ReadAny, Assets: assets, Routes: []frame.Route{
+// Section returns the page.
+func Section(s *control.Service, source Source) frame.Section {
+	r := section{s, source, &look.Looks[due]{Age: dueKept, Kept: dueLate}}
+	return frame.Section{Name: "overview", Path: path, Key: "o", Right: auth.ReadAny, Assets: assets, Routes: []frame.Route{
 		{Method: http.MethodGet, Path: path + "{$}", Right: auth.ReadAny, Do: r.show},
 		{Method: http.MethodGet, Path: eventsPath, Right: auth.ReadAny, Do: r.events, Live: true},
 	}}
@@ -91,7 +91,7 @@ const (
 	tableTurn = 20
 )
 
-func (r room) show(c *frame.Request) error {
+func (r section) show(c *frame.Request) error {
 	s, err := r.look(c, nil)
 	if err != nil {
 		return err
@@ -102,7 +102,7 @@ func (r room) show(c *frame.Request) error {
 }
 
 // events sends changed parts.
-func (r room) events(c *frame.Request) error {
+func (r section) events(c *frame.Request) error {
 	l, turn := c.Live(), 0
 	var before *shown
 	return l.Every(turnEvery, func() error {

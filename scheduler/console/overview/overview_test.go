@@ -20,7 +20,7 @@ import (
 
 // source tells of the records that it is given, of reports, and of the load of the store.
 type source struct {
-	w        *consoletest.World
+	w        *consoletest.Harness
 	recorder pulse.Recorder
 	reports  atomic.Pointer[[]pulse.Report]
 	err      atomic.Pointer[error]
@@ -50,10 +50,10 @@ func (s *source) Board(context.Context) (*pulse.Board, error) {
 func (s *source) Load(ctx context.Context) (scheduler.Load, error) { return s.w.Store.Load(ctx) }
 
 // open starts a scheduler with the page.
-func open(t *testing.T) (*consoletest.World, *source) {
+func open(t *testing.T) (*consoletest.Harness, *source) {
 	t.Helper()
 	s := &source{}
-	w := consoletest.New(t, func(w *consoletest.World, cfg *console.Config) {
+	w := consoletest.New(t, func(w *consoletest.Harness, cfg *console.Config) {
 		s.w = w
 		cfg.Pulse = s
 	})
@@ -175,7 +175,7 @@ func TestWhoSeesWhat(t *testing.T) {
 }
 
 // events reads live parts until those that are named have come, and returns their data.
-func events(w *consoletest.World, names ...string) string {
+func events(w *consoletest.Harness, names ...string) string {
 	w.T.Helper()
 	var data strings.Builder
 	for s := w.Follow("/console/overview/events?follow=1"); len(names) > 0; {

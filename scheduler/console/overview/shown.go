@@ -39,7 +39,7 @@ type shown struct {
 const dueAgain = 5 * time.Second
 
 // look reads the content of the page. before is the previous content, nil for none.
-func (r room) look(c *frame.Request, before *shown) (*shown, error) {
+func (r section) look(c *frame.Request, before *shown) (*shown, error) {
 	s := r.blank(c)
 	if err := r.countDue(c, s, before); err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (r room) look(c *frame.Request, before *shown) (*shown, error) {
 }
 
 // blank returns an empty page.
-func (room) blank(c *frame.Request) *shown {
+func (section) blank(c *frame.Request) *shown {
 	s := &shown{All: c.May(auth.Read, ""), Day: c.Query("range") == "day", Zone: c.Zone(), Events: eventsPath + "?follow=1"}
 	if s.Day {
 		s.Events += "&range=day"
@@ -79,13 +79,13 @@ func (room) blank(c *frame.Request) *shown {
 }
 
 // nothing returns the page for an error.
-func (r room) nothing(c *frame.Request, err error) *shown {
+func (r section) nothing(c *frame.Request, err error) *shown {
 	s := r.blank(c)
 	s.Trouble = c.Describe(err).Text
 	return s
 }
 
-func (r room) countDue(c *frame.Request, s, before *shown) (err error) {
+func (r section) countDue(c *frame.Request, s, before *shown) (err error) {
 	switch {
 	case s.All:
 		one := r.due.At(c, "", func(ctx context.Context, _ func(int)) (n due, err error) {

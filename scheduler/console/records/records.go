@@ -108,7 +108,7 @@ func (f *Filter) Query(ctx context.Context, now time.Time) (q control.HistoryQue
 		var choices []string
 		for _, v := range one.values {
 			if strings.ContainsAny(v, " '()") { // no field has such a value, and the parser would misread it
-				return q, frame.Problem{Status: http.StatusBadRequest, Text: words.Say("live.word", one.field, v)}
+				return q, frame.Problem{Status: http.StatusBadRequest, Text: words.Text("live.word", one.field, v)}
 			}
 			if v != "" {
 				choices = append(choices, one.field+" "+one.comparison+" "+v)

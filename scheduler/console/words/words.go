@@ -4,7 +4,7 @@
 // A text may have the verbs of package fmt for its arguments. A text with a bar has a singular and a plural: [Count]
 // uses the part before the bar of "one job|%d jobs" for 1.
 //
-// [Say] returns a text and [Count] a text for a number. A missing key returns itself. A duplicate key is a defect and
+// [Text] returns a text and [Count] a text for a number. A missing key returns itself. A duplicate key is a defect and
 // panics at the start of the program.
 package words
 
@@ -22,8 +22,8 @@ var files embed.FS
 
 var texts = read()
 
-// Say returns the text of a key with its arguments. A missing key returns itself; the tests of the rooms detect that.
-func Say(key string, args ...any) string {
+// Text returns the text of a key with its arguments. A missing key returns itself; the tests of the sections detect that.
+func Text(key string, args ...any) string {
 	text, ok := texts[key]
 	if !ok {
 		return key
@@ -36,7 +36,7 @@ func Say(key string, args ...any) string {
 
 // Count returns the text of a key for a whole number of any type. The text has %d or %s in place of the number.
 func Count(key string, n any) string {
-	one, many, _ := strings.Cut(Say(key), "|")
+	one, many, _ := strings.Cut(Text(key), "|")
 	digits := fmt.Sprint(n)
 	if digits == "1" {
 		return one

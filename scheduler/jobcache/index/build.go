@@ -63,7 +63,7 @@ func (x *Index) readChanged(ctx context.Context, first uint64) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for k := range x.dirty {
-		if r := x.jobs.get(k); r.flags&changed != 0 && r.told <= until {
+		if r := x.jobs.get(k); r.flags&changed != 0 && r.revision <= until {
 			x.mark(r, r.flags|missing)
 		}
 	}
@@ -103,7 +103,7 @@ func (x *Index) wants(r *record, revision uint64, add bool) bool {
 	if r == nil {
 		return add
 	}
-	return revision >= r.told && (!x.ready || r.flags&changed != 0)
+	return revision >= r.revision && (!x.ready || r.flags&changed != 0)
 }
 
 // readAllBatons reads all batons in the order in which they are stored. It ignores the batons of jobs that change

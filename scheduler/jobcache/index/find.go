@@ -95,8 +95,8 @@ func (x *Index) search(q *scheduler.JobQuery) *search {
 	return s
 }
 
-// judge decides whether a job matches.
-func (s *search) judge(r *record) verdict {
+// match decides whether a job matches.
+func (s *search) match(r *record) verdict {
 	switch {
 	case s.byName:
 		return may
@@ -235,7 +235,7 @@ const staleMost = 1024
 func (x *Index) Find(q *scheduler.JobQuery, after scheduler.Key, skip, most int) (hits []Hit, skipped int, more bool) {
 	s, stales := x.search(q), 0
 	x.walk(after, q.Within, q.Prefix, func(r *record) bool {
-		v := s.judge(r)
+		v := s.match(r)
 		if v == no {
 			return true
 		}
@@ -256,15 +256,15 @@ func (x *Index) Find(q *scheduler.JobQuery, after scheduler.Key, skip, most int)
 	return hits, skipped, more
 }
 
-// Judge returns the hits that may still match after [Index.Refresh].
-func (x *Index) Judge(q *scheduler.JobQuery, hits []Hit) (left []Hit) {
+// Recheck returns the hits that may still match after [Index.Refresh].
+func (x *Index) Recheck(q *scheduler.JobQuery, hits []Hit) (left []Hit) {
 	s := x.search(q)
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	for _, h := range hits {
 		if !h.Stale {
 			left = append(left, h)
-		} else if r := x.get(h.Key); r != nil && s.judge(r) != no {
+		} else if r := x.get(h.Key); r != nil && s.match(r) != no {
 			left = append(left, Hit{Key: h.Key})
 		}
 	}

@@ -152,10 +152,10 @@ func (x *Index) note(k scheduler.Key, revision uint64) {
 	if r == nil {
 		r = x.add(k)
 	}
-	if revision <= r.told {
+	if revision <= r.revision {
 		return
 	}
-	r.told, r.at = revision, x.clock()
+	r.revision, r.at = revision, x.clock()
 	x.mark(r, changed|moved|unseen)
 	x.rouse()
 }

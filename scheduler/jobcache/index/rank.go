@@ -54,7 +54,7 @@ func (x *Index) rank(q *scheduler.JobQuery, from *Place, back bool, most int, kn
 		w.from = &candidate{value: from.Value, key: keyOf(from.Key)}
 	}
 	x.walk(scheduler.Key{}, q.Within, q.Prefix, func(r *record) bool {
-		if v := w.judge(r); v != no {
+		if v := w.match(r); v != no {
 			w.take(r, v)
 		}
 		return true

@@ -44,9 +44,9 @@ func (x *Index) Refresh(ctx context.Context, q *scheduler.JobQuery, hits []Hit) 
 
 // version is the state of a record before a read.
 type version struct {
-	key  scheduler.Key
-	told uint64
-	at   int64
+	key      scheduler.Key
+	revision uint64
+	at       int64
 }
 
 // versions returns the jobs that meet a condition.
@@ -55,7 +55,7 @@ func (x *Index) versions(keys []scheduler.Key, are func(*record) bool) (of []ver
 	defer x.mu.RUnlock()
 	for _, k := range keys {
 		if r := x.get(k); r != nil && are(r) {
-			of, left = append(of, version{k, r.told, r.at}), append(left, k)
+			of, left = append(of, version{k, r.revision, r.at}), append(left, k)
 		}
 	}
 	return of, left
@@ -64,7 +64,7 @@ func (x *Index) versions(keys []scheduler.Key, are func(*record) bool) (of []ver
 // valid returns the record, or nil if the index has heard of a later definition.
 func (x *Index) valid(v version) *record {
 	r := x.get(v.key)
-	if r == nil || r.told != v.told {
+	if r == nil || r.revision != v.revision {
 		return nil
 	}
 	return r
@@ -120,7 +120,7 @@ func (x *Index) miss(sought []version) {
 // define updates a record from the definition.
 func (x *Index) define(r *record, revision uint64, summary *scheduler.Summary) {
 	r.labels, r.target, r.action = labelSet(summary.Labels), unique.Make(summary.Address), unique.Make(summary.Action)
-	r.tag, r.told, r.state, r.next, r.paused = tagOf(summary.Incarnation), revision, stateOf(summary.State), 0, 0
+	r.tag, r.revision, r.state, r.next, r.paused = tagOf(summary.Incarnation), revision, stateOf(summary.State), 0, 0
 	if !summary.PausedUntil.IsZero() {
 		r.paused = summary.PausedUntil.UnixMilli()
 	}
@@ -141,7 +141,7 @@ func (x *Index) define(r *record, revision uint64, summary *scheduler.Summary) {
 
 // baton is the part of a job's baton that the index uses.
 type baton struct {
-	ending
+	lastRun
 
 	next     int64
 	revision uint64 // of the definition that armed it
@@ -177,7 +177,7 @@ func (x *Index) arm(r *record, b baton) {
 	} // else the index knows this baton, and may have asked the history
 	r.next = b.next
 	f := r.flags &^ unseen
-	if b.next != 0 && b.revision == r.told || x.since(r.at) >= edited { // the baton has followed the definition
+	if b.next != 0 && b.revision == r.revision || x.since(r.at) >= edited { // the baton has followed the definition
 		f &^= moved
 	}
 	x.mark(r, f)

@@ -19,19 +19,19 @@ type key struct { //nolint:recvcheck // records embed it
 type record struct {
 	key
 
-	labels unique.Handle[labels]
-	target unique.Handle[string] // see [scheduler.Definition.Address]
-	action unique.Handle[string] // the type
-	told   uint64                // the last announced or read revision of the definition
-	next   int64                 // the next run, in Unix milliseconds; 0: none or unknown
-	last   int64                 // the start of the last attempt, in Unix seconds; 0: none or unknown
-	paused int64                 // the end of the pause, in Unix milliseconds; it may have passed
-	at     int64                 // when next or the definition last changed, see [Index.clock]
-	tag    uint16                // of the incarnation
-	state  state
-	flags  flags
-	upper  bool // the name has capital letters
-	ended  ended
+	labels   unique.Handle[labels]
+	target   unique.Handle[string] // see [scheduler.Definition.Address]
+	action   unique.Handle[string] // the type
+	revision uint64                // the last announced or read revision of the definition
+	next     int64                 // the next run, in Unix milliseconds; 0: none or unknown
+	last     int64                 // the start of the last attempt, in Unix seconds; 0: none or unknown
+	paused   int64                 // the end of the pause, in Unix milliseconds; it may have passed
+	at       int64                 // when next or the definition last changed, see [Index.clock]
+	tag      uint16                // of the incarnation
+	state    state
+	flags    flags
+	upper    bool // the name has capital letters
+	ended    ended
 }
 
 // flags say what to read before the record is reliable.
@@ -122,15 +122,15 @@ func endedAs(o scheduler.Outcome) ended {
 	return untold
 }
 
-// ending is the result and the time of a job's last run, as far as known.
-type ending struct {
+// lastRun is the result and the time of a job's last run, as far as known.
+type lastRun struct {
 	last  int64 // in Unix seconds
 	ended ended
 }
 
 // endingOf derives it from the job's progress and its baton, which may be nil.
-func endingOf(p *scheduler.Progress, b *scheduler.Baton) ending {
-	e := ending{ended: endedAs(scheduler.LastOutcome(p, b, nil))}
+func endingOf(p *scheduler.Progress, b *scheduler.Baton) lastRun {
+	e := lastRun{ended: endedAs(scheduler.LastOutcome(p, b, nil))}
 	if !p.Last.IsZero() {
 		e.last = max(p.Last.Unix(), 1)
 	}
@@ -169,7 +169,7 @@ func (x *Index) readEndings(ctx context.Context, hits []Hit) error {
 	defer x.mu.Unlock()
 	for k, was := range before {
 		r := x.get(k)
-		if r == nil || r.ended != untold || r.next != was.next || r.told != was.told || r.last != was.last {
+		if r == nil || r.ended != untold || r.next != was.next || r.revision != was.revision || r.last != was.last {
 			continue
 		}
 		r.ended = nowhere

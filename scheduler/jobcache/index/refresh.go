@@ -121,8 +121,8 @@ func (x *Index) backlog() (to backlog) {
 			to.moved++
 		case r.flags&missing == 0:
 			to.changed++
-			if to.first == 0 || r.told < to.first {
-				to.first = r.told
+			if to.first == 0 || r.revision < to.first {
+				to.first = r.revision
 			}
 		}
 	}

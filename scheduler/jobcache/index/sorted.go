@@ -105,7 +105,7 @@ const atOnce = 1 << 14
 func (x *Index) walk(after scheduler.Key, within func(collection string) bool, prefix string, visit func(*record) bool) {
 	for from, more := next(after), true; more; {
 		x.mu.RLock()
-		from, more = x.stretch(from, within, prefix, visit)
+		from, more = x.walkRange(from, within, prefix, visit)
 		x.mu.RUnlock()
 	}
 }
@@ -118,8 +118,8 @@ func beyond(collection unique.Handle[string]) key {
 	return key{unique.Make(collection.Value() + "\x00"), ""}
 }
 
-// stretch walks from a key on, and returns the key from which to continue; more says whether to.
-func (x *Index) stretch(k key, within func(string) bool, prefix string, visit func(*record) bool) (from key, more bool) {
+// walkRange walks from a key on, and returns the key from which to continue; more says whether to.
+func (x *Index) walkRange(k key, within func(string) bool, prefix string, visit func(*record) bool) (from key, more bool) {
 	left := atOnce
 	var collection unique.Handle[string]
 	for r := range x.jobs.from(k) {

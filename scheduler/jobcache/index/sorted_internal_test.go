@@ -29,7 +29,7 @@ func TestSortedKeepsOrder(t *testing.T) {
 		}
 		var got []scheduler.Key
 		for rec := range s.all() {
-			if got = append(got, rec.full()); rec.told != want[rec.full()] {
+			if got = append(got, rec.full()); rec.revision != want[rec.full()] {
 				t.Fatalf("%s: %+v, want %d", rec.name, rec, want[rec.full()])
 			}
 		}
@@ -45,7 +45,7 @@ func TestSortedKeepsOrder(t *testing.T) {
 			if rec == nil {
 				rec = s.insert(k)
 			}
-			rec.told, want[k.full()] = uint64(i), uint64(i)
+			rec.revision, want[k.full()] = uint64(i), uint64(i)
 		} else {
 			s.remove(k)
 			delete(want, k.full())

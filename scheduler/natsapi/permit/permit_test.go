@@ -47,8 +47,8 @@ var exampleUsers = map[string]permit.Config{
 	"partners-publisher": {Role: permit.Publisher, User: "partners-publisher", Collections: []string{"partners"}},
 }
 
-// world is a NATS server with the example's configuration, and a scheduler on it.
-type world struct {
+// harness is a NATS server with the example's configuration, and a scheduler on it.
+type harness struct {
 	t       *testing.T
 	server  *server.Server
 	service *control.Service
@@ -58,7 +58,7 @@ type world struct {
 }
 
 // note stores what the server denies. The client calls it in the order of the denials.
-func (w *world) note(nc *nats.Conn, _ *nats.Subscription, err error) {
+func (w *harness) note(nc *nats.Conn, _ *nats.Subscription, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if errors.Is(err, nats.ErrPermissionViolation) {
@@ -67,7 +67,7 @@ func (w *world) note(nc *nats.Conn, _ *nats.Subscription, err error) {
 }
 
 // denials returns what the server has denied a user, after all that the user has asked for.
-func (w *world) denials(nc *nats.Conn) (all string) {
+func (w *harness) denials(nc *nats.Conn) (all string) {
 	w.t.Helper()
 	const last = "$SYS.the.end"
 	if err := nc.Publish(last, nil); err != nil {
@@ -82,8 +82,8 @@ func (w *world) denials(nc *nats.Conn) (all string) {
 	return all
 }
 
-// newWorld starts one; apart is false for users in the account of the scheduler.
-func newWorld(t *testing.T, apart bool) *world {
+// newHarness starts one; apart is false for users in the account of the scheduler.
+func newHarness(t *testing.T, apart bool) *harness {
 	t.Helper()
 	options := exampleOptions(t)
 	if !apart {
@@ -101,7 +101,7 @@ func newWorld(t *testing.T, apart bool) *world {
 	if !s.ReadyForConnections(patience) {
 		t.Fatal("the NATS server does not start")
 	}
-	w := &world{t: t, server: s, violations: map[*nats.Conn]string{}}
+	w := &harness{t: t, server: s, violations: map[*nats.Conn]string{}}
 	nc := w.connect("carillon")
 	var st *store.Store
 	w.await("the store", func() bool {
@@ -136,7 +136,7 @@ func newWorld(t *testing.T, apart bool) *world {
 const job = `{"action": {"type": "http", "request": {"method": "GET", "uri": "http://example.org/"}}, "state": "disabled"}`
 
 // run runs a part of the scheduler until the test ends.
-func (w *world) run(part func(context.Context) error) {
+func (w *harness) run(part func(context.Context) error) {
 	storetest.Run(w.t, part)
 }
 
@@ -150,7 +150,7 @@ func exampleOptions(t *testing.T) *server.Options {
 }
 
 // connect connects as a user of the example.
-func (w *world) connect(user string, options ...nats.Option) *nats.Conn {
+func (w *harness) connect(user string, options ...nats.Option) *nats.Conn {
 	w.t.Helper()
 	password := "change-me-" + user
 	if user == "carillon" {
@@ -166,12 +166,12 @@ func (w *world) connect(user string, options ...nats.Option) *nats.Conn {
 }
 
 // user connects as one that has an inbox of its own.
-func (w *world) user(name string) *nats.Conn {
+func (w *harness) user(name string) *nats.Conn {
 	w.t.Helper()
 	return w.connect(name, nats.CustomInboxPrefix("_INBOX_"+name))
 }
 
-func (w *world) await(what string, ok func() bool) {
+func (w *harness) await(what string, ok func() bool) {
 	w.t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
@@ -182,7 +182,7 @@ func (w *world) await(what string, ok func() bool) {
 	}
 }
 
-func (w *world) mustAnswer(nc *nats.Conn, subject, body string) *nats.Msg {
+func (w *harness) mustAnswer(nc *nats.Conn, subject, body string) *nats.Msg {
 	w.t.Helper()
 	m, err := nc.Request(subject, []byte(body), patience)
 	if err != nil {
@@ -312,7 +312,7 @@ func may(c permit.Config, needs, collection string) bool {
 func TestRolesOverNATS(t *testing.T) {
 	for name, apart := range map[string]bool{"accounts": true, "one account": false} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, apart)
+			w := newHarness(t, apart)
 			for user, c := range exampleUsers {
 				if c.Role != permit.Scheduler {
 					w.checkUser(user, c)
@@ -323,7 +323,7 @@ func TestRolesOverNATS(t *testing.T) {
 }
 
 // checkUser tries everything as a user. What it may is tried in a collection that there is not, so that nothing is changed.
-func (w *world) checkUser(user string, c permit.Config) {
+func (w *harness) checkUser(user string, c permit.Config) {
 	w.t.Helper()
 	nc := w.user(user)
 	allowed := map[string]bool{} // by what the server says of it where it is not
@@ -367,7 +367,7 @@ func (w *world) checkUser(user string, c permit.Config) {
 
 // TestServerTellsTheAuditLogWhoAsked shows that the user is told by the server, and not by the user.
 func TestServerTellsTheAuditLogWhoAsked(t *testing.T) {
-	w := newWorld(t, true)
+	w := newHarness(t, true)
 	m := nats.NewMsg("carillon.api.enable.partners.job")
 	m.Header.Set("Nats-Request-Info", `{"acc":"USERS","user":"admin"}`)
 	m.Header.Set(natsapi.ClaimHeader, "admin")
@@ -383,7 +383,7 @@ func TestServerTellsTheAuditLogWhoAsked(t *testing.T) {
 // TestChangesWithoutAnAskerAreRefused asks for changes without a reply subject, and with a trace: nothing is changed, as the audit
 // log would not get who asked.
 func TestChangesWithoutAnAskerAreRefused(t *testing.T) {
-	w := newWorld(t, true)
+	w := newHarness(t, true)
 	before := w.last()
 	nc := w.user("partners-operator")
 	if err := nc.Publish("carillon.api.enable.partners.job", nil); err != nil {
@@ -405,7 +405,7 @@ func TestChangesWithoutAnAskerAreRefused(t *testing.T) {
 // TestForgedInfoIsNotBelieved shows that within the scheduler's account, where the server says nothing, nobody passes for
 // another.
 func TestForgedInfoIsNotBelieved(t *testing.T) {
-	w := newWorld(t, false)
+	w := newHarness(t, false)
 	m := nats.NewMsg("carillon.api.enable.partners.job")
 	m.Header.Set("Nats-Request-Info", `{"acc":"USERS","user":"admin"}`)
 	m.Header.Set(natsapi.ClaimHeader, "mallory")
@@ -422,7 +422,7 @@ func TestForgedInfoIsNotBelieved(t *testing.T) {
 func TestTailsReachUsers(t *testing.T) {
 	for name, apart := range map[string]bool{"accounts": true, "one account": false} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, apart)
+			w := newHarness(t, apart)
 			nc := w.user("partners-reader")
 			answers, err := nc.SubscribeSync(nc.NewInbox())
 			if err != nil {
@@ -453,7 +453,7 @@ func TestTailsReachUsers(t *testing.T) {
 }
 
 // last is the last change in the audit log.
-func (w *world) last() *audit.Entry {
+func (w *harness) last() *audit.Entry {
 	w.t.Helper()
 	entries, _, err := w.service.Trail(w.t.Context(), control.TrailQuery{}, v1.Page{Top: 1})
 	if err != nil || len(entries) == 0 {
@@ -467,7 +467,7 @@ func (w *world) last() *audit.Entry {
 func TestAnswersAreNoOrders(t *testing.T) {
 	for name, apart := range map[string]bool{"accounts": true, "one account": false} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, apart)
+			w := newHarness(t, apart)
 			nc := w.user("partners-operator")
 			for _, subject := range []string{"carillon.api.get.partners.job", "carillon.spec.enable.partners.job", "$SRV.INFO.carillon"} {
 				for _, order := range []string{"carillon.spec.delete.other.job", "carillon.spec.put.other.job", "carillon.api.delete.other.job"} {

@@ -26,7 +26,7 @@ var lane = regexp.MustCompile(`([_.])\d+`)
 // TestWhatIsStoredIsPermittedAndDocumented shows that the scheduler of the example may write to every bucket and stream
 // that the store makes, and hear what they tell, and that the page of NATS names each.
 func TestWhatIsStoredIsPermittedAndDocumented(t *testing.T) {
-	w := newWorld(t, true)
+	w := newHarness(t, true)
 	js, err := jetstream.New(w.connect("carillon"))
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +77,7 @@ func TestWhatIsStoredIsPermittedAndDocumented(t *testing.T) {
 // TestServerKeepsNothingOfPublishers shows why the publisher of a spec is a claim: of the header that the server sets of who
 // sends a message to an import that shares it, and of a forged one, nothing is in the stream.
 func TestServerKeepsNothingOfPublishers(t *testing.T) {
-	w := newWorld(t, true)
+	w := newHarness(t, true)
 	scheduler := w.connect("carillon")
 	js, err := jetstream.New(scheduler)
 	if err != nil {

@@ -41,7 +41,7 @@ type Expression struct {
 type cronPattern struct {
 	fields [cronYear + 1]cronField
 	zone   *time.Location // of the pattern itself; nil: the setting's
-	doubts []string       // valid parts that probably do not have the intended meaning, see [Expression.Doubts]
+	doubts []string       // valid parts that probably do not have the intended meaning, see [Expression.Hints]
 }
 
 // cronField is a list of alternative items. An empty list matches every value.

@@ -185,9 +185,9 @@ func (f *fieldParser) afterFields(text string) string {
 	return ""
 }
 
-// Doubts returns valid parts of the expression that probably do not have the intended meaning: a step longer than its
+// Hints returns valid parts of the expression that probably do not have the intended meaning: a step longer than its
 // field, and six fields that look like a dialect with leading seconds.
-func (c *Expression) Doubts(language.Context, *instant.Schedule) []string {
+func (c *Expression) Hints(language.Context, *instant.Schedule) []string {
 	var doubts []string
 	for _, p := range c.patterns {
 		doubts = append(doubts, p.doubts...)

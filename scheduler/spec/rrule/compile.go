@@ -140,11 +140,11 @@ func (c *setCompiler) set(rules []rrule) (*localtime.Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.eras(plus, minus)
+	return c.segments(plus, minus)
 }
 
-// eras returns the union of terms without others. Between any two ends of rules, the same rules hold all the time.
-func (c *setCompiler) eras(plus, minus []term) (*localtime.Set, error) {
+// segments returns the union of terms without others. Between any two ends of rules, the same rules hold all the time.
+func (c *setCompiler) segments(plus, minus []term) (*localtime.Set, error) {
 	var ends []int64
 	for _, t := range slices.Concat(plus, minus) {
 		ends = append(ends, t.final)

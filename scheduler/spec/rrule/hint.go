@@ -84,9 +84,9 @@ func numberHint(name, item string) string {
 	return ""
 }
 
-// Doubts returns valid parts of the set that probably do not have the intended meaning: a DTSTART that is no occurrence
+// Hints returns valid parts of the set that probably do not have the intended meaning: a DTSTART that is no occurrence
 // (RFC 5545 leaves it undefined, and other implementations make it the first one), and an EXDATE that excludes nothing.
-func (r *Set) Doubts(s language.Context, compiled *instant.Schedule) []string {
+func (r *Set) Hints(s language.Context, compiled *instant.Schedule) []string {
 	zone := r.zone
 	if zone == nil {
 		zone = s.Location()

@@ -168,7 +168,7 @@ func (c *setCompiler) withSingles(rules *instant.Schedule, dst instant.DST, by t
 	if err != nil {
 		return nil, err
 	}
-	all, err := c.eras(minus, nil)
+	all, err := c.segments(minus, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -114,7 +114,7 @@ func TestSingleDates(t *testing.T) {
 		if text := rule.Describe(test.setting); text != test.describe {
 			t.Errorf("%s:\n got %s\nwant %s", test.name, text, test.describe)
 		}
-		if doubts := strings.Join(rule.(*Set).Doubts(test.setting, s), "; "); doubts != test.doubt {
+		if doubts := strings.Join(rule.(*Set).Hints(test.setting, s), "; "); doubts != test.doubt {
 			t.Errorf("%s: doubts %q, want %q", test.name, doubts, test.doubt)
 		}
 	}

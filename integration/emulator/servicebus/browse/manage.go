@@ -143,7 +143,7 @@ func (n *Namespace) Try(path string, d Draft) ([]Trial, error) {
 
 // TryMessage does so with a message that is somewhere.
 func (n *Namespace) TryMessage(path, from string, part Part, sequence int64) ([]Trial, error) {
-	w, _, err := n.window(from, part)
+	w, _, err := n.inspector(from, part)
 	if err != nil {
 		return nil, err
 	}

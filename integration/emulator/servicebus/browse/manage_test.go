@@ -16,7 +16,7 @@ import (
 )
 
 // limit bounds the messages of a queue, which no form does.
-func (w *world) limit(name string, size int64) error {
+func (w *harness) limit(name string, size int64) error {
 	info, err := w.broker.Entity(name)
 	if err != nil {
 		return err

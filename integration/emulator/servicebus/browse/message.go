@@ -89,7 +89,7 @@ const (
 
 // Peek returns the messages of a page. Its errors are described by [IsMissing].
 func (n *Namespace) Peek(q Query) (Page, error) {
-	w, stages, err := n.window(q.Path, q.Part)
+	w, stages, err := n.inspector(q.Path, q.Part)
 	if err != nil {
 		return Page{}, err
 	}
@@ -174,7 +174,7 @@ func search(text string) func(g broker.Snapshot) bool {
 
 // Message returns one message. Its errors are described by [IsMissing].
 func (n *Namespace) Message(path string, part Part, sequence int64) (Message, error) {
-	w, _, err := n.window(path, part)
+	w, _, err := n.inspector(path, part)
 	if err != nil {
 		return Message{}, err
 	}

@@ -140,7 +140,7 @@ func TestBury(t *testing.T) {
 	w := open(t, queue("q"))
 	w.send("q", bodies("deferred")...)
 	w.take("q", 1, &broker.Outcome{Kind: broker.Defer})
-	must.Do(w.t, w.Bury("q", 1, "late", "by hand"))
+	must.Do(w.t, w.DeadLetter("q", 1, "late", "by hand"))
 	if m := w.one("q", browse.Dead); m.Reason != "late" || m.Description != "by hand" || m.Sequence != 1 || m.Held {
 		t.Errorf("the dead letter is %+v", m)
 	}
@@ -158,7 +158,7 @@ func TestParts(t *testing.T) {
 	w.send("q", bodies("deferred", "dead", "held", "waiting")...)
 	w.send("q", browse.Draft{Body: []byte("later"), Scheduled: time.Now().Add(time.Hour)})
 	w.take("q", 1, &broker.Outcome{Kind: broker.Defer})
-	w.bury(1)
+	w.deadLetter(1)
 	w.take("q", 1, nil)
 	for part, want := range map[browse.Part]string{
 		browse.Active: "[held waiting]", browse.Deferred: "[deferred]", browse.Scheduled: "[later]", browse.Dead: "[dead]", browse.Transfer: "[]",

@@ -118,8 +118,8 @@ const (
 // anyStage is each of them.
 const anyStage = broker.Waiting | broker.Held | broker.Deferred | broker.Scheduled
 
-// window returns where the messages of a part are, and in which stages.
-func (n *Namespace) window(path string, part Part) (*broker.Inspector, broker.Stage, error) {
+// inspector returns where the messages of a part are, and in which stages.
+func (n *Namespace) inspector(path string, part Part) (*broker.Inspector, broker.Stage, error) {
 	stages := anyStage
 	switch part {
 	case Active:
@@ -133,31 +133,31 @@ func (n *Namespace) window(path string, part Part) (*broker.Inspector, broker.St
 	case Transfer:
 		path += "/$Transfer/$DeadLetterQueue"
 	}
-	w, err := n.broker.Window(path)
+	w, err := n.broker.Inspect(path)
 	return w, stages, err
 }
 
 // Delete deletes one message. A receiver may have it: [IsHeld].
 func (n *Namespace) Delete(path string, part Part, sequence int64) error {
-	w, _, err := n.window(path, part)
+	w, _, err := n.inspector(path, part)
 	if err != nil {
 		return err
 	}
 	return written(w.Remove(sequence))
 }
 
-// Bury makes a dead letter of a message, with a reason and a description of it. A receiver may have it: [IsHeld].
-func (n *Namespace) Bury(path string, sequence int64, reason, description string) error {
-	w, _, err := n.window(path, Active)
+// DeadLetter makes a dead letter of a message, with a reason and a description of it. A receiver may have it: [IsHeld].
+func (n *Namespace) DeadLetter(path string, sequence int64, reason, description string) error {
+	w, _, err := n.inspector(path, Active)
 	if err != nil {
 		return err
 	}
-	return written(w.Bury(sequence, reason, description))
+	return written(w.DeadLetter(sequence, reason, description))
 }
 
 // Send sends a message to a queue or topic.
 func (n *Namespace) Send(path string, d Draft) error {
-	w, err := n.broker.Window(path)
+	w, err := n.broker.Inspect(path)
 	if err != nil {
 		return err
 	}
@@ -195,12 +195,12 @@ func (e Entity) Grave() Part {
 }
 
 // A Session is one of an entity, as it was at a moment.
-type Session = broker.SessionGlimpse
+type Session = broker.SessionSnapshot
 
 // Sessions returns up to most sessions of a queue or subscription whose ids contain a text, in any case, by id; more is
 // the number of the remaining ones.
 func (n *Namespace) Sessions(path, text string, most int) (found []Session, more int, err error) {
-	w, err := n.broker.Window(path)
+	w, err := n.broker.Inspect(path)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -13,7 +13,7 @@ import (
 // Resubmit moves a dead letter back into its entity, or for a subscription into its topic, without the reason of its
 // death; unchanged or, with a draft, edited. Fields that the draft lacks stay. If it fails, the dead letter stays.
 func (n *Namespace) Resubmit(path string, part Part, sequence int64, edited *Draft, toTopic bool) error {
-	w, _, err := n.window(path, part)
+	w, _, err := n.inspector(path, part)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ const noteEvery = 256
 // ResubmitAll moves dead letters back, each in a separate step. It continues after refused and missing messages. It
 // ends early, with the error of the context, when that is done.
 func (n *Namespace) ResubmitAll(ctx context.Context, b Batch) (Tally, error) {
-	w, _, err := n.window(b.Path, b.Part)
+	w, _, err := n.inspector(b.Path, b.Part)
 	if err != nil {
 		return Tally{}, err
 	}
@@ -111,7 +111,7 @@ func (b Batch) note(t Tally) {
 // Purge deletes messages, but those that receivers hold. It ends early, with the error of the context, when that is done.
 func (n *Namespace) Purge(ctx context.Context, b Batch) (Tally, error) {
 	var t Tally
-	w, stages, err := n.window(b.Path, b.Part)
+	w, stages, err := n.inspector(b.Path, b.Part)
 	if err != nil {
 		return t, err
 	}

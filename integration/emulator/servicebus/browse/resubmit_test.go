@@ -27,7 +27,7 @@ func TestResubmit(t *testing.T) {
 	raw = amqp.AppendApplicationProperties(raw, amqp.Map{{Key: "n", Value: int16(7)}, {Key: "list", Value: amqp.List{"a"}}})
 	w.raw(append(raw, section(0x77, amqp.Map{{Key: "a", Value: int32(1)}})...))
 	before := w.one("q", browse.Active)
-	w.bury(1)
+	w.deadLetter(1)
 	must.Do(w.t, w.Resubmit("q", browse.Dead, 1, nil, false))
 	after := w.one("q", browse.Active)
 	if life := after.Expires.Sub(after.Enqueued); life != time.Hour || after.Expires.Before(before.Expires) {
@@ -48,7 +48,7 @@ func TestResubmitEdited(t *testing.T) {
 	raw := amqp.AppendProperties(nil, amqp.Properties{MessageID: uint64(5), ContentEncoding: "gzip"})
 	raw = amqp.AppendApplicationProperties(raw, amqp.Map{{Key: "list", Value: amqp.List{"a"}}, {Key: "n", Value: int16(7)}})
 	w.raw(append(raw, section(0x77, amqp.List{int64(1)})...))
-	w.bury(1)
+	w.deadLetter(1)
 	m := w.one("q", browse.Dead)
 	edited := browse.Draft{MessageID: m.MessageID, Subject: "new", KeepBody: true, Properties: m.Properties[:2]}
 	edited.Properties[1].Value = "8"
@@ -61,7 +61,7 @@ func TestResubmitEdited(t *testing.T) {
 	if diff := cmp.Diff(want, got.Properties); diff != "" {
 		t.Error(diff)
 	}
-	w.bury(1)
+	w.deadLetter(1)
 	edited = browse.Draft{Body: []byte("text"), Properties: []browse.Property{{Name: "n", Type: "int", Value: "many"}}}
 	if _, ok := errors.AsType[*browse.DraftError](w.Resubmit("q", browse.Dead, got.Sequence, &edited, false)); !ok {
 		t.Error("a draft that is wrong is taken")
@@ -79,7 +79,7 @@ func TestResubmitAll(t *testing.T) {
 		w.send("q", browse.Draft{MessageID: strconv.Itoa(i), Body: []byte("x"), SessionID: []string{"s", ""}[min(i, 1)]})
 	}
 	w.send("q", browse.Draft{Body: []byte(strings.Repeat("large", 1000))})
-	w.bury(total + 1)
+	w.deadLetter(total + 1)
 	w.take("q/$DeadLetterQueue", 10, nil)
 	e, err := w.Entity("q")
 	must.Do(w.t, err)
@@ -97,7 +97,7 @@ func TestResubmitAll(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	w.bury(3)
+	w.deadLetter(3)
 	if tally, err := w.ResubmitAll(ctx, browse.Batch{Path: "q", Part: browse.Dead}); !errors.Is(err, context.Canceled) || tally.Done != 0 {
 		t.Errorf("one that is stopped: %+v, %v", tally, err)
 	}

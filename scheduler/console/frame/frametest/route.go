@@ -14,14 +14,14 @@ import (
 // Routes checks that routes that change something, and the pages that ask for the change, require more than the right
 // to read, and that event streams are limited in number. asking lists the paths of forms that change nothing in the
 // scheduler, or check another right after reading the form.
-func Routes(tb testing.TB, rooms []frame.Room, asking ...string) {
+func Routes(tb testing.TB, sections []frame.Section, asking ...string) {
 	tb.Helper()
 	elsewhere := []auth.Right{auth.Open, auth.Known, auth.ReadAny, auth.OperateAny}
 	changing := []auth.Right{auth.Operate, auth.OperateAny, auth.Administer}
 	forms := []string{"delete", "edit", "new", "send", "resubmit", "purge", "put", "clear"}
 	seen := 0
-	for _, room := range rooms {
-		for _, r := range room.Routes {
+	for _, section := range sections {
+		for _, r := range section.Routes {
 			seen++
 			last := r.Path[strings.LastIndexByte(r.Path, '/')+1:]
 			changes := r.Method == http.MethodPost && !slices.Contains(asking, r.Path) || slices.Contains(forms, last)

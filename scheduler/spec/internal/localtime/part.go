@@ -75,14 +75,14 @@ func (p *part) left(m *work.Meter, w, sign int64) (int64, bool) {
 	}
 }
 
-// patience is the maximum number of minutes that a search visits before it reports that it is exhausted.
-func (p *part) patience() int { return 200_000 / (len(p.plus) + len(p.minus)) }
+// budget is the maximum number of minutes that a search visits before it reports that it is exhausted.
+func (p *part) budget() int { return 200_000 / (len(p.plus) + len(p.minus)) }
 
 // search is [part.at] for at most patience minutes. Beyond them, exhausted is true, and found is the position reached.
 func (p *part) search(m *work.Meter, w, sign int64) (found int64, ok, exhausted bool) {
 	var s walk
 	s.begin(p, m, w, sign)
-	for range p.patience() {
+	for range p.budget() {
 		if !s.step() {
 			return 0, false, m.Exhausted()
 		}

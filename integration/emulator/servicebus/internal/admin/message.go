@@ -94,7 +94,7 @@ func (h *handler) existing(r *http.Request, suffix string) (*broker.Source, erro
 	if strings.HasSuffix(strings.ToLower(path), "/$management") { // the broker passes it over
 		return nil, &amqp.Error{Condition: broker.NotFound, Description: "The messaging entity '" + path + "' could not be found."}
 	}
-	if _, err := h.broker.Window(path); err != nil {
+	if _, err := h.broker.Inspect(path); err != nil {
 		return nil, err
 	}
 	if !strings.HasSuffix(strings.ToLower(path), strings.ToLower(suffix)) {

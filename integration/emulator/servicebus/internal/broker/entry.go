@@ -90,10 +90,10 @@ func (en *entry) store(m *message) {
 	if m.state == scheduled {
 		flags |= flagScheduled
 	}
-	if m.parked {
+	if m.wasDeferred {
 		flags |= flagParked
 	}
-	if m.again {
+	if m.skipDedup {
 		flags |= flagAgain
 	}
 	if m.extra != nil {
@@ -119,7 +119,7 @@ func (en *entry) store(m *message) {
 			en.number(uint64(x.deliveryPairs))
 		}
 	}
-	en.bytes(m.bare)
+	en.bytes(m.payload)
 }
 
 func (en *entry) remove(m *message) {
@@ -137,7 +137,7 @@ func (en *entry) count(m *message) {
 	}
 	en.op(opCount, m.queue.entity)
 	flags := byte(0)
-	if m.parked {
+	if m.wasDeferred {
 		flags = flagParked
 	}
 	en.buf = append(en.buf, byte(m.queue.part), flags)

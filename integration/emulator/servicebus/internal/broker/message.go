@@ -36,7 +36,7 @@ type message struct {
 	txn     *Txn      // which will settle it
 	extra   *extra    // nil for none
 
-	bare []byte // the sections after the annotations: properties, application properties, body and footer
+	payload []byte // the sections after the annotations: properties, application properties, body and footer
 
 	seq         int64
 	enqueueSeq  int64 // of the entity it was first sent to
@@ -46,15 +46,15 @@ type message struct {
 	lockedUntil int64
 	nonce       uint64 // part of the token
 
-	ttl     uint32 // milliseconds; 0 for none
-	count   uint32 // of deliveries that failed
-	index   int32  // in the heap, or with a session in its locked messages
-	state   state
-	header  uint8 // priority, and durable in the highest bit
-	hops    uint8
-	fetched bool // by its holder
-	parked  bool // has been deferred, and is again after a lock
-	again   bool // was resubmitted, so that duplicate detection ignores it
+	ttl         uint32 // milliseconds; 0 for none
+	count       uint32 // of deliveries that failed
+	index       int32  // in the heap, or with a session in its locked messages
+	state       state
+	header      uint8 // priority, and durable in the highest bit
+	hops        uint8
+	fetched     bool // by its holder
+	wasDeferred bool // has been deferred, and is again after a lock
+	skipDedup   bool // was resubmitted, so that duplicate detection ignores it
 }
 
 // extra is what few messages have.
@@ -80,7 +80,7 @@ func (m *message) Place() *int32 { return &m.index }
 
 // size is the message's share of its entity's size.
 func (m *message) size() int64 {
-	size := len(m.bare)
+	size := len(m.payload)
 	if m.extra != nil {
 		size += len(m.extra.annotations) + len(m.extra.delivery)
 	}
@@ -125,7 +125,7 @@ const (
 func (m *message) clone() *message {
 	c := *m
 	c.queue, c.session, c.holder, c.txn = nil, nil, nil, nil
-	c.due, c.lockedUntil, c.nonce, c.index, c.state, c.fetched, c.parked = 0, 0, 0, 0, ready, false, false
+	c.due, c.lockedUntil, c.nonce, c.index, c.state, c.fetched, c.wasDeferred = 0, 0, 0, 0, ready, false, false
 	return &c
 }
 
@@ -134,7 +134,7 @@ func (m *message) annotate(set amqp.Map) {
 	if len(set) == 0 {
 		return
 	}
-	parsed, err := amqp.ParseMessage(m.bare)
+	parsed, err := amqp.ParseMessage(m.payload)
 	if err != nil {
 		return // it was parsed when it came
 	}
@@ -142,7 +142,7 @@ func (m *message) annotate(set amqp.Map) {
 	for _, pair := range set {
 		properties = properties.With(pair.Key, pair.Value)
 	}
-	m.bare = parsed.Edit(nil, amqp.Edit{ApplicationProperties: &properties})
+	m.payload = parsed.Edit(nil, amqp.Edit{ApplicationProperties: &properties})
 }
 
 // setSource records the entity that dead-lettered the message.
@@ -201,7 +201,7 @@ func (m *message) appendDelivery(dst []byte, shown state) []byte {
 		dst = append(dst, m.extra.annotations...)
 	}
 	closeAnnotations(dst, mark, pairs)
-	return append(dst, m.bare...)
+	return append(dst, m.payload...)
 }
 
 // appendDeliveryAnnotations appends the sender's delivery annotations and the lock token, as the service does.
@@ -253,7 +253,7 @@ func appendNumber(dst []byte, key string, code byte, number int64) []byte {
 // message has no such annotation.
 func (m *message) wireState(shown state) byte {
 	switch {
-	case m.parked:
+	case m.wasDeferred:
 		return 1
 	case shown == scheduled:
 		return 2

@@ -123,7 +123,7 @@ func (m *message) remove(en *entry) {
 		m.session.messages--
 		q.entity.tidySession(m.session)
 	}
-	m.bare, m.extra, m.session = nil, nil, nil
+	m.payload, m.extra, m.session = nil, nil, nil
 }
 
 // removeAll takes messages out of the entity, which is locked.
@@ -266,10 +266,10 @@ func (e *entity) loseLock(m *message, now int64, en *entry) {
 // giveBack has a message that was locked ready again, or makes it a dead letter if it has been delivered too often.
 func (e *entity) giveBack(m *message, en *entry) {
 	if limit := e.settings.MaxDeliveryCount; m.queue.part == mainPart && int(m.count) >= limit {
-		e.bury(m, maxDeliveryCount(limit), en)
+		e.deadLetter(m, maxDeliveryCount(limit), en)
 		return
 	}
-	if m.parked {
+	if m.wasDeferred {
 		m.park()
 		return
 	}
@@ -278,7 +278,7 @@ func (e *entity) giveBack(m *message, en *entry) {
 
 // park has a message wait until it is asked for by number.
 func (m *message) park() {
-	m.state, m.parked = deferred, true
+	m.state, m.wasDeferred = deferred, true
 	m.queue.deferred++
 	if m.due = m.expires; m.due != 0 && m.queue.part == mainPart {
 		m.queue.entity.messages.Fix(m)

@@ -170,14 +170,14 @@ func (e *entity) replayStore(d *decoder) {
 	if flags&flagScheduled != 0 {
 		m.state, m.due = scheduled, int64(d.number())
 	}
-	m.parked, m.again = flags&flagParked != 0, flags&flagAgain != 0
+	m.wasDeferred, m.skipDedup = flags&flagParked != 0, flags&flagAgain != 0
 	if flags&flagExtra != 0 {
 		m.extra = &extra{annotations: clone(d.bytes()), pairs: int(d.number()), source: string(d.bytes()), scheduled: int64(d.number())}
 		if flags&flagDelivery != 0 {
 			m.extra.delivery, m.extra.deliveryPairs = clone(d.bytes()), int(d.number())
 		}
 	}
-	m.bare = clone(d.bytes())
+	m.payload = clone(d.bytes())
 	q := e.queueOf(p)
 	if d.err == nil && m.seq <= 0 {
 		d.err = errRecord
@@ -185,7 +185,7 @@ func (e *entity) replayStore(d *decoder) {
 	if d.err != nil || q == nil {
 		return
 	}
-	if _, err := amqp.ParseMessage(m.bare); err != nil {
+	if _, err := amqp.ParseMessage(m.payload); err != nil {
 		d.err = fmt.Errorf("%w: message %d of %s: %w", errRecord, m.seq, e.path, err)
 		return
 	}
@@ -208,7 +208,7 @@ func (e *entity) replayCount(d *decoder) {
 		return
 	}
 	if m := q.shelf.Get(int64(seq)); m != nil {
-		m.count, m.parked = uint32(count), flags&flagParked != 0
+		m.count, m.wasDeferred = uint32(count), flags&flagParked != 0
 	}
 }
 
@@ -253,7 +253,7 @@ func (e *entity) revive() {
 		q := &e.queues[i]
 		for _, m := range q.shelf.All() {
 			if q.bySession() {
-				id, _ := groupOf(m.bare)
+				id, _ := groupOf(m.payload)
 				m.session = e.session(id)
 				m.session.messages++
 			}
@@ -261,7 +261,7 @@ func (e *entity) revive() {
 			case m.state == scheduled:
 				q.scheduled++
 				e.messages.Fix(m)
-			case m.parked:
+			case m.wasDeferred:
 				m.park()
 			default:
 				q.stand(m, nil)

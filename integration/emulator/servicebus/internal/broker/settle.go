@@ -111,7 +111,7 @@ func (e *entity) settle(m *message, outcome Outcome, now int64, en *entry) {
 		return
 	}
 	if outcome.Kind == MoveDeadLetter {
-		e.bury(m, cause{outcome.Reason, outcome.Description, outcome.Properties}, en)
+		e.deadLetter(m, cause{outcome.Reason, outcome.Description, outcome.Properties}, en)
 		return
 	}
 	m.leave()
@@ -207,8 +207,8 @@ func (m *message) mark(c cause) {
 	m.annotate(set)
 }
 
-// bury dead-letters a message in its entity. It keeps its number.
-func (e *entity) bury(m *message, c cause, en *entry) {
+// deadLetter dead-letters a message in its entity. It keeps its number.
+func (e *entity) deadLetter(m *message, c cause, en *entry) {
 	e.moveTo(deadPart, m, c, en)
 }
 
@@ -227,7 +227,7 @@ func (e *entity) moveTo(p part, m *message, c cause, en *entry) {
 // expire ends a message whose time to live has passed.
 func (e *entity) expire(m *message, en *entry) {
 	if e.settings.DeadLetterOnExpiration {
-		e.bury(m, causeExpired, en)
+		e.deadLetter(m, causeExpired, en)
 		return
 	}
 	m.remove(en)
@@ -326,12 +326,12 @@ func (e *entity) goOn(m *message, target *entity, now int64, en *entry) {
 	if m.queue.part == deadPart && (m.extra == nil || m.extra.source == "") {
 		moved.setSource(e.path)
 	}
-	properties := reparse(m.bare).Properties()
+	properties := reparse(m.payload).Properties()
 	in := []intake{{
 		message: moved, id: amqp.IDString(properties.MessageID), session: properties.GroupID, hasSession: properties.HasGroupID,
 		ttl: time.Duration(m.ttl) * time.Millisecond,
 	}}
-	if m.again {
+	if m.skipDedup {
 		in[0].id = ""
 	}
 	if err := target.accepts(in, 0); err != nil {

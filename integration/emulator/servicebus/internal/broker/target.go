@@ -247,9 +247,9 @@ func newIntake(m amqp.Message, alone bool) (intake, error) {
 		m, _ = amqp.ParseMessage(m.Edit(nil, amqp.Edit{Properties: &properties})) // editing a parsed message cannot fail
 		alone = true
 	}
-	in.message.bare = bareOf(m)
-	if !alone || cap(in.message.bare) > 2*len(in.message.bare) {
-		in.message.bare = bytes.Clone(in.message.bare)
+	in.message.payload = bareOf(m)
+	if !alone || cap(in.message.payload) > 2*len(in.message.payload) {
+		in.message.payload = bytes.Clone(in.message.payload)
 	}
 	in.properties, in.largest = propertiesOf(m)
 	in.message.extra = extraOf(annotations, m.DeliveryAnnotations())

@@ -41,7 +41,7 @@ func (e *entity) fanOut(m *message, now int64, en *entry) {
 				plain = true
 			case match:
 				changed := m.clone()
-				changed.bare = bareOf(reparse(parsed.Edit(nil, edit)))
+				changed.payload = bareOf(reparse(parsed.Edit(nil, edit)))
 				s.receive(changed, now, en)
 			}
 		}
@@ -94,7 +94,7 @@ func (e *entity) filterFailed(m *message, rule Rule, err error, now int64, en *e
 // receive puts a message of the topic into the subscription.
 func (e *entity) receive(m *message, now int64, en *entry) {
 	if e.settings.RequiresSession {
-		id, ok := groupOf(m.bare)
+		id, ok := groupOf(m.payload)
 		if !ok {
 			m.expires = 0
 			m.mark(causeSession)

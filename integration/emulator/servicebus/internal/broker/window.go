@@ -14,9 +14,9 @@ import (
 // itself.
 type Inspector struct{ queue *queue }
 
-// Window returns the window of a path, as in [Broker.Source], or of a topic, which contains only scheduled messages.
+// Inspect returns the window of a path, as in [Broker.Source], or of a topic, which contains only scheduled messages.
 // Unlike a client's request, it creates no entity. It fails with NotFound.
-func (b *Broker) Window(path string) (*Inspector, error) {
+func (b *Broker) Inspect(path string) (*Inspector, error) {
 	at := parsePath(path)
 	e := b.entity(at.entity)
 	if e == nil || e.is(TopicKind) && at.part != mainPart {
@@ -73,9 +73,9 @@ type Snapshot struct {
 	message message
 }
 
-func glimpse(m *message) Snapshot {
+func snapshotOf(m *message) Snapshot {
 	g := Snapshot{
-		Sequence: m.seq, EnqueuedSequence: m.enqueueSeq, Stage: m.stage(), WasDeferred: m.parked, Size: m.size(),
+		Sequence: m.seq, EnqueuedSequence: m.enqueueSeq, Stage: m.stage(), WasDeferred: m.wasDeferred, Size: m.size(),
 		Enqueued: instant(m.enqueued), Expires: instant(m.expires), LockedUntil: instant(m.lockedUntil), TTL: ttlOf(m),
 		Deliveries: m.count, Priority: m.header &^ durable, Durable: m.header&durable != 0, message: *m,
 	}
@@ -97,7 +97,7 @@ func instant(milli int64) time.Time {
 }
 
 // Message returns the message as sent, without header and annotations. The bytes belong to the broker.
-func (g Snapshot) Message() amqp.Message { return reparse(g.message.bare) }
+func (g Snapshot) Message() amqp.Message { return reparse(g.message.payload) }
 
 // Payload returns a copy of the message as a receiver would get it, without a lock.
 func (g Snapshot) Payload() []byte {
@@ -128,7 +128,7 @@ func (g Snapshot) Annotations() amqp.Map {
 	return pairs
 }
 
-// maxBrowsed is the number of messages that [Window.Browse] examines per call, because the entity is locked meanwhile.
+// maxBrowsed is the number of messages that [Inspect.Browse] examines per call, because the entity is locked meanwhile.
 const maxBrowsed = 1 << 16
 
 // Browse returns up to most messages of some stages from a sequence number on, and the number to continue with, 0 at
@@ -158,7 +158,7 @@ func (w *Inspector) browse(
 		}
 		seen++
 		if stages&m.stage() != 0 && (!m.expired(now) || m.state == locked) {
-			found = append(found, glimpse(m))
+			found = append(found, snapshotOf(m))
 		}
 		return true
 	})
@@ -176,7 +176,7 @@ func (w *Inspector) Message(sequence int64) (Snapshot, error) {
 	if m == nil || m.expired(nowMilli()) && m.state != locked {
 		return Snapshot{}, errNoMessage(sequence, "messages")
 	}
-	return glimpse(m), nil
+	return snapshotOf(m), nil
 }
 
 // free returns a message that no receiver holds.
@@ -219,9 +219,9 @@ func (w *Inspector) Remove(sequence int64) (Receipt, error) {
 	})
 }
 
-// Bury dead-letters a waiting or deferred message, as a receiver would. It fails with MessageNotFound, with
+// DeadLetter dead-letters a waiting or deferred message, as a receiver would. It fails with MessageNotFound, with
 // MessageLockLost while a receiver has it, or with NotAllowed for a scheduled message or a dead letter.
-func (w *Inspector) Bury(sequence int64, reason, description string) (Receipt, error) {
+func (w *Inspector) DeadLetter(sequence int64, reason, description string) (Receipt, error) {
 	if err := w.queue.allows(Outcome{Kind: MoveDeadLetter}); err != nil {
 		return Receipt{}, err
 	}
@@ -229,7 +229,7 @@ func (w *Inspector) Bury(sequence int64, reason, description string) (Receipt, e
 		if m.stage() == Scheduled {
 			return fail(NotAllowed, "The message with sequence number %d is scheduled for later.", sequence)
 		}
-		w.queue.entity.bury(m, cause{reason: reason, description: description}, en)
+		w.queue.entity.deadLetter(m, cause{reason: reason, description: description}, en)
 		return nil
 	})
 }
@@ -244,7 +244,7 @@ func (w *Inspector) Last() (int64, error) {
 	return e.seq, nil
 }
 
-// maxPurged is the number of messages that [Window.Purge] examines per call, because the entity is locked meanwhile.
+// maxPurged is the number of messages that [Inspect.Purge] examines per call, because the entity is locked meanwhile.
 const maxPurged = 8192
 
 // Purged is the result of a purge.
@@ -307,7 +307,7 @@ func (w *Inspector) Resubmit(sequence int64, message amqp.Message, toTopic bool)
 	if err != nil {
 		return Receipt{}, err
 	}
-	in.id, in.message.again = "", true
+	in.id, in.message.skipDedup = "", true
 	target := e
 	if toTopic && e.topic != nil {
 		target = e.topic
@@ -341,8 +341,8 @@ func (w *Inspector) Resubmit(sequence int64, message amqp.Message, toTopic bool)
 	return e.broker.commit(en), nil
 }
 
-// A SessionGlimpse is a snapshot of a session.
-type SessionGlimpse struct {
+// A SessionSnapshot is a snapshot of a session.
+type SessionSnapshot struct {
 	ID          string
 	Messages    int       // not completed, in all stages
 	LockedUntil time.Time // zero: no receiver has it
@@ -355,7 +355,7 @@ type SessionGlimpse struct {
 const MaxSessionState = 4096
 
 // Sessions returns up to most sessions whose ids contain a text, in any case, by id, and the number of the remaining ones.
-func (w *Inspector) Sessions(text string, most int) (found []SessionGlimpse, more int, err error) {
+func (w *Inspector) Sessions(text string, most int) (found []SessionSnapshot, more int, err error) {
 	e := w.queue.entity
 	if err := e.lock(); err != nil {
 		return nil, 0, err
@@ -366,7 +366,7 @@ func (w *Inspector) Sessions(text string, most int) (found []SessionGlimpse, mor
 		if !strings.Contains(lower(s.id), wanted) {
 			continue
 		}
-		g := SessionGlimpse{ID: s.id, Messages: s.messages, StateSize: -1, Updated: instant(s.updated)}
+		g := SessionSnapshot{ID: s.id, Messages: s.messages, StateSize: -1, Updated: instant(s.updated)}
 		if s.holder != nil {
 			g.LockedUntil = instant(s.lockedUntil)
 		}
@@ -375,7 +375,7 @@ func (w *Inspector) Sessions(text string, most int) (found []SessionGlimpse, mor
 		}
 		found = append(found, g)
 	}
-	slices.SortFunc(found, func(a, b SessionGlimpse) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(found, func(a, b SessionSnapshot) int { return cmp.Compare(a.ID, b.ID) })
 	if more = len(found) - most; more > 0 {
 		return found[:most], more, nil
 	}

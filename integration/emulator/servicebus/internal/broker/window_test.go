@@ -19,7 +19,7 @@ import (
 
 func window(tb testing.TB, b *broker.Broker, path string) *broker.Inspector {
 	tb.Helper()
-	return must.Get(b.Window(path))(tb)
+	return must.Get(b.Inspect(path))(tb)
 }
 
 const every = broker.Waiting | broker.Held | broker.Deferred | broker.Scheduled
@@ -88,7 +88,7 @@ func TestWindow(t *testing.T) {
 		if b.Exists("q") {
 			t.Error("looking has kept the queue from deleting itself")
 		}
-		_, err = b.Window("q")
+		_, err = b.Inspect("q")
 		wantCondition(t, err, broker.NotFound)
 	})
 }
@@ -97,7 +97,7 @@ func TestWindow(t *testing.T) {
 func TestWindowMakesNothing(t *testing.T) {
 	b, stop := start(t, broker.Config{AutoCreate: true})
 	defer stop()
-	if _, err := b.Window("q"); broker.Condition(err) != broker.NotFound || len(b.Entities()) != 0 {
+	if _, err := b.Inspect("q"); broker.Condition(err) != broker.NotFound || len(b.Entities()) != 0 {
 		t.Errorf("there are %d queues: %v", len(b.Entities()), err)
 	}
 }
@@ -199,8 +199,8 @@ func TestPurgeWhileReceived(t *testing.T) {
 	}
 }
 
-// bury makes dead letters of the first n messages.
-func bury(tb testing.TB, b *broker.Broker, path string, n int) {
+// deadLetterOne makes dead letters of the first n messages.
+func deadLetterOne(tb testing.TB, b *broker.Broker, path string, n int) {
 	tb.Helper()
 	c := receive(tb, b, path, broker.ReceiverConfig{})
 	defer c.Close()
@@ -232,7 +232,7 @@ func TestResubmitToNobody(t *testing.T) {
 	must.Get(b.CreateSubscription("t", "s", broker.Options{}, nil))(t)
 	send(t, b, "t", spec{id: "1", properties: amqp.Map{{Key: "n", Value: "text"}}})
 	const path = "t/Subscriptions/s"
-	bury(t, b, path, 1)
+	deadLetterOne(t, b, path, 1)
 	w := window(t, b, path+"/$DeadLetterQueue")
 	dead := browse(t, b, path+"/$DeadLetterQueue", every)
 	g, _, err := w.Browse(0, 1, every)
@@ -262,7 +262,7 @@ func TestResubmitForwarded(t *testing.T) {
 		must.Get(b.CreateQueue("from", broker.Options{}))(t)
 		send(t, b, "to", spec{id: "1"})
 		send(t, b, "from", spec{id: "1"})
-		bury(t, b, "from", 1)
+		deadLetterOne(t, b, "from", 1)
 		w := window(t, b, "from/$DeadLetterQueue")
 		if !restarts {
 			must.Get(b.Update(broker.QueueKind, "from", broker.Options{ForwardTo: "to"}))(t)
@@ -292,7 +292,7 @@ func TestResubmitIntoFull(t *testing.T) {
 	defer stop()
 	must.Get(b.CreateQueue("q", broker.Options{}))(t)
 	send(t, b, "q", ids(2)...)
-	bury(t, b, "q", 2)
+	deadLetterOne(t, b, "q", 2)
 	w := window(t, b, "q/$DeadLetterQueue")
 	must.Get(b.Update(broker.QueueKind, "q", broker.Options{MaxSize: must.Get(b.Entity("q"))(t).Usage.Size}))(t)
 	must.Do(t, resubmit(t, w, 1, false))
@@ -308,7 +308,7 @@ func TestResubmitTorn(t *testing.T) {
 	b, stop := start(t, broker.Config{Dir: dir})
 	must.Get(b.CreateQueue("q", broker.Options{DuplicateDetection: true}))(t)
 	send(t, b, "q", ids(1)...)
-	bury(t, b, "q", 1)
+	deadLetterOne(t, b, "q", 1)
 	logs := must.Get(filepath.Glob(filepath.Join(dir, "*.log")))(t)
 	before := must.Get(os.Stat(logs[0]))(t).Size()
 	must.Do(t, resubmit(t, window(t, b, "q/$DeadLetterQueue"), 1, false))

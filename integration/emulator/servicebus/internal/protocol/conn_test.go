@@ -34,7 +34,7 @@ func login(p *peer, mechanism amqp.Symbol, response string) uint8 {
 }
 
 func TestSASL(t *testing.T) {
-	w := newWorld(t, func(c *protocol.Config) {
+	w := newHarness(t, func(c *protocol.Config) {
 		c.Keys = auth.Keyring{Mode: auth.Strict, Keys: map[string]string{"root": "key"}}
 	})
 	for _, test := range []struct {
@@ -57,7 +57,7 @@ func TestSASL(t *testing.T) {
 
 // TestPlainNeedsNoToken shows that a key given to SASL is enough in strict mode, and nothing is not.
 func TestPlainNeedsNoToken(t *testing.T) {
-	w := newWorld(t, func(c *protocol.Config) {
+	w := newHarness(t, func(c *protocol.Config) {
 		c.Keys = auth.Keyring{Mode: auth.Strict, Keys: map[string]string{"root": "key"}}
 	})
 	p := w.connect(t)
@@ -76,7 +76,7 @@ func TestPlainNeedsNoToken(t *testing.T) {
 
 // TestGarbage shows that a client which breaks the rules is told and cut off, and that others do not notice.
 func TestGarbage(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	bystander := w.connect(t)
 	bystander.attachSender(0, &amqp.Terminus{Address: "orders"})
 	frame := func(p amqp.Performative) []byte { return amqp.AppendFrame(nil, amqp.FrameAMQP, 0, p, nil) }
@@ -104,7 +104,7 @@ func TestGarbage(t *testing.T) {
 }
 
 func TestWrongProtocol(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	p := w.dial(t)
 	p.write([]byte("GET / HTTP/1.1\r\n\r\n"))
 	p.header(amqp.HeaderSASL)
@@ -113,7 +113,7 @@ func TestWrongProtocol(t *testing.T) {
 
 // TestSilentClient shows that a client which says nothing is cut off, and one that sends heartbeats is not.
 func TestSilentClient(t *testing.T) {
-	w := newWorld(t, func(c *protocol.Config) { c.IdleTimeout = time.Second })
+	w := newHarness(t, func(c *protocol.Config) { c.IdleTimeout = time.Second })
 	alive, silent := w.connect(t), w.connect(t)
 	var beating sync.WaitGroup
 	stop := make(chan struct{})
@@ -138,7 +138,7 @@ func TestSilentClient(t *testing.T) {
 
 // TestHeartbeats shows that the server keeps a connection alive for a client that wants to hear from it.
 func TestHeartbeats(t *testing.T) {
-	p := newWorld(t).begun(t, amqp.Open{IdleTimeout: 60}, 10)
+	p := newHarness(t).begun(t, amqp.Open{IdleTimeout: 60}, 10)
 	for range 4 {
 		frame, err := p.reader.Frame()
 		if err != nil || len(frame.Body) != 0 {
@@ -149,7 +149,7 @@ func TestHeartbeats(t *testing.T) {
 
 // TestStalledClient shows that a client which does not read is cut off, while what is buffered for it stays bounded.
 func TestStalledClient(t *testing.T) {
-	w := newWorld(t, func(c *protocol.Config) { c.WriteTimeout = 200 * time.Millisecond })
+	w := newHarness(t, func(c *protocol.Config) { c.WriteTimeout = 200 * time.Millisecond })
 	p := w.begun(t, amqp.Open{}, 1<<30)
 	p.attachSender(0, &amqp.Terminus{Address: "orders"})
 	for range 400 {
@@ -171,7 +171,7 @@ func TestStalledClient(t *testing.T) {
 
 // TestClose shows that clients are told when the server goes.
 func TestClose(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	p := w.connect(t)
 	half := w.dial(t) // in the middle of its handshake
 	half.write(amqp.HeaderAMQP[:4])
@@ -181,7 +181,7 @@ func TestClose(t *testing.T) {
 
 // TestFullLists shows that the fields of open and begin are all there, for clients that index them.
 func TestFullLists(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	p := w.dial(t)
 	p.write(amqp.HeaderAMQP[:])
 	p.header(amqp.HeaderAMQP)
@@ -202,7 +202,7 @@ func TestFullLists(t *testing.T) {
 // TestStopDuringSend shows what a client with a send under way is told when the server stops: its message is rejected, its links are
 // detached, and the connection is closed, each with an error. JavaScript's clients wait for the first, for a minute and more.
 func TestStopDuringSend(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	p := w.connect(t)
 	p.attachSender(0, &amqp.Terminus{Address: "orders"})
 	p.attachReceiver(1, "orders")

@@ -32,7 +32,7 @@ func (l *lines) String() string {
 // TestExplain shows that each mistake of a client is logged with what it is about and a hint, and that a client without one is not.
 func TestExplain(t *testing.T) {
 	logged := &lines{}
-	w := newWorld(t, strict, func(c *protocol.Config) { c.Explain = slog.New(slog.NewTextHandler(logged, nil)) })
+	w := newHarness(t, strict, func(c *protocol.Config) { c.Explain = slog.New(slog.NewTextHandler(logged, nil)) })
 	says := func(words ...string) {
 		t.Helper()
 		var got string

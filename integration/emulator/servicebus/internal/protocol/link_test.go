@@ -14,7 +14,7 @@ import (
 
 // TestSettleModes shows that the modes are echoed, without which some clients refuse the link.
 func TestSettleModes(t *testing.T) {
-	p := newWorld(t).connect(t)
+	p := newHarness(t).connect(t)
 	for handle := range uint32(6) {
 		asked := &amqp.Attach{
 			Name: strconv.FormatUint(uint64(handle), 10), Handle: handle, Receiver: handle%2 == 0, SndSettleMode: uint8(handle % 3), RcvSettleMode: uint8(handle % 2),
@@ -31,7 +31,7 @@ func TestSettleModes(t *testing.T) {
 
 // TestRefusedLink shows a link to nowhere, and that its handle can be used again.
 func TestRefusedLink(t *testing.T) {
-	p := newWorld(t).connect(t)
+	p := newHarness(t).connect(t)
 	for _, receiver := range []bool{false, true} {
 		p.send(&amqp.Attach{
 			Name: "l", Receiver: receiver, Source: &amqp.Terminus{Address: "nowhere"}, Target: &amqp.Terminus{Address: "nowhere"},
@@ -49,7 +49,7 @@ func TestRefusedLink(t *testing.T) {
 
 // TestDrain shows that a drain is answered at once, with the credit used up.
 func TestDrain(t *testing.T) {
-	p := newWorld(t).connect(t)
+	p := newHarness(t).connect(t)
 	p.attachSender(0, &amqp.Terminus{Address: "orders"})
 	p.transfer(0, nil, data("x"))
 	p.attachReceiver(1, "orders")
@@ -66,7 +66,7 @@ func TestDrain(t *testing.T) {
 // TestWindow shows that a message of many frames waits for the window and is whole in the end. Only the first frame has the delivery's
 // id and its tag: Python's client takes each frame with an id for the first, and the lock token from there.
 func TestWindow(t *testing.T) {
-	p := newWorld(t).begun(t, amqp.Open{MaxFrameSize: 512}, 3)
+	p := newHarness(t).begun(t, amqp.Open{MaxFrameSize: 512}, 3)
 	p.attachSender(0, &amqp.Terminus{Address: "orders"})
 	body := bytes.Repeat([]byte("0123456789"), 500)
 	p.transfer(0, nil, amqp.AppendData(nil, body))
@@ -96,7 +96,7 @@ func TestWindow(t *testing.T) {
 
 // TestMultiFrame shows a message in parts, with and without its delivery id repeated, and one that is aborted.
 func TestMultiFrame(t *testing.T) {
-	p := newWorld(t).connect(t)
+	p := newHarness(t).connect(t)
 	p.attachSender(0, &amqp.Terminus{Address: "orders"})
 	raw := data("in parts")
 	p.send(&amqp.Transfer{DeliveryID: amqp.Some(0), DeliveryTag: []byte{0}, More: true}, raw[:3])
@@ -142,7 +142,7 @@ func newInfo(t *testing.T, p *peer) (int, error) {
 
 // TestBadMessages shows that a message which is none is rejected and the link lives on.
 func TestBadMessages(t *testing.T) {
-	p := newWorld(t).connect(t)
+	p := newHarness(t).connect(t)
 	p.attachSender(0, &amqp.Terminus{Address: "orders"})
 	got, ok := p.transfer(0, nil, []byte("garbage")).(amqp.Rejected)
 	if !ok || got.Error.Condition != "amqp:decode-error" {
@@ -155,7 +155,7 @@ func TestBadMessages(t *testing.T) {
 
 // TestWithoutCredit shows that a client which ignores its credit loses the link, and nothing else.
 func TestWithoutCredit(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	p := w.connect(t)
 	p.attachSender(0, &amqp.Terminus{Address: "orders"})
 	p.attachSender(1, &amqp.Terminus{Address: "$cbs"})
@@ -176,7 +176,7 @@ func TestWithoutCredit(t *testing.T) {
 
 // TestBegunMessages shows that a client cannot have the server hold any number of messages that it does not end.
 func TestBegunMessages(t *testing.T) {
-	p := newWorld(t).connect(t)
+	p := newHarness(t).connect(t)
 	part := data(strings.Repeat("x", 60<<10))
 	for handle := range uint32(80) {
 		p.attachSender(handle, &amqp.Terminus{Address: "orders"})
@@ -197,7 +197,7 @@ func TestBegunMessages(t *testing.T) {
 
 // TestNoID shows that a transfer which cannot be answered ends the link.
 func TestNoID(t *testing.T) {
-	p := newWorld(t).connect(t)
+	p := newHarness(t).connect(t)
 	p.attachSender(0, &amqp.Terminus{Address: "orders"})
 	p.send(&amqp.Transfer{}, data("x"))
 	if got := expect[*amqp.Detach](p); conditionOf(got.Error) != "amqp:invalid-field" {
@@ -207,7 +207,7 @@ func TestNoID(t *testing.T) {
 
 // TestTransactions shows sends and settlements that happen together or not at all.
 func TestTransactions(t *testing.T) {
-	p := newWorld(t).connect(t)
+	p := newHarness(t).connect(t)
 	p.attachSender(0, &amqp.Terminus{Address: "orders"})
 	p.attachSender(1, &amqp.Terminus{Coordinator: true, Capabilities: []amqp.Symbol{"amqp:local-transactions"}})
 	p.transfer(0, nil, data("first"))
@@ -253,7 +253,7 @@ func TestTransactions(t *testing.T) {
 
 // TestReplyBeforeCredit shows that an answer waits for the credit of its link.
 func TestReplyBeforeCredit(t *testing.T) {
-	p := newWorld(t).connect(t)
+	p := newHarness(t).connect(t)
 	p.attachSender(0, &amqp.Terminus{Address: "$cbs"})
 	p.attachReceiver(1, "$cbs")
 	request := amqp.AppendProperties(nil, amqp.Properties{MessageID: uint64(7), ReplyTo: "reply"})
@@ -306,7 +306,7 @@ func (p *peer) drained(handle, count, credit uint32) (messages, counted uint32) 
 func TestDrainedCredit(t *testing.T) {
 	for name, takesOver := range map[string]bool{"takes over": true, "counts messages": false} {
 		t.Run(name, func(t *testing.T) {
-			p := newWorld(t).connect(t)
+			p := newHarness(t).connect(t)
 			p.attachSender(0, &amqp.Terminus{Address: "orders"})
 			p.attachReceiver(1, "orders")
 			count := uint32(0)

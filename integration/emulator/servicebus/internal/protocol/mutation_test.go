@@ -122,7 +122,7 @@ func TestMutatedFrames(t *testing.T) {
 	if testing.Short() {
 		clients = 2000
 	}
-	w := newWorld(t, func(c *protocol.Config) { c.WriteTimeout, c.HandshakeTimeout = 5*time.Second, 5*time.Second })
+	w := newHarness(t, func(c *protocol.Config) { c.WriteTimeout, c.HandshakeTimeout = 5*time.Second, 5*time.Second })
 	must.Get(w.broker.CreateQueue("sessions", broker.Options{RequiresSession: true}))(t)
 	beside := w.connect(t)
 	beside.attachSender(0, &amqp.Terminus{Address: "sessions"})
@@ -167,7 +167,7 @@ func (undated) SetReadDeadline(time.Time) error  { return nil }
 func (undated) SetWriteDeadline(time.Time) error { return nil }
 
 // heap returns what memory is in use when the messages are gone.
-func heap(t *testing.T, w *world) uint64 {
+func heap(t *testing.T, w *harness) uint64 {
 	t.Helper()
 	must.Do(t, w.broker.Delete("orders"))
 	must.Get(w.broker.CreateQueue("orders", broker.Options{}))(t)
@@ -193,7 +193,7 @@ func FuzzConnection(f *testing.F) {
 	}
 	attached := amqp.AppendFrame(nil, amqp.FrameAMQP, 0, &amqp.Attach{Name: "s", Target: &amqp.Terminus{Address: "orders"}}, nil)
 	f.Add(amqp.AppendFrame(attached, amqp.FrameAMQP, 0, &amqp.Transfer{DeliveryID: amqp.Some(0)}, amqp.AppendData(nil, []byte("x"))))
-	w := newWorld(f, func(c *protocol.Config) { c.WriteTimeout = time.Second })
+	w := newHarness(f, func(c *protocol.Config) { c.WriteTimeout = time.Second })
 	f.Fuzz(func(t *testing.T, input []byte) {
 		client, server := net.Pipe()
 		ended := make(chan bool)

@@ -15,14 +15,14 @@ import (
 // patience bounds every wait on the server.
 const patience = time.Minute
 
-// A world is a server with one queue.
-type world struct {
+// A harness is a server with one queue.
+type harness struct {
 	broker *broker.Broker
 	server *protocol.Server
 	addr   string
 }
 
-func newWorld(tb testing.TB, change ...func(*protocol.Config)) *world {
+func newHarness(tb testing.TB, change ...func(*protocol.Config)) *harness {
 	tb.Helper()
 	b := broker.New(broker.Config{})
 	must.Do(tb, b.Load())
@@ -48,7 +48,7 @@ func newWorld(tb testing.TB, change ...func(*protocol.Config)) *world {
 			tb.Error(err)
 		}
 	})
-	return &world{broker: b, server: server, addr: listener.Addr().String()}
+	return &harness{broker: b, server: server, addr: listener.Addr().String()}
 }
 
 // A peer is a client that says exactly what a test wants.
@@ -60,7 +60,7 @@ type peer struct {
 	seen   uint32 // transfers
 }
 
-func (w *world) dial(tb testing.TB) *peer {
+func (w *harness) dial(tb testing.TB) *peer {
 	tb.Helper()
 	socket := must.Get(new(net.Dialer).DialContext(tb.Context(), "tcp", w.addr))(tb)
 	tb.Cleanup(func() { socket.Close() })
@@ -69,7 +69,7 @@ func (w *world) dial(tb testing.TB) *peer {
 }
 
 // begun returns a peer with a connection and a session, whose window it gives.
-func (w *world) begun(tb testing.TB, open amqp.Open, window uint32) *peer {
+func (w *harness) begun(tb testing.TB, open amqp.Open, window uint32) *peer {
 	tb.Helper()
 	p := w.dial(tb)
 	p.begin(open, window)
@@ -91,7 +91,7 @@ func (p *peer) begin(open amqp.Open, window uint32) {
 	expect[*amqp.Begin](p)
 }
 
-func (w *world) connect(tb testing.TB) *peer {
+func (w *harness) connect(tb testing.TB) *peer {
 	tb.Helper()
 	return w.begun(tb, amqp.Open{}, 1000)
 }

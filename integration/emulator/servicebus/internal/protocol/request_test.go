@@ -34,7 +34,7 @@ func (p *peer) answered(handle uint32) amqp.Message {
 // TestRequestsWithoutReplyAddress shows that a request which names no link is answered on the link of its session that comes from
 // the same node, whatever other links there are.
 func TestRequestsWithoutReplyAddress(t *testing.T) {
-	p := newWorld(t).connect(t)
+	p := newHarness(t).connect(t)
 	for handle, address := range []string{"$cbs", "orders/$management"} {
 		p.send(&amqp.Attach{
 			Name: "receiver of " + address, Handle: uint32(handle), Receiver: true, Source: &amqp.Terminus{Address: address},
@@ -67,7 +67,7 @@ func TestRequestsWithoutReplyAddress(t *testing.T) {
 // TestReplyAddressOfSeveral shows that a request is answered in its own session and by its own node when other links have the same
 // address to reply to, and when one of them has ended.
 func TestReplyAddressOfSeveral(t *testing.T) {
-	p := newWorld(t).connect(t)
+	p := newHarness(t).connect(t)
 	attach := func(channel uint16, handle uint32, address string) {
 		t.Helper()
 		p.write(amqp.AppendFrame(nil, amqp.FrameAMQP, channel, &amqp.Attach{
@@ -119,7 +119,7 @@ func (p *peer) attachManagement() {
 // TestDeferredMessages shows that all deferred messages that a client asks for come back locked, whatever kind of integer their numbers
 // are, and that the numbers are refused as a whole if one of them is none or is not that of a deferred message.
 func TestDeferredMessages(t *testing.T) {
-	p := newWorld(t).connect(t)
+	p := newHarness(t).connect(t)
 	p.attachSender(0, &amqp.Terminus{Address: "orders"})
 	for range 4 {
 		p.transfer(0, nil, data("x"))
@@ -163,7 +163,7 @@ func TestDeferredMessages(t *testing.T) {
 // TestTokenOfANode shows that a token for the management of an entity, which is what a JavaScript client shows before it peeks, lets a
 // client attach both of the links that this takes, and not those of the entity itself.
 func TestTokenOfANode(t *testing.T) {
-	p := newWorld(t, func(c *protocol.Config) {
+	p := newHarness(t, func(c *protocol.Config) {
 		c.Keys = auth.Keyring{Mode: auth.Strict, Keys: map[string]string{"root": "key"}}
 	}).connect(t)
 	const audience = "sb://localhost/orders/$management"

@@ -69,7 +69,7 @@ func (p *peer) refusal(attach *amqp.Attach) string {
 
 // TestRightsOfKeys shows what clients with keys of single rights may do, and in which words the rest is refused.
 func TestRightsOfKeys(t *testing.T) {
-	w := newWorld(t, strict)
+	w := newHarness(t, strict)
 	tests := []struct {
 		key, text                     string
 		code                          int32
@@ -116,7 +116,7 @@ func TestRightsOfKeys(t *testing.T) {
 
 // TestPlainRights shows that a client which gives a key instead of tokens may do what the key is for, with the key's entity alone.
 func TestPlainRights(t *testing.T) {
-	w := newWorld(t, strict)
+	w := newHarness(t, strict)
 	must.Get(w.broker.CreateQueue("others", broker.Options{}))(t)
 	p := w.dial(t)
 	p.write(amqp.HeaderSASL[:])

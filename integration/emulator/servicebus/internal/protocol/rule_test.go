@@ -38,7 +38,7 @@ var ruleValues = amqp.Map{
 // TestRuleValues shows that a rule takes properties of each type over the management of a subscription, gives them back as they were,
 // and matches messages that have the same.
 func TestRuleValues(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	must.Get(w.broker.CreateTopic("events", broker.Options{}))(t)
 	for _, pair := range ruleValues {
 		name := pair.Key.(string)
@@ -78,7 +78,7 @@ func TestRuleValues(t *testing.T) {
 
 // TestManagedRules adds, lists and removes rules over the management of a subscription, and is refused what cannot be.
 func TestManagedRules(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	must.Get(w.broker.CreateTopic("events", broker.Options{}))(t)
 	must.Get(w.broker.CreateSubscription("events", "s", broker.Options{}, &broker.Rule{Name: broker.DefaultRule}))(t)
 	p := w.connect(t)

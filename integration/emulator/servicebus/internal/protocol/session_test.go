@@ -12,7 +12,7 @@ import (
 )
 
 // active counts the messages of a queue.
-func (w *world) active(tb testing.TB, queue string) int64 {
+func (w *harness) active(tb testing.TB, queue string) int64 {
 	tb.Helper()
 	info := must.Get(w.broker.Entity(queue))(tb)
 	return info.Usage.Active
@@ -21,7 +21,7 @@ func (w *world) active(tb testing.TB, queue string) int64 {
 // TestSendVia shows that a message which is sent via one entity is in the one that the link names as its destination: at once, or with
 // the commit of its transaction. A destination that does not exist refuses the link.
 func TestSendVia(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	must.Get(w.broker.CreateQueue("invoices", broker.Options{}))(t)
 	p := w.connect(t)
 	via := func(handle uint32, destination string) {
@@ -57,7 +57,7 @@ func TestSendVia(t *testing.T) {
 
 // TestFiltersInForce shows that the answer to an attach has no filter but that for a session, as no other is applied.
 func TestFiltersInForce(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	must.Get(w.broker.CreateQueue("sessions", broker.Options{RequiresSession: true}))(t)
 	p := w.connect(t)
 	selector := amqp.Pair{
@@ -110,7 +110,7 @@ func (p *peer) aside(performative amqp.Performative) {
 // TestSettlingDuringEnd shows that a client of many threads, as those with .NET's transport are, keeps its connection when it settles
 // messages of a session, gives credit and detaches just as it ends that.
 func TestSettlingDuringEnd(t *testing.T) {
-	p := newWorld(t).connect(t)
+	p := newHarness(t).connect(t)
 	p.attachSender(0, &amqp.Terminus{Address: "orders"})
 	for range 20 {
 		p.transfer(0, nil, data("x"))
@@ -138,7 +138,7 @@ func TestSettlingDuringEnd(t *testing.T) {
 // answered at once, whatever it says next.
 func TestManyVerdictsAtOnce(t *testing.T) {
 	const many = 40_000
-	p := newWorld(t).connect(t)
+	p := newHarness(t).connect(t)
 	p.attachSender(0, &amqp.Terminus{Address: "orders"})
 	batch := data("")
 	for range 1000 {

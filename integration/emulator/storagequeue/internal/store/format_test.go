@@ -77,7 +77,7 @@ func TestFormat(t *testing.T) {
 		name := p.Last().String()
 		return name == ".ID" && p.Index(-2).Type().Name() == "Message" || name == ".Receipt"
 	}, gocmp.Ignore()) // they are random
-	want, got := (&world{store: fresh, now: filledAt}), (&world{store: old, now: filledAt})
+	want, got := (&harness{store: fresh, now: filledAt}), (&harness{store: old, now: filledAt})
 	wantProperties, wantQueues := want.state()
 	properties, queues := got.state()
 	if diff := gocmp.Diff(wantProperties, properties) + gocmp.Diff(wantQueues, queues, unlike); diff != "" {

@@ -26,7 +26,7 @@ func TestRestart(t *testing.T) {
 	dir, runs := t.TempDir(), 0
 	rapid.Check(t, func(t *rapid.T) {
 		runs++
-		w := &world{cfg: Config{Dir: filepath.Join(dir, strconv.Itoa(runs)), AutoCreate: true}, now: start, messages: map[string]known{}}
+		w := &harness{cfg: Config{Dir: filepath.Join(dir, strconv.Itoa(runs)), AutoCreate: true}, now: start, messages: map[string]known{}}
 		w.cfg.SnapshotAfter = rapid.SampledFrom([]int64{1, 2000, 1 << 20}).Draw(t, "snapshotAfter")
 		w.open(t)
 		defer func() { _ = w.store.Close() }()
@@ -74,8 +74,8 @@ func TestRestart(t *testing.T) {
 	})
 }
 
-// A world is a store that is used, and what its users know.
-type world struct {
+// A harness is a store that is used, and what its users know.
+type harness struct {
 	cfg      Config
 	store    *Store
 	now      time.Time
@@ -88,11 +88,11 @@ type known struct {
 	message wire.Message
 }
 
-func (w *world) open(t *rapid.T) {
+func (w *harness) open(t *rapid.T) {
 	w.store = must.Get(Open(w.cfg))(t)
 }
 
-func (w *world) reopen(t *rapid.T) {
+func (w *harness) reopen(t *rapid.T) {
 	properties, queues := w.state()
 	must.Do(t, w.store.Close())
 	w.open(t)
@@ -112,7 +112,7 @@ type held struct {
 }
 
 // state is what the store holds, without what has expired.
-func (w *world) state() (wire.Properties, []held) {
+func (w *harness) state() (wire.Properties, []held) {
 	var queues []held
 	for account, a := range w.store.accounts {
 		for name, q := range a.queues {
@@ -128,19 +128,19 @@ func (w *world) state() (wire.Properties, []held) {
 	return w.store.properties("account"), queues
 }
 
-func (w *world) name(t *rapid.T) Name {
+func (w *harness) name(t *rapid.T) Name {
 	return Name{Account: "account", Queue: rapid.SampledFrom([]string{"one", "two"}).Draw(t, "queue")}
 }
 
-func (w *world) metadata(t *rapid.T) map[string]string {
+func (w *harness) metadata(t *rapid.T) map[string]string {
 	return rapid.SampledFrom([]map[string]string{nil, {"a": "1"}, {"a": "1", "B": "2"}}).Draw(t, "metadata")
 }
 
-func (w *world) later(t *rapid.T) time.Time {
+func (w *harness) later(t *rapid.T) time.Time {
 	return w.now.Add(time.Duration(rapid.IntRange(0, 2).Draw(t, "hidden")) * time.Second)
 }
 
-func (w *world) properties(t *rapid.T) {
+func (w *harness) properties(t *rapid.T) {
 	w.check(t, w.store.ChangeProperties("account", func(p wire.Properties) (wire.Properties, error) {
 		p.Logging.Read = !p.Logging.Read
 		return p, nil
@@ -148,7 +148,7 @@ func (w *world) properties(t *rapid.T) {
 }
 
 // note remembers a message with its newest receipt.
-func (w *world) note(t *rapid.T, name Name, m wire.Message, err error) {
+func (w *harness) note(t *rapid.T, name Name, m wire.Message, err error) {
 	w.check(t, err)
 	if err != nil {
 		return
@@ -160,7 +160,7 @@ func (w *world) note(t *rapid.T, name Name, m wire.Message, err error) {
 }
 
 // known returns a message that is or was there.
-func (w *world) known(t *rapid.T) (Name, wire.Message) {
+func (w *harness) known(t *rapid.T) (Name, wire.Message) {
 	if len(w.ids) == 0 {
 		return w.name(t), wire.Message{}
 	}
@@ -169,7 +169,7 @@ func (w *world) known(t *rapid.T) (Name, wire.Message) {
 }
 
 // check takes every error that callers tell apart.
-func (w *world) check(t *rapid.T, err error) {
+func (w *harness) check(t *rapid.T, err error) {
 	for _, known := range []error{nil, ErrNoQueue, ErrQueueExists, ErrNoMessage, ErrReceipt, ErrTooLate} {
 		if errors.Is(err, known) {
 			return

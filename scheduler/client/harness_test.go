@@ -21,21 +21,21 @@ import (
 // patience bounds every wait of a test that something happens.
 const patience = 30 * time.Second
 
-// world is a scheduler on a NATS server of its own, with a target.
-type world struct {
+// harness is a scheduler on a NATS server of its own, with a target.
+type harness struct {
 	server *embedded.Server
 	api    string // URL of the REST API
 	target string // URL that answers with what it was sent
 	nc     *nats.Conn
 }
 
-// newWorld starts one. stop ends it.
-func newWorld(ctx context.Context) (w *world, stop func() error, err error) {
+// newHarness starts one. stop ends it.
+func newHarness(ctx context.Context) (w *harness, stop func() error, err error) {
 	dir, err := os.MkdirTemp("", "carillon-client-*")
 	if err != nil {
 		return nil, nil, err
 	}
-	w = &world{}
+	w = &harness{}
 	if w.server, err = embedded.Start(ctx, embedded.Config{Dir: dir, Addr: "127.0.0.1:0"}); err != nil {
 		return nil, nil, err
 	}
@@ -61,7 +61,7 @@ func newWorld(ctx context.Context) (w *world, stop func() error, err error) {
 }
 
 // awaitService waits until the micro service has its last endpoint.
-func (w *world) awaitService(ctx context.Context) error {
+func (w *harness) awaitService(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for {
@@ -73,7 +73,7 @@ func (w *world) awaitService(ctx context.Context) error {
 }
 
 // run runs a scheduler until stop.
-func (w *world) run(ctx context.Context, l net.Listener) (stop func() error, err error) {
+func (w *harness) run(ctx context.Context, l net.Listener) (stop func() error, err error) {
 	nc, err := w.server.Connect()
 	if err != nil {
 		return nil, err
@@ -103,10 +103,10 @@ func (w *world) run(ctx context.Context, l net.Listener) (stop func() error, err
 	}, nil
 }
 
-// start runs a world until the test ends.
-func start(t *testing.T) *world {
+// start runs a harness until the test ends.
+func start(t *testing.T) *harness {
 	t.Helper()
-	w, stop, err := newWorld(t.Context())
+	w, stop, err := newHarness(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func start(t *testing.T) *world {
 }
 
 // each runs a test over either transport.
-func (w *world) each(t *testing.T, f func(t *testing.T, c *client.Client, prefix string)) {
+func (w *harness) each(t *testing.T, f func(t *testing.T, c *client.Client, prefix string)) {
 	t.Helper()
 	rest, err := client.NewREST(client.RESTConfig{URL: w.api})
 	if err != nil {

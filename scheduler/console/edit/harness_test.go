@@ -16,7 +16,7 @@ import (
 // page is the page of a job in a browser without scripts.
 type page struct {
 	t    *testing.T
-	w    *consoletest.World
+	w    *consoletest.Harness
 	path string
 	body string
 	form url.Values
@@ -25,7 +25,7 @@ type page struct {
 }
 
 // open opens the page of a job.
-func open(t *testing.T, w *consoletest.World, key, as string, secrets ...string) *page {
+func open(t *testing.T, w *consoletest.Harness, key, as string, secrets ...string) *page {
 	t.Helper()
 	k := consoletest.Key(key)
 	p := &page{t: t, w: w, path: "/console/jobs/" + k.Collection + "/" + k.Job + "/edit", secrets: secrets}
@@ -108,7 +108,7 @@ func (p *page) save() {
 }
 
 // job returns a job's properties with its secrets as they are stored.
-func job(t *testing.T, w *consoletest.World, key string) document.Value {
+func job(t *testing.T, w *consoletest.Harness, key string) document.Value {
 	t.Helper()
 	v := w.Job(key)
 	return v.Job.Def.Document()
@@ -123,7 +123,7 @@ func secret(v document.Value, path string) string {
 }
 
 // patch has somebody else change a job.
-func patch(t *testing.T, w *consoletest.World, key, text string) {
+func patch(t *testing.T, w *consoletest.Harness, key, text string) {
 	t.Helper()
 	w.OK(w.Service.Patch(t.Context(), control.Edit{Key: consoletest.Key(key), Body: []byte(text)}))
 }

@@ -35,8 +35,8 @@ import (
 // Patience limits each wait of a test.
 const Patience = time.Minute
 
-// World is a scheduler with its console. It runs no jobs before [World.Work].
-type World struct {
+// Harness is a scheduler with its console. It runs no jobs before [Harness.Work].
+type Harness struct {
 	T       testing.TB
 	NATS    *nats.Conn
 	Store   *store.Store
@@ -51,12 +51,12 @@ type World struct {
 	browser *http.Client
 }
 
-// shared is the world of [Shared]; its T is the current test.
-var shared *World
+// shared is the harness of [Shared]; its T is the current test.
+var shared *Harness
 
-// Shared returns a world that the tests of a package share sequentially, without a worker. It is cleared of jobs,
+// Shared returns a harness that the tests of a package share sequentially, without a worker. It is cleared of jobs,
 // collections and secrets after each test. The package's TestMain calls [Main].
-func Shared(tb testing.TB) *World {
+func Shared(tb testing.TB) *Harness {
 	tb.Helper()
 	if shared == nil {
 		shared = New(forAll{tb})
@@ -79,10 +79,10 @@ func Main(m *testing.M) {
 	os.Exit(code) //nolint:revive // of TestMain
 }
 
-// atEnd are the cleanups of the shared world after the last test, run in reverse order.
+// atEnd are the cleanups of the shared harness after the last test, run in reverse order.
 var atEnd []func()
 
-// forAll is the testing.TB of the shared world, which outlives the first test.
+// forAll is the testing.TB of the shared harness, which outlives the first test.
 type forAll struct{ testing.TB }
 
 // Cleanup registers f to run after the last test.
@@ -102,7 +102,7 @@ func (f forAll) TempDir() string {
 }
 
 // clear removes the objects of a test.
-func (w *World) clear() {
+func (w *Harness) clear() {
 	ctx := context.Background()
 	var jobs []scheduler.Key
 	w.OK(w.Store.EachJob(ctx, "", func(k scheduler.Key) error { jobs = append(jobs, k); return nil }))
@@ -125,12 +125,12 @@ func (w *World) clear() {
 	}
 }
 
-// New starts a world. All callers have full access until [World.Be]. change modifies the configuration of the console.
-func New(tb testing.TB, change ...func(w *World, cfg *console.Config)) *World {
+// New starts a harness. All callers have full access until [Harness.Be]. change modifies the configuration of the console.
+func New(tb testing.TB, change ...func(w *Harness, cfg *console.Config)) *Harness {
 	tb.Helper()
 	all := builtin.New(builtin.Config{})
 	tb.Cleanup(all.Close)
-	w := &World{T: tb, Actions: all}
+	w := &Harness{T: tb, Actions: all}
 	w.test.Store(&tb)
 	s, err := server.NewServer(&server.Options{DontListen: true, JetStream: true, StoreDir: tb.TempDir(), NoLog: true, NoSigs: true})
 	w.OK(err)
@@ -169,17 +169,17 @@ func New(tb testing.TB, change ...func(w *World, cfg *console.Config)) *World {
 }
 
 // complaints fails a test for each defect that the console logs.
-type complaints struct{ world *World }
+type complaints struct{ harness *Harness }
 
 func (c complaints) Write(p []byte) (int, error) {
 	if strings.Contains(string(p), "level=ERROR") {
-		(*c.world.test.Load()).Errorf("the console logs %s", p)
+		(*c.harness.test.Load()).Errorf("the console logs %s", p)
 	}
 	return len(p), nil
 }
 
 // OK ends the test if the last result of a call is an error.
-func (w *World) OK(results ...any) {
+func (w *Harness) OK(results ...any) {
 	w.T.Helper()
 	if err, wrong := results[len(results)-1].(error); wrong {
 		w.T.Fatal(err)
@@ -187,7 +187,7 @@ func (w *World) OK(results ...any) {
 }
 
 // Be makes later requests come from a caller with these grants, such as "reader" or "operator@billing".
-func (w *World) Be(grants ...string) {
+func (w *Harness) Be(grants ...string) {
 	w.T.Helper()
 	p := &auth.Principal{Name: "me", ID: "me", Via: auth.ViaToken}
 	for _, text := range grants {
@@ -199,9 +199,9 @@ func (w *World) Be(grants ...string) {
 }
 
 // Anybody makes later requests come from an anonymous caller with full access, the initial state.
-func (w *World) Anybody() { w.who.Store(nil) }
+func (w *Harness) Anybody() { w.who.Store(nil) }
 
-func (w *World) identify(*http.Request) (*auth.Principal, error) {
+func (w *Harness) identify(*http.Request) (*auth.Principal, error) {
 	if p := w.who.Load(); p != nil {
 		return p, nil
 	}
@@ -209,7 +209,7 @@ func (w *World) identify(*http.Request) (*auth.Principal, error) {
 }
 
 // Work runs a worker and the service until the test ends.
-func (w *World) Work() {
+func (w *Harness) Work() {
 	w.T.Helper()
 	ctx, cancel := context.WithCancel(w.T.Context())
 	ended := make(chan error, 2)
@@ -226,7 +226,7 @@ func (w *World) Work() {
 }
 
 // Target starts an HTTP server for jobs and returns its URL. It answers hello, or 418 if the query has fail.
-func (w *World) Target() string {
+func (w *Harness) Target() string {
 	w.T.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Has("fail") {
@@ -239,13 +239,13 @@ func (w *World) Target() string {
 }
 
 // Put puts a job. key is collection/job; document is JSON or YAML.
-func (w *World) Put(key, document string) {
+func (w *Harness) Put(key, document string) {
 	w.T.Helper()
 	w.OK(w.Service.Put(w.T.Context(), control.Edit{Key: Key(key), Body: []byte(document)}))
 }
 
 // Job returns a job.
-func (w *World) Job(key string) *v1.Job {
+func (w *Harness) Job(key string) *v1.Job {
 	w.T.Helper()
 	v, err := w.Service.Get(w.T.Context(), Key(key))
 	w.OK(err)
@@ -253,7 +253,7 @@ func (w *World) Job(key string) *v1.Job {
 }
 
 // History returns the records of a job, newest first.
-func (w *World) History(key string) []*scheduler.Record {
+func (w *Harness) History(key string) []*scheduler.Record {
 	w.T.Helper()
 	all, _, err := w.Service.History(w.T.Context(), control.HistoryQuery{Key: Key(key)}, v1.Page{})
 	w.OK(err)
@@ -261,7 +261,7 @@ func (w *World) History(key string) []*scheduler.Record {
 }
 
 // Collect creates a collection.
-func (w *World) Collect(name string) {
+func (w *Harness) Collect(name string) {
 	w.T.Helper()
 	w.OK(w.Service.PutCollection(w.T.Context(), name, []byte("{}")))
 }
@@ -278,7 +278,7 @@ func Attempt(key string, at time.Time) *scheduler.Record {
 }
 
 // Damage makes the definition of a job unreadable.
-func (w *World) Damage(key string) {
+func (w *Harness) Damage(key string) {
 	w.T.Helper()
 	st, err := w.Store.LoadJob(w.T.Context(), Key(key))
 	w.OK(err)
@@ -286,7 +286,7 @@ func (w *World) Damage(key string) {
 }
 
 // Append appends a record to the history of its job.
-func (w *World) Append(r *scheduler.Record) {
+func (w *Harness) Append(r *scheduler.Record) {
 	w.T.Helper()
 	st, err := w.Store.LoadJob(w.T.Context(), r.Job)
 	w.OK(err)
@@ -295,7 +295,7 @@ func (w *World) Append(r *scheduler.Record) {
 }
 
 // Run starts a manual run.
-func (w *World) Run(key string) {
+func (w *Harness) Run(key string) {
 	w.T.Helper()
 	w.OK(w.Service.Trigger(w.T.Context(), Key(key)))
 }
@@ -307,7 +307,7 @@ func Key(text string) scheduler.Key {
 }
 
 // Await polls until ok, for events without a notification.
-func (w *World) Await(what string, ok func() bool) {
+func (w *Harness) Await(what string, ok func() bool) {
 	w.T.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
@@ -326,7 +326,7 @@ type Reply struct {
 }
 
 // Do sends a request like a browser that stores cookies and does not follow redirects. Headers are "Name: value".
-func (w *World) Do(method, path, body string, headers ...string) Reply {
+func (w *Harness) Do(method, path, body string, headers ...string) Reply {
 	w.T.Helper()
 	res := w.send(w.T.Context(), w.browser, method, path, body, headers)
 	defer res.Body.Close()
@@ -335,7 +335,7 @@ func (w *World) Do(method, path, body string, headers ...string) Reply {
 	return Reply{res.StatusCode, res.Header, string(data)}
 }
 
-func (w *World) send(ctx context.Context, client *http.Client, method, path, body string, headers []string) *http.Response {
+func (w *Harness) send(ctx context.Context, client *http.Client, method, path, body string, headers []string) *http.Response {
 	w.T.Helper()
 	req, err := http.NewRequestWithContext(ctx, method, w.Console.URL+path, strings.NewReader(body))
 	w.OK(err)
@@ -349,7 +349,7 @@ func (w *World) send(ctx context.Context, client *http.Client, method, path, bod
 }
 
 // Get gets a page, which must exist.
-func (w *World) Get(path string, headers ...string) string {
+func (w *Harness) Get(path string, headers ...string) string {
 	w.T.Helper()
 	r := w.Do(http.MethodGet, path, "", headers...)
 	if r.Status != http.StatusOK {
@@ -359,13 +359,13 @@ func (w *World) Get(path string, headers ...string) string {
 }
 
 // Part gets a part of a page, like a script.
-func (w *World) Part(path string) string {
+func (w *Harness) Part(path string) string {
 	w.T.Helper()
 	return w.Get(path, "X-Carillon-Part: 1")
 }
 
 // Post submits a form.
-func (w *World) Post(path string, form url.Values, headers ...string) Reply {
+func (w *Harness) Post(path string, form url.Values, headers ...string) Reply {
 	w.T.Helper()
 	return w.Do(http.MethodPost, path, form.Encode(), append(headers, "Content-Type: application/x-www-form-urlencoded")...)
 }

@@ -25,8 +25,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
 )
 
-// world is a scheduler that sends its traces to a collector, with emulators to deliver to.
-type world struct {
+// harness is a scheduler that sends its traces to a collector, with emulators to deliver to.
+type harness struct {
 	t     *testing.T
 	spans *collected
 	bus   *servicebus.Server
@@ -55,9 +55,9 @@ func (l *logged) String() string {
 	return l.text.String()
 }
 
-func newWorld(t *testing.T) *world {
+func newHarness(t *testing.T) *harness {
 	t.Helper()
-	w := &world{t: t, spans: collect(t), log: &logged{}}
+	w := &harness{t: t, spans: collect(t), log: &logged{}}
 	var err error
 	w.bus, err = servicebus.Start(t.Context(), servicebus.Config{Addr: "127.0.0.1:0", HTTPAddr: "127.0.0.1:0", Auth: servicebus.Lenient, AutoCreate: true})
 	if err != nil {
@@ -97,7 +97,7 @@ func newWorld(t *testing.T) *world {
 }
 
 // ask sends a request with headers, and returns the status.
-func (w *world) ask(method, path, body string, header http.Header) int {
+func (w *harness) ask(method, path, body string, header http.Header) int {
 	w.t.Helper()
 	request, err := http.NewRequestWithContext(w.t.Context(), method, w.api+path, strings.NewReader(body))
 	if err != nil {
@@ -115,7 +115,7 @@ func (w *world) ask(method, path, body string, header http.Header) int {
 }
 
 // put puts a job with the default headers, which must be taken.
-func (w *world) put(job, body string, header http.Header) {
+func (w *harness) put(job, body string, header http.Header) {
 	w.t.Helper()
 	if status := w.ask(http.MethodPut, "/jobCollections/default/jobs/"+job, body, header); status != http.StatusCreated {
 		w.t.Fatalf("put %s: %d", job, status)

@@ -30,9 +30,9 @@ import (
 
 func TestMain(m *testing.M) { storetest.Main(m) }
 
-// world is a whole scheduler in a bubble: a real NATS server, the real store,
+// harness is a whole scheduler in a bubble: a real NATS server, the real store,
 // a service, workers, and targets that answer without sockets.
-type world struct {
+type harness struct {
 	t       *testing.T
 	server  *server.Server
 	config  store.Config
@@ -46,27 +46,27 @@ type world struct {
 }
 
 // inBubble runs f on fake time, with a worker.
-func inBubble(t *testing.T, f func(t *testing.T, w *world)) {
+func inBubble(t *testing.T, f func(t *testing.T, w *harness)) {
 	t.Helper()
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(t *testing.T, w *harness) {
 		w.startWorker()
 		f(t, w)
 	})
 }
 
 // inWorld runs f on fake time, without a worker.
-func inWorld(t *testing.T, f func(t *testing.T, w *world)) {
+func inWorld(t *testing.T, f func(t *testing.T, w *harness)) {
 	t.Helper()
-	storetest.Test(t, func(t *testing.T) { f(t, newWorld(t)) })
+	storetest.Test(t, func(t *testing.T) { f(t, newHarness(t)) })
 }
 
-func newWorld(t *testing.T, change ...func(*store.Config)) *world {
+func newHarness(t *testing.T, change ...func(*store.Config)) *harness {
 	t.Helper()
 	s := storetest.Server(t)
 	// The server creates the consumer for the source of a stream 0.2 s later. Shutdown would wait for it with locks held, which
 	// stops the time of the bubble.
 	t.Cleanup(func() { time.Sleep(time.Second) })
-	w := &world{t: t, server: s, stop: func() {}, sink: &sink{answer: func(*call) (int, string) { return http.StatusOK, "ok" }}}
+	w := &harness{t: t, server: s, stop: func() {}, sink: &sink{answer: func(*call) (int, string) { return http.StatusOK, "ok" }}}
 	w.config = store.Config{Storage: jetstream.MemoryStorage, FinalAge: 2 * time.Hour}
 	for _, f := range change {
 		f(&w.config)
@@ -78,7 +78,7 @@ func newWorld(t *testing.T, change ...func(*store.Config)) *world {
 }
 
 // open connects and opens the store, as one process does.
-func (w *world) open() (*nats.Conn, *store.Store) {
+func (w *harness) open() (*nats.Conn, *store.Store) {
 	w.t.Helper()
 	nc := storetest.Connect(w.t, w.server)
 	st, err := store.Open(w.t.Context(), nc, w.config)
@@ -88,12 +88,12 @@ func (w *world) open() (*nats.Conn, *store.Store) {
 
 // newService returns a service with these keys, and makes its vault the one of
 // workers that are started from now on.
-func (w *world) newService(keys ...seal.Key) *control.Service {
+func (w *harness) newService(keys ...seal.Key) *control.Service {
 	return w.newServiceOn(w.store, keys...)
 }
 
-// newServiceOn is newService for a store that wraps the world's.
-func (w *world) newServiceOn(st scheduler.Store, keys ...seal.Key) *control.Service {
+// newServiceOn is newService for a store that wraps the harness's.
+func (w *harness) newServiceOn(st scheduler.Store, keys ...seal.Key) *control.Service {
 	cfg := secrets.Config{Store: w.store.Secrets()}
 	if len(keys) > 0 {
 		cfg.Keys = seal.NewKeyring(keys[0], keys[1:]...)
@@ -113,12 +113,12 @@ func newKey(t *testing.T, id string) seal.Key {
 	return k
 }
 
-func (w *world) actions() scheduler.ActionReader {
+func (w *harness) actions() scheduler.ActionReader {
 	return actions.New(web.New(web.Config{Transport: w.sink}), lockedReader{w.sink})
 }
 
 // startWorker runs a worker until the test ends, or stopWorker stops it.
-func (w *world) startWorker(change ...func(*engine.Config)) {
+func (w *harness) startWorker(change ...func(*engine.Config)) {
 	cfg := engine.Config{
 		Store: w.store, Actions: w.actions(), Secrets: w.vault, Logger: storetest.Logger(w.t),
 	}
@@ -130,10 +130,10 @@ func (w *world) startWorker(change ...func(*engine.Config)) {
 }
 
 // stopWorker stops the worker that was started last.
-func (w *world) stopWorker() { w.stop() }
+func (w *harness) stopWorker() { w.stop() }
 
 // must fails the test if a call fails. It takes all results of the call, the error last.
-func (w *world) must(results ...any) {
+func (w *harness) must(results ...any) {
 	w.t.Helper()
 	if err := results[len(results)-1]; err != nil {
 		w.t.Fatal(err)
@@ -141,7 +141,7 @@ func (w *world) must(results ...any) {
 }
 
 // put puts a job document and fails the test when it is refused.
-func (w *world) put(name, body string) *v1.Job {
+func (w *harness) put(name, body string) *v1.Job {
 	w.t.Helper()
 	v, _, err := w.service.Put(w.t.Context(), control.Edit{Key: key(name), Body: []byte(body)})
 	w.must(err)
@@ -153,7 +153,7 @@ func key(name string) scheduler.Key {
 }
 
 // get returns a job's view.
-func (w *world) get(name string) *v1.Job {
+func (w *harness) get(name string) *v1.Job {
 	w.t.Helper()
 	v, err := w.service.Get(w.t.Context(), key(name))
 	w.must(err)
@@ -161,7 +161,7 @@ func (w *world) get(name string) *v1.Job {
 }
 
 // history returns a job's records, oldest first.
-func (w *world) history(name string) []*scheduler.Record {
+func (w *harness) history(name string) []*scheduler.Record {
 	w.t.Helper()
 	var all []*scheduler.Record
 	err := w.store.Recent(w.t.Context(), key(name), 0, nil, func(r *scheduler.Record) bool {
@@ -173,13 +173,13 @@ func (w *world) history(name string) []*scheduler.Record {
 }
 
 // outcomes returns the history in short: one word for each record.
-func (w *world) outcomes(name string) string {
+func (w *harness) outcomes(name string) string {
 	w.t.Helper()
 	return short(w.history(name))
 }
 
 // wantHistory fails the test unless these are the outcomes in a job's history.
-func (w *world) wantHistory(name, want string) {
+func (w *harness) wantHistory(name, want string) {
 	w.t.Helper()
 	if got := w.outcomes(name); got != want {
 		w.t.Errorf("%s: history %q, want %q", name, got, want)
@@ -187,7 +187,7 @@ func (w *world) wantHistory(name, want string) {
 }
 
 // wantCalls fails the test unless targets were called so often.
-func (w *world) wantCalls(want int) {
+func (w *harness) wantCalls(want int) {
 	w.t.Helper()
 	if got := len(w.sink.seen()); got != want {
 		w.t.Errorf("%d calls, want %d", got, want)
@@ -297,7 +297,7 @@ func after(d time.Duration, status int) func(*call) (int, string) {
 const action = `"action": {"type": "Http", "request": {"uri": "http://target.example/hook", "method": "POST", "body": "x"}}`
 
 // callsOf returns the calls of a job.
-func (w *world) callsOf(name string) (calls []*call) {
+func (w *harness) callsOf(name string) (calls []*call) {
 	for _, c := range w.sink.seen() {
 		if strings.HasPrefix(c.key, key(name).String()+"@") {
 			calls = append(calls, c)
@@ -307,7 +307,7 @@ func (w *world) callsOf(name string) (calls []*call) {
 }
 
 // as is the context of a request of somebody.
-func (w *world) as(name string) context.Context {
+func (w *harness) as(name string) context.Context {
 	return auth.With(w.t.Context(), &auth.Principal{Name: name, ID: "id-of-" + name, Via: auth.ViaToken, Address: "192.0.2.7"})
 }
 
@@ -322,7 +322,7 @@ func timeOfDay(t *testing.T, clock string) time.Time {
 }
 
 // mustBeInOrder fails the test when the audit finds anything.
-func (w *world) mustBeInOrder() {
+func (w *harness) mustBeInOrder() {
 	w.t.Helper()
 	rep, err := w.service.Audit(w.t.Context(), false)
 	w.must(err)
@@ -332,14 +332,14 @@ func (w *world) mustBeInOrder() {
 }
 
 // turnCollection enables or disables the default collection, and waits until workers have heard of it.
-func (w *world) turnCollection(state scheduler.State) {
+func (w *harness) turnCollection(state scheduler.State) {
 	w.t.Helper()
 	w.must(w.service.PutCollection(w.t.Context(), scheduler.DefaultCollection, []byte(`{"properties": {"state": "`+string(state)+`"}}`)))
 	time.Sleep(100 * time.Millisecond)
 }
 
 // loseTimers removes every baton, and has the audit restore them.
-func (w *world) loseTimers() {
+func (w *harness) loseTimers() {
 	w.t.Helper()
 	js, err := jetstream.New(w.nc)
 	w.must(err)
@@ -352,7 +352,7 @@ func (w *world) loseTimers() {
 }
 
 // withWorker reports whether a worker has a job's baton.
-func (w *world) withWorker(name string) bool {
+func (w *harness) withWorker(name string) bool {
 	w.t.Helper()
 	_, err := w.store.Running(w.t.Context(), scheduler.BatonKey{Key: key(name)})
 	if err != nil && !errors.Is(err, scheduler.ErrNotFound) {

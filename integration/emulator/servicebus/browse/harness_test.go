@@ -11,8 +11,8 @@ import (
 	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
-// A world is a broker, and what people see of it.
-type world struct {
+// A harness is a broker, and what people see of it.
+type harness struct {
 	*browse.Namespace
 
 	t      *testing.T
@@ -20,7 +20,7 @@ type world struct {
 }
 
 // open runs a broker with the entities given.
-func open(t *testing.T, entities ...browse.Entity) *world {
+func open(t *testing.T, entities ...browse.Entity) *harness {
 	t.Helper()
 	b := broker.New(broker.Config{MaxMessageSize: 8 << 20})
 	must.Do(t, b.Load())
@@ -33,7 +33,7 @@ func open(t *testing.T, entities ...browse.Entity) *world {
 			t.Error(err)
 		}
 	})
-	w := &world{browse.New(b), t, b}
+	w := &harness{browse.New(b), t, b}
 	for _, e := range entities {
 		must.Do(w.t, w.Create(e))
 	}
@@ -44,7 +44,7 @@ func open(t *testing.T, entities ...browse.Entity) *world {
 func queue(name string) browse.Entity { return browse.Entity{Kind: browse.Queue, Name: name} }
 
 // send sends drafts.
-func (w *world) send(path string, drafts ...browse.Draft) {
+func (w *harness) send(path string, drafts ...browse.Draft) {
 	w.t.Helper()
 	for _, d := range drafts {
 		must.Do(w.t, w.Send(path, d))
@@ -52,7 +52,7 @@ func (w *world) send(path string, drafts ...browse.Draft) {
 }
 
 // raw sends a message to the queue q as a client has encoded it.
-func (w *world) raw(raw []byte) {
+func (w *harness) raw(raw []byte) {
 	w.t.Helper()
 	m := must.Get(amqp.ParseMessage(raw))(w.t)
 	target := must.Get(w.broker.Target("q"))(w.t)
@@ -60,7 +60,7 @@ func (w *world) raw(raw []byte) {
 }
 
 // take has a receiver take n messages, and do something with each; it holds them as long as the test lasts otherwise.
-func (w *world) take(path string, n int, outcome *broker.Outcome) {
+func (w *harness) take(path string, n int, outcome *broker.Outcome) {
 	w.t.Helper()
 	source := must.Get(w.broker.Source(path))(w.t)
 	receiver := must.Get(source.Receive(broker.ReceiverConfig{Wake: func() {}}))(w.t)
@@ -81,14 +81,14 @@ func (w *world) take(path string, n int, outcome *broker.Outcome) {
 	}
 }
 
-// bury makes n messages of the queue q dead letters.
-func (w *world) bury(n int) {
+// deadLetter makes n messages of the queue q dead letters.
+func (w *harness) deadLetter(n int) {
 	w.t.Helper()
 	w.take("q", n, &broker.Outcome{Kind: broker.MoveDeadLetter, Reason: "why", Description: "because"})
 }
 
 // texts are the bodies of the messages of a part of the queue q, which must be data.
-func (w *world) texts(part browse.Part) []string {
+func (w *harness) texts(part browse.Part) []string {
 	w.t.Helper()
 	page := must.Get(w.Peek(browse.Query{Path: "q", Part: part, Most: 1000}))(w.t)
 	var all []string
@@ -99,7 +99,7 @@ func (w *world) texts(part browse.Part) []string {
 }
 
 // one is the message of a part, where there is no other.
-func (w *world) one(path string, part browse.Part) browse.Message {
+func (w *harness) one(path string, part browse.Part) browse.Message {
 	w.t.Helper()
 	page := must.Get(w.Peek(browse.Query{Path: path, Part: part}))(w.t)
 	if len(page.Messages) != 1 {

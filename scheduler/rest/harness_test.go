@@ -31,8 +31,8 @@ import (
 // patience bounds every wait of a test that something happens.
 const patience = time.Minute
 
-// world is a scheduler with its HTTP API on a NATS server of its own.
-type world struct {
+// harness is a scheduler with its HTTP API on a NATS server of its own.
+type harness struct {
 	t       testing.TB
 	dir     string // of the NATS server's data
 	storage jetstream.StorageType
@@ -48,22 +48,22 @@ type world struct {
 	witness *witness      // of all answers
 }
 
-// newWorld returns a world whose streams are in memory.
-func newWorld(tb testing.TB, change ...func(*rest.Config)) *world {
+// newHarness returns a harness whose streams are in memory.
+func newHarness(tb testing.TB, change ...func(*rest.Config)) *harness {
 	tb.Helper()
 	return newWorldIn(tb, jetstream.MemoryStorage, change...)
 }
 
-func newWorldIn(tb testing.TB, storage jetstream.StorageType, change ...func(*rest.Config)) *world {
+func newWorldIn(tb testing.TB, storage jetstream.StorageType, change ...func(*rest.Config)) *harness {
 	tb.Helper()
-	w := &world{t: tb, dir: tb.TempDir(), storage: storage, log: &bytes.Buffer{}, actions: actions.New(web.New(web.Config{}))}
+	w := &harness{t: tb, dir: tb.TempDir(), storage: storage, log: &bytes.Buffer{}, actions: actions.New(web.New(web.Config{}))}
 	w.witness = &witness{t: tb, seen: map[string]bool{}, codes: map[string]bool{}}
 	w.start(change)
 	return w
 }
 
-// restart ends the processes of the world, and starts them again on the same data.
-func (w *world) restart() {
+// restart ends the processes of the harness, and starts them again on the same data.
+func (w *harness) restart() {
 	w.t.Helper()
 	w.api.CloseClientConnections()
 	w.api.Close()
@@ -73,7 +73,7 @@ func (w *world) restart() {
 	w.start(nil)
 }
 
-func (w *world) start(change []func(*rest.Config)) {
+func (w *harness) start(change []func(*rest.Config)) {
 	t := w.t
 	t.Helper()
 	w.server = storetest.Server(t, func(o *server.Options) { o.StoreDir = w.dir })
@@ -96,7 +96,7 @@ func (w *world) start(change []func(*rest.Config)) {
 }
 
 // serve starts the API on a socket.
-func (w *world) serve(change []func(*rest.Config)) {
+func (w *harness) serve(change []func(*rest.Config)) {
 	cfg := rest.Config{
 		Service: w.service, Version: "1.2.3",
 		Logger: slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
@@ -114,17 +114,17 @@ func (w *world) serve(change []func(*rest.Config)) {
 }
 
 // work runs a worker until the test ends.
-func (w *world) work() { w.workOn(w.store) }
+func (w *harness) work() { w.workOn(w.store) }
 
 // workOn runs one on a store.
-func (w *world) workOn(store scheduler.Store) {
+func (w *harness) workOn(store scheduler.Store) {
 	w.t.Helper()
 	storetest.Run(w.t, engine.New(engine.Config{Store: store, Actions: w.actions, Secrets: w.vault}).Run)
 }
 
 // target starts an HTTP server that jobs can call, and returns its URL. It
 // answers with the status that the query names.
-func (w *world) target() string {
+func (w *harness) target() string {
 	w.t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Has("fail") {
@@ -137,7 +137,7 @@ func (w *world) target() string {
 }
 
 // await polls until ok, for what tells of itself in no other way.
-func (w *world) await(what string, ok func() bool) {
+func (w *harness) await(what string, ok func() bool) {
 	w.t.Helper()
 	storetest.Await(w.t, what, ok)
 }
@@ -150,7 +150,7 @@ type reply struct {
 }
 
 // do sends a request. Headers are "Name: value".
-func (w *world) do(method, path, body string, headers ...string) reply {
+func (w *harness) do(method, path, body string, headers ...string) reply {
 	w.t.Helper()
 	url := path
 	if strings.HasPrefix(path, "/") {
@@ -197,7 +197,7 @@ type entry struct {
 }
 
 // page gets a listing.
-func (w *world) page(path string) listing {
+func (w *harness) page(path string) listing {
 	w.t.Helper()
 	r := w.do(http.MethodGet, path, "")
 	var l listing
@@ -208,7 +208,7 @@ func (w *world) page(path string) listing {
 }
 
 // must sends a request that succeeds.
-func (w *world) must(method, path, body string) {
+func (w *harness) must(method, path, body string) {
 	w.t.Helper()
 	if r := w.do(method, path, body); r.status >= http.StatusBadRequest {
 		w.t.Fatalf("%s %s: %d %s", method, path, r.status, r.body)

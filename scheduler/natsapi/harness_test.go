@@ -29,9 +29,9 @@ func TestMain(m *testing.M) { storetest.Main(m) }
 // patience bounds every wait of a test that something happens.
 const patience = time.Minute
 
-// world is a NATS server with a scheduler on it, but without a worker: batons
+// harness is a NATS server with a scheduler on it, but without a worker: batons
 // that are fired stay where they are.
-type world struct {
+type harness struct {
 	tb      testing.TB
 	ctx     context.Context //nolint:containedctx // of the test
 	server  *server.Server
@@ -44,13 +44,13 @@ type world struct {
 	keys    *seal.Keyring
 }
 
-// newWorld keeps its streams in memory, newWorldIn where a test needs them.
-func newWorld(tb testing.TB) *world {
+// newHarness keeps its streams in memory, newWorldIn where a test needs them.
+func newHarness(tb testing.TB) *harness {
 	tb.Helper()
 	return newWorldIn(tb, jetstream.MemoryStorage)
 }
 
-func newWorldIn(tb testing.TB, storage jetstream.StorageType) *world {
+func newWorldIn(tb testing.TB, storage jetstream.StorageType) *harness {
 	tb.Helper()
 	dir := tb.TempDir()
 	s := storetest.Server(tb, func(o *server.Options) { o.StoreDir = dir })
@@ -58,7 +58,7 @@ func newWorldIn(tb testing.TB, storage jetstream.StorageType) *world {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	w := &world{tb: tb, ctx: tb.Context(), server: s, storage: storage, dir: dir, keys: seal.NewKeyring(k)}
+	w := &harness{tb: tb, ctx: tb.Context(), server: s, storage: storage, dir: dir, keys: seal.NewKeyring(k)}
 	w.nc = w.connect()
 	w.js, err = jetstream.New(w.nc, jetstream.WithPublishAsyncMaxPending(1<<14))
 	if err != nil {
@@ -69,14 +69,14 @@ func newWorldIn(tb testing.TB, storage jetstream.StorageType) *world {
 }
 
 // connect makes a client connection of its own.
-func (w *world) connect() *nats.Conn {
+func (w *harness) connect() *nats.Conn {
 	w.tb.Helper()
 	return storetest.Connect(w.tb, w.server)
 }
 
 // open opens the store and a service on a connection of their own, as one
 // process does.
-func (w *world) open() (*store.Store, *control.Service) {
+func (w *harness) open() (*store.Store, *control.Service) {
 	w.tb.Helper()
 	st, err := store.Open(w.ctx, w.connect(), store.Config{Storage: w.storage})
 	if err != nil {
@@ -95,24 +95,24 @@ func (w *world) open() (*store.Store, *control.Service) {
 
 // background runs f until the test ends or the returned function is called,
 // which waits for its end.
-func (w *world) background(f func(context.Context) error) (stop func()) {
+func (w *harness) background(f func(context.Context) error) (stop func()) {
 	w.tb.Helper()
 	return storetest.Run(w.tb, f)
 }
 
 // await polls until ok, for what tells of itself in no other way.
-func (w *world) await(what string, ok func() bool) {
+func (w *harness) await(what string, ok func() bool) {
 	w.tb.Helper()
 	storetest.Await(w.tb, what, ok)
 }
 
 // ingest runs an ingest.
-func (w *world) ingest(change ...func(*natsapi.IngestConfig)) (stop func()) {
+func (w *harness) ingest(change ...func(*natsapi.IngestConfig)) (stop func()) {
 	w.tb.Helper()
 	return w.background(w.newIngest(change...).Run)
 }
 
-func (w *world) newIngest(change ...func(*natsapi.IngestConfig)) *natsapi.Ingest {
+func (w *harness) newIngest(change ...func(*natsapi.IngestConfig)) *natsapi.Ingest {
 	cfg := natsapi.IngestConfig{Service: w.service, Source: w.store, Logger: storetest.Logger(w.tb)}
 	for _, f := range change {
 		f(&cfg)
@@ -121,7 +121,7 @@ func (w *world) newIngest(change ...func(*natsapi.IngestConfig)) *natsapi.Ingest
 }
 
 // api runs a micro service.
-func (w *world) api(change ...func(*natsapi.APIConfig)) (stop func()) {
+func (w *harness) api(change ...func(*natsapi.APIConfig)) (stop func()) {
 	w.tb.Helper()
 	cfg := natsapi.APIConfig{Conn: w.connect(), Service: w.service, Logger: storetest.Logger(w.tb)}
 	for _, f := range change {
@@ -136,7 +136,7 @@ func (w *world) api(change ...func(*natsapi.APIConfig)) (stop func()) {
 }
 
 // publish publishes a spec and waits until it is stored.
-func (w *world) publish(subject, body string, opts ...jetstream.PublishOpt) {
+func (w *harness) publish(subject, body string, opts ...jetstream.PublishOpt) {
 	w.tb.Helper()
 	if _, err := w.js.Publish(w.ctx, "carillon.spec."+subject, []byte(body), opts...); err != nil {
 		w.tb.Fatalf("%s: %v", subject, err)
@@ -188,7 +188,7 @@ func (e *errorValue) String() string {
 }
 
 // results returns a function that waits for the next result event.
-func (w *world) results() func() event {
+func (w *harness) results() func() event {
 	w.tb.Helper()
 	sub, err := w.nc.SubscribeSync("carillon.spec-result.>")
 	if err != nil {

@@ -17,18 +17,18 @@ import (
 // later is a job that does not become due during a test.
 const later = `{` + callLater + `}`
 
-// world is a service on a NATS server, without a worker.
-type world struct {
+// harness is a service on a NATS server, without a worker.
+type harness struct {
 	t       *testing.T
 	nc      *nats.Conn
 	store   *store.Store
 	service *control.Service
 }
 
-// newWorld returns one with the collection "default".
-func newWorld(t *testing.T) *world {
+// newHarness returns one with the collection "default".
+func newHarness(t *testing.T) *harness {
 	t.Helper()
-	w := &world{t: t, nc: storetest.Connect(t, storetest.Server(t))}
+	w := &harness{t: t, nc: storetest.Connect(t, storetest.Server(t))}
 	w.store = w.open(0)
 	w.service = w.over(w.store)
 	if err := w.service.EnsureDefault(t.Context()); err != nil {
@@ -38,7 +38,7 @@ func newWorld(t *testing.T) *world {
 }
 
 // open opens a store that keeps so many records of each job and outcome; 0: the default.
-func (w *world) open(perJob int64) *store.Store {
+func (w *harness) open(perJob int64) *store.Store {
 	w.t.Helper()
 	st, err := store.Open(w.t.Context(), w.nc, store.Config{Storage: jetstream.MemoryStorage, HistoryPerJob: perJob})
 	if err != nil {
@@ -48,12 +48,12 @@ func (w *world) open(perJob int64) *store.Store {
 }
 
 // over returns a service on a store.
-func (w *world) over(st scheduler.Store) *control.Service {
+func (w *harness) over(st scheduler.Store) *control.Service {
 	return control.New(control.Config{Store: st, Actions: actions.New(web.New(web.Config{}))})
 }
 
 // put puts a job.
-func (w *world) put(k scheduler.Key, body string) {
+func (w *harness) put(k scheduler.Key, body string) {
 	w.t.Helper()
 	if _, _, err := w.service.Put(w.t.Context(), control.Edit{Key: k, Body: []byte(body)}); err != nil {
 		w.t.Fatal(err)
@@ -61,7 +61,7 @@ func (w *world) put(k scheduler.Key, body string) {
 }
 
 // collection puts a collection.
-func (w *world) collection(name, body string) {
+func (w *harness) collection(name, body string) {
 	w.t.Helper()
 	if _, _, err := w.service.PutCollection(w.t.Context(), name, []byte(body)); err != nil {
 		w.t.Fatal(err)
@@ -69,7 +69,7 @@ func (w *world) collection(name, body string) {
 }
 
 // incarnation returns the UID of a job.
-func (w *world) incarnation(k scheduler.Key) string {
+func (w *harness) incarnation(k scheduler.Key) string {
 	w.t.Helper()
 	st, err := w.store.LoadJob(w.t.Context(), k)
 	if err != nil {
