@@ -162,7 +162,7 @@ func TestFaultedRecord(t *testing.T) {
 	got := fault(t, j, baton(j, "09:00:00", inErrorAction(2)), "09:00:12", failsFinal)
 	want := &scheduler.Record{
 		Job: key, Occurrence: "default/job@2026-03-02T09:00:00Z", Outcome: scheduler.OutcomeFaulted, Nominal: at("09:00:00"),
-		Ended: at("09:00:13"), GivenUp: at("09:00:13"), Try: 1, Status: 500, Message: "out of order", Summary: "order", UID: incarnation,
+		Ended: at("09:00:13"), FaultedAt: at("09:00:13"), Try: 1, Status: 500, Message: "out of order", Summary: "order", UID: incarnation,
 		Type: "None", Target: "target:80", Revision: revision, Schedule: 1, Progress: got.Progress,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -77,7 +77,7 @@ var (
 		ID: "default/job@2026-03-02T09:00:00Z#3", Occurrence: "default/job@2026-03-02T09:00:00Z", Outcome: scheduler.OutcomeFailed,
 		Nominal: at("09:00:00"), Due: at("09:00:10"), Started: at("09:00:10"), Ended: at("09:00:11"), Attempt: 1, Try: 3,
 		Phase: scheduler.ErrorPhase, ErrorAction: 3, Path: "action.errorAction[3]", Status: 500, Message: "it said: out of order", Summary: "order", Headers: "A: b\r\n", Response: "out of order",
-		Duration: time.Second, Final: true, RetryAfter: time.Minute, Type: "Http", Target: "target:80", Failed: failure, Resubmits: again, GivenUp: at("09:00:12"),
+		Duration: time.Second, Final: true, RetryAfter: time.Minute, Type: "Http", Target: "target:80", Failed: failure, Resubmits: again, FaultedAt: at("09:00:12"),
 		Reason: scheduler.ReasonOverlap, From: at("09:00:00"), To: at("09:02:00"), Count: 3, UID: incarnation,
 		Revision: 7, Schedule: 2, Resume: at("09:01:00"), Progress: scheduler.Progress{Number: 5, Runs: 4},
 	}

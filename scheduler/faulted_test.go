@@ -80,8 +80,8 @@ func TestFaultedTellsOfTheMainAction(t *testing.T) {
 			if s.faulted == nil {
 				t.Fatalf("%s: it did not fault", name)
 			}
-			if want.GivenUp = s.history[0].Ended; !s.faulted.GivenUp.Equal(want.GivenUp) {
-				t.Errorf("%s: given up at %s, want %s", name, clock(s.faulted.GivenUp), clock(want.GivenUp))
+			if want.FaultedAt = s.history[0].Ended; !s.faulted.FaultedAt.Equal(want.FaultedAt) {
+				t.Errorf("%s: given up at %s, want %s", name, clock(s.faulted.FaultedAt), clock(want.FaultedAt))
 			}
 			want.Outcome = scheduler.OutcomeFaulted
 			if diff := cmp.Diff(&want, s.faulted, cmpopts.IgnoreFields(scheduler.Record{}, "ID", "Progress")); diff != "" {

@@ -97,9 +97,9 @@ type Record struct {
 
 	Data json.RawMessage // manual run: the JSON object that it passes to templates; nil: none
 
-	// GivenUp is, for faulted, the time when the occurrence failed after all retries, its errorAction included. All
+	// FaultedAt is, for faulted, the time when the occurrence failed after all retries, its errorAction included. All
 	// other fields describe the last attempt of the main action, which is the cause.
-	GivenUp time.Time
+	FaultedAt time.Time
 
 	Reason Reason    // of skipped, and of a canceled occurrence that faulted
 	From   time.Time // skipped, postponed: first time
@@ -210,7 +210,7 @@ func faultedRecord(j *Job, b *Baton, res Result, ended time.Time, p Progress) Re
 	if r.Ended.IsZero() { // the times were not stored
 		r.Ended = ended
 	}
-	r.Started, r.Duration, r.GivenUp = failure.Started, failure.Ended.Sub(failure.Started), ended
+	r.Started, r.Duration, r.FaultedAt = failure.Started, failure.Ended.Sub(failure.Started), ended
 	r.Status, r.Message, r.Summary, r.Progress = failure.Status, failure.Message, failure.Summary, p
 	if b.Phase == MainPhase {
 		r.Message = res.Message // not cut

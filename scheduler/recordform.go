@@ -16,7 +16,7 @@ import (
 // RecordForm is a record as users see it: the properties of a record in the APIs, and the fields of its message on
 // NATS. Times are RFC 3339 in UTC. The first eight fields match Azure Scheduler's history (its REST API, "List Job
 // History"); each retry has a separate record. A faulted record describes the main action's last attempt, except for
-// GivenUp.
+// FaultedAt.
 type RecordForm struct {
 	// Started is set for attempts, and for faulted records, which describe an attempt.
 	Started time.Time `json:"startTime,omitzero"`
@@ -47,13 +47,13 @@ type RecordForm struct {
 	Manual     bool      `json:"manual,omitempty"`          // manual run
 	Resubmits  string    `json:"resubmits,omitempty"`       // manual run: the occurrence that it repeats
 
-	Reason  Reason    `json:"reason,omitempty"`     // why times were skipped
-	From    time.Time `json:"from,omitzero"`        // first skipped or postponed time
-	To      time.Time `json:"to,omitzero"`          // last skipped or postponed time
-	Count   int       `json:"count,omitempty"`      // number of skipped or postponed times
-	GivenUp time.Time `json:"faultedTime,omitzero"` // faulted: when the occurrence failed permanently, its errorAction included
-	UID     string    `json:"uid,omitempty"`        // distinguishes the job from an earlier job of the same name
-	Trace   string    `json:"traceId,omitempty"`    // of the occurrence, even if it was not sampled; "": none
+	Reason    Reason    `json:"reason,omitempty"`     // why times were skipped
+	From      time.Time `json:"from,omitzero"`        // first skipped or postponed time
+	To        time.Time `json:"to,omitzero"`          // last skipped or postponed time
+	Count     int       `json:"count,omitempty"`      // number of skipped or postponed times
+	FaultedAt time.Time `json:"faultedTime,omitzero"` // faulted: when the occurrence faulted, its errorAction included
+	UID       string    `json:"uid,omitempty"`        // distinguishes the job from an earlier job of the same name
+	Trace     string    `json:"traceId,omitempty"`    // of the occurrence, even if it was not sampled; "": none
 
 	Data json.RawMessage `json:"data,omitempty"` // manual run: the JSON object that it passes to templates
 }
@@ -62,7 +62,7 @@ type RecordForm struct {
 func (r *Record) Form() RecordForm {
 	f := RecordForm{
 		Started: r.Started.UTC(), Ended: r.Ended.UTC(), Nominal: r.Nominal.UTC(), Due: r.Due.UTC(),
-		From: r.From.UTC(), To: r.To.UTC(), GivenUp: r.GivenUp.UTC(),
+		From: r.From.UTC(), To: r.To.UTC(), FaultedAt: r.FaultedAt.UTC(),
 		Action: r.Phase.ActionName(), Status: r.Outcome.title(), Message: r.Message, Summary: r.Summary,
 		Retry: r.Attempt, Repeat: r.Progress.Number,
 		Occurrence: r.Occurrence, Attempt: r.ID, ActionType: r.Type, ActionPath: r.Path, Target: r.Target,
@@ -118,7 +118,7 @@ func (f *RecordForm) code(c *plainjson.Codec) {
 	c.OptTime("from", &f.From)
 	c.OptTime("to", &f.To)
 	c.OptInt("count", &f.Count)
-	c.OptTime("faultedTime", &f.GivenUp)
+	c.OptTime("faultedTime", &f.FaultedAt)
 	c.OptText("uid", &f.UID)
 	c.OptText("traceId", &f.Trace)
 	c.OptRaw("data", (*[]byte)(&f.Data))
@@ -146,7 +146,7 @@ func (f *RecordForm) record() *Record {
 		Ended: f.Ended, Attempt: f.Retry, Phase: phaseNamed(f.Action), Status: f.StatusCode,
 		Message: f.Message, Summary: f.Summary, Headers: f.Headers, Response: f.Response,
 		Final: f.Final, RetryAfter: time.Duration(f.RetryAfter), Type: f.ActionType, Path: f.ActionPath, Target: f.Target,
-		GivenUp: f.GivenUp, Late: f.Late,
+		FaultedAt: f.FaultedAt, Late: f.Late,
 		Reason: f.Reason, From: f.From, To: f.To, Count: f.Count, UID: f.UID, Data: f.Data,
 	}
 	if f.Duration != nil {

@@ -131,7 +131,7 @@ func TestRederive(t *testing.T) {
 		{"an attempt failed", j, attempt(j, baton(j, "09:00:00"), "09:00:00", fails), "next 09:00:00 due 09:00:11 try 2"},
 		{"the last retry failed", j, attempt(j, baton(j, "09:00:00", try(3)), "09:00:22", fails), "faulted 09:00:00; next 09:01:00"},
 		{"a one-shot succeeded", one, attempt(one, baton(one, "09:00:00"), "09:00:00", succeeds), "no baton, completed"},
-		{"a one-shot failed for good", one, attempt(one, baton(one, "09:00:00", try(3)), "09:00:22", fails), "faulted 09:00:00; no baton, faulted"},
+		{"a one-shot faulted", one, attempt(one, baton(one, "09:00:00", try(3)), "09:00:22", fails), "faulted 09:00:00; no baton, faulted"},
 		{"a run by hand succeeded", j, attempt(j, hand, "08:50:07", succeeds), "next 09:00:00"},
 		{"a run by hand failed", j, attempt(j, hand, "08:50:07", fails), "next 08:50:07 by hand due 08:50:18 try 2 resume 09:00:00"},
 		{"instants were skipped", j, missed, "next 09:03:00"},

@@ -50,7 +50,7 @@ func TestEncodersWriteWhatReflectionDoes(t *testing.T) {
 		for _, to := range []*string{&r.ID, &r.Occurrence, &r.Message, &r.Summary, &r.Headers, &r.Response, &r.Type, &r.Target, &r.Path, (*string)(&r.Reason)} {
 			*to = text.Draw(t, "text")
 		}
-		r.GivenUp = b.Due
+		r.FaultedAt = b.Due
 		written, err := r.Encode()
 		if want, wrong := scheduler.RecordByReflection(&r); err != nil || wrong != nil || !bytes.Equal(written, want) {
 			t.Fatalf("a record is stored as\n%s, %v\nand not as\n%s, %v", written, err, want, wrong)

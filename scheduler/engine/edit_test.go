@@ -370,7 +370,7 @@ func TestDisableLetsBegunEnd(t *testing.T) {
 			if v.Job.State != test.state || v.Status.Executions+v.Status.Errors != n || v.Status.Faults != 1 {
 				t.Errorf("%s: state %s, status %+v, want %s and %d executions", name, v.Job.State, v.Status, test.state, n)
 			}
-			w.mustExplain(name, "2000-01-01T00:00Z", explain.Failed, "failed for good")
+			w.mustExplain(name, "2000-01-01T00:00Z", explain.Failed, "faulted")
 		}
 		w.mustBeInOrder()
 	})

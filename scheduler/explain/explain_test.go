@@ -123,7 +123,7 @@ func TestWhatTheHistorySays(t *testing.T) {
 		{"asked while it ran", "2026-03-02T09:00:01Z", records(attempt("09:00:00", 1, completed, 300*time.Millisecond)), explain.Ran, nil, ""},
 		{"by hand", "2026-03-02T09:17Z", records(manual), explain.Ran, []string{"a run by hand"}, ""},
 		{"the schedule's comes before one by hand", "2026-03-02T09:00Z", records(good, func() *scheduler.Record { r := *manual; r.Nominal = at("09:00:30"); return &r }()), explain.Ran, []string{"12ms late"}, ""},
-		{"failed", "2026-03-02T09:00Z", records(attempt("09:00:00", 1, failed, 0), attempt("09:00:00", 2, failed, 30*time.Second), gaveUp), explain.Failed, []string{"for good, after 2 attempts", "status 503", "it is away"}, "carillon resubmit default/job default/job@2026-03-02T09:00:00Z"},
+		{"failed", "2026-03-02T09:00Z", records(attempt("09:00:00", 1, failed, 0), attempt("09:00:00", 2, failed, 30*time.Second), gaveUp), explain.Failed, []string{"faulted, after 2 attempts", "status 503", "it is away"}, "carillon resubmit default/job default/job@2026-03-02T09:00:00Z"},
 		{"failed, with its errorAction", "2026-03-02T09:00Z", records(attempt("09:00:00", 1, failed, 0), onError, gaveUp), explain.Failed, []string{"(its errorAction completed)", "status 503"}, ""},
 		{"failed, and is retried", "2026-03-02T09:00Z", all(records(attempt("09:00:00", 1, failed, 0)), waiting(baton("09:00:00", begun("12:30:00")))), explain.Retrying, []string{"the next one is due at 2026-03-02T12:30:00Z"}, ""},
 		{"failed, and a retry is under way", "2026-03-02T09:00Z", all(records(attempt("09:00:00", 1, failed, 0)), running(baton("09:00:00", begun("11:59:59")))), explain.Running, []string{"the next one is under way"}, ""},

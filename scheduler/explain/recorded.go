@@ -148,7 +148,7 @@ func (q *Question) began(a *Answer, of, ran []*scheduler.Record) {
 		a.Reason = scheduler.ReasonCanceled
 		a.set(Failed, "it did not succeed: after "+tries+q.handled(ran)+", it was "+of[faulted].Message, failedHint(q.Key, a.Occurrence))
 	case faulted >= 0:
-		a.set(Failed, "it ran and failed for good, after "+tries+q.handled(ran)+": "+result(lastOfMain(ran)),
+		a.set(Failed, "it ran and faulted, after "+tries+q.handled(ran)+": "+result(lastOfMain(ran)),
 			failedHint(q.Key, a.Occurrence))
 	case b != nil && p.Running && !b.MayRun().After(q.Now):
 		a.set(Running, tries+" failed, and the next one is under way: "+result(last), "")

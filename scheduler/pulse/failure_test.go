@@ -15,7 +15,7 @@ import (
 func faulted(job string, ago time.Duration) *scheduler.Record {
 	k := scheduler.Key{Collection: "c", Job: job}
 	return &scheduler.Record{
-		Job: k, Outcome: scheduler.OutcomeFaulted, Occurrence: scheduler.OccurrenceID(k, noon.Add(-ago)), GivenUp: noon.Add(-ago),
+		Job: k, Outcome: scheduler.OutcomeFaulted, Occurrence: scheduler.OccurrenceID(k, noon.Add(-ago)), FaultedAt: noon.Add(-ago),
 		Status: 503, Message: "503 Service Unavailable",
 	}
 }

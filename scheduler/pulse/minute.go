@@ -79,8 +79,8 @@ func (m *Minute) attempt(r *scheduler.Record) {
 
 // when returns the time that a record counts for.
 func when(r *scheduler.Record) time.Time {
-	if r.Outcome == scheduler.OutcomeFaulted && !r.GivenUp.IsZero() {
-		return r.GivenUp
+	if r.Outcome == scheduler.OutcomeFaulted && !r.FaultedAt.IsZero() {
+		return r.FaultedAt
 	}
 	return r.Ended
 }

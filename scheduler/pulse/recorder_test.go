@@ -40,7 +40,7 @@ func TestRecordsAreCounted(t *testing.T) {
 		attempt(scheduler.OutcomeCompleted, now, time.Millisecond),
 		attempt(scheduler.OutcomeFailed, now, time.Millisecond),
 		attempt(scheduler.OutcomeFailed, now, time.Second),
-		{Outcome: scheduler.OutcomeFaulted, Ended: now.Add(-time.Hour), GivenUp: now},
+		{Outcome: scheduler.OutcomeFaulted, Ended: now.Add(-time.Hour), FaultedAt: now},
 		{Outcome: scheduler.OutcomeSkipped, Ended: now, Count: 7},
 		{Outcome: scheduler.OutcomePostponed, Ended: now, Count: 1},
 	} {

@@ -64,7 +64,7 @@ func TestEvents(t *testing.T) {
 		},
 		{
 			scheduler.Record{Outcome: scheduler.OutcomeFaulted, Due: at, Ended: at.Add(time.Second), Message: "gave up"},
-			"10:00:01.000  team/report           faulted             -  the occurrence failed for good, gave up",
+			"10:00:01.000  team/report           faulted             -  no retries left, gave up",
 		},
 		{
 			scheduler.Record{Outcome: scheduler.OutcomeSkipped, Reason: scheduler.ReasonOverlap, Ended: at, From: at, To: at.Add(time.Minute), Count: 2},

@@ -158,14 +158,14 @@ type event struct{ *client.Record }
 func (e event) outcome() scheduler.Outcome { return scheduler.Outcome(strings.ToLower(e.Status)) }
 
 // attempted reports whether an attempt was made, rather than only decided against.
-func (e event) attempted() bool { return !e.Started.IsZero() && e.GivenUp.IsZero() }
+func (e event) attempted() bool { return !e.Started.IsZero() && e.FaultedAt.IsZero() }
 
 // at returns when the attempt started, or when the decision against it was made.
 func (e event) at() time.Time {
 	if e.attempted() {
 		return e.Started
 	}
-	return cmp.Or(e.GivenUp, e.Ended)
+	return cmp.Or(e.FaultedAt, e.Ended)
 }
 
 // colours maps outcomes to colors.
@@ -207,7 +207,7 @@ func (e event) detail(show func(time.Time) string) string {
 		}
 	}
 	add(e.attempted() && e.StatusCode != 0, "%d in %s", e.StatusCode, milliseconds(e.Duration))
-	add(e.outcome() == scheduler.OutcomeFaulted && e.Reason == "", "the occurrence failed for good")
+	add(e.outcome() == scheduler.OutcomeFaulted && e.Reason == "", "no retries left")
 	add(e.Late, "late")
 	add(e.Manual && e.Resubmits == "", "run by hand")
 	add(e.Resubmits != "", "repeats %s", e.repeated(show))

@@ -107,7 +107,7 @@ const unixTicks = 621355968000000000
 // answers, and a hash that distinguishes records of the same tick. It depends on the content of the record and not on
 // its position, so that live tails and pages of the history agree.
 func RecordID(r *scheduler.Record) string {
-	at := cmp.Or(r.GivenUp, r.Started, r.Ended)
+	at := cmp.Or(r.FaultedAt, r.Started, r.Ended)
 	ticks := unixTicks + at.Unix()*10_000_000 + int64(at.Nanosecond()/100)
 	h := fnv.New64a()
 	_, _ = fmt.Fprintf(h, "%s %s %s", r.Outcome, r.ID, r.Occurrence)

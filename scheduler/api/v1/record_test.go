@@ -105,7 +105,7 @@ func TestRecordIDs(t *testing.T) {
 func TestFaultedRecordIsLast(t *testing.T) {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	handled := scheduler.Record{Job: key("job"), Outcome: scheduler.OutcomeCompleted, Phase: scheduler.ErrorPhase, ID: "a#2", Started: at.Add(time.Minute)}
-	faulted := scheduler.Record{Job: key("job"), Outcome: scheduler.OutcomeFaulted, Started: at, Ended: at.Add(time.Second), GivenUp: at.Add(2 * time.Minute)}
+	faulted := scheduler.Record{Job: key("job"), Outcome: scheduler.OutcomeFaulted, Started: at, Ended: at.Add(time.Second), FaultedAt: at.Add(2 * time.Minute)}
 	if a, b := idOf(&handled), idOf(&faulted); b >= a {
 		t.Errorf("%s is not before %s", b, a)
 	}

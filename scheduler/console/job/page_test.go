@@ -46,7 +46,7 @@ func quick(t *testing.T, w *consoletest.Harness, name string) {
 const yearly = `"recurrence": {"frequency": "year", "interval": 1}, "startTime": "2030-01-01T00:00:00Z"`
 
 // TestOutcomes shows a job with every outcome there is: each attempt, its answer, the pause before it, and what was done when
-// it had failed for good.
+// it had faulted.
 func TestOutcomes(t *testing.T) {
 	w := consoletest.New(t)
 	quick(t, w, "partners")

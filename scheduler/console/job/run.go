@@ -30,7 +30,7 @@ type run struct {
 	Missing    int       // earlier attempts, in other records
 	Left       *leftOut  // skipped times; nil: the occurrence ran
 	Why        string    // summary of the last failure, else of the last record with one
-	GivenUp    time.Time
+	FaultedAt  time.Time
 	Canceled   bool
 
 	newest, oldest uint64 // sequences of its records
@@ -124,7 +124,7 @@ func (o *run) add(r *scheduler.Record, most int) {
 	}
 	switch {
 	case r.Outcome == scheduler.OutcomeFaulted:
-		o.GivenUp = r.GivenUp.UTC()
+		o.FaultedAt = r.FaultedAt.UTC()
 	case r.IsAttempt():
 		a := attempt{
 			Record: r, ErrorAction: r.Phase == scheduler.ErrorPhase, Deferred: r.Outcome == scheduler.OutcomePostponed,
