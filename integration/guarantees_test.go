@@ -36,7 +36,7 @@ var guarantees = []struct {
 		"scheduler/engine: TestDisableLetsBegunEnd",
 	}},
 	{"Secrets of jobs are sealed", []string{"scheduler/engine: TestSecretIsSealed", "scheduler/secrets: FuzzRedactor"}},
-	{"No baton is removed in doubt.", []string{"scheduler/engine: TestLostDefinitionsKeepTheirBatons", "scheduler: TestStrayFate"}},
+	{"No baton is removed while its state is uncertain.", []string{"scheduler/engine: TestLostDefinitionsKeepTheirBatons", "scheduler: TestStrayFate"}},
 }
 
 // TestGuarantees: each guarantee of package scheduler has tests that show it.

@@ -82,9 +82,9 @@ func (j *Job) TerminalReason() string {
 	case !j.Progress.Any():
 		return "it never ran, and its schedule has no time left; put it with another schedule"
 	case j.State == Faulted:
-		return "its last run failed, and it is over; " + runAgain
+		return "it has ended, as its last run faulted; " + runAgain
 	}
-	return "it ran already and is over; " + runAgain
+	return "it has ended after its last run; " + runAgain
 }
 
 // runAgain explains how to run an ended job again.

@@ -183,7 +183,7 @@ func (e *PreconditionError) Error() string {
 		return fmt.Sprintf("%s: precondition failed: it exists already; its ETag is %s", e.What, e.ETag)
 	}
 	return fmt.Sprintf(
-		"%s: precondition failed: it was changed meanwhile; its ETag is %s now: get it again, and decide anew", e.What, e.ETag,
+		"%s: precondition failed: it was changed meanwhile; its ETag is %s now: get it again, and repeat the change", e.What, e.ETag,
 	)
 }
 

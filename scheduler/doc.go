@@ -71,8 +71,8 @@
 //     schedule; started occurrences and manual runs end normally, including retries and error actions.
 //  8. Secrets of jobs are sealed in the store. No API returns them, and no baton, record or log contains them
 //     (package secrets).
-//  9. No baton is removed in doubt. If its definition is missing and no deletion is certain, the baton waits until
-//     the job is created again ([OrphanBaton]).
+//  9. No baton is removed while its state is uncertain. If its definition is missing and no deletion is certain, the
+//     baton waits until the job is created again ([OrphanBaton]).
 //
 // Occurrences of one job are in order. Carillon promises no order between jobs.
 //

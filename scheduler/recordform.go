@@ -16,7 +16,7 @@ import (
 // RecordForm is a record as users see it: the properties of a record in the APIs, and the fields of its message on
 // NATS. Times are RFC 3339 in UTC. The first eight fields match Azure Scheduler's history (its REST API, "List Job
 // History"); each retry has a separate record. A faulted record describes the main action's last attempt, except for
-// FaultedAt.
+// `faultedTime`.
 type RecordForm struct {
 	// Started is set for attempts, and for faulted records, which describe an attempt.
 	Started time.Time `json:"startTime,omitzero"`

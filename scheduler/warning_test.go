@@ -78,7 +78,7 @@ func TestAnswersMayBePutBack(t *testing.T) {
 	plain := read(t, `{"action": {"type": "None"}}`)
 	for _, text := range []string{
 		`{` + answer + `"action": {"type": "None"}}`,
-		`{` + answer + `"properties": {"action": {"type": "None"}, "status": {"message": "it ran already and is over"}}}`,
+		`{` + answer + `"properties": {"action": {"type": "None"}, "status": {"message": "it has ended after its last run"}}}`,
 	} {
 		if got := read(t, text); !bytes.Equal(got.Properties(), plain.Properties()) {
 			t.Errorf("%s: %s", text, got.Properties())

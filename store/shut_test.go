@@ -183,7 +183,7 @@ func TestCheckFindsLostConsumer(t *testing.T) {
 		w.must(w.js.DeleteConsumer(t.Context(), "CARILLON_TIMERS_0", "workers"))
 		shut, err := w.store.Check(t.Context())
 		w.must(err)
-		const want = "nobody is given what falls due in stream CARILLON_TIMERS_0: its consumer workers is gone; " +
+		const want = "no process receives due batons in stream CARILLON_TIMERS_0: its consumer workers is gone; " +
 			`restart a scheduler, which makes it again; "carillon docs recover" tells what is lost`
 		if len(shut) != 1 || !shut[0].Idle || shut.Explain(false) != want {
 			t.Errorf("got %v", shut)

@@ -148,7 +148,7 @@ func parseServer(text string) (string, error) {
 	port, known := ports[u.Scheme]
 	switch {
 	case u.User != nil:
-		return "", errors.New("must not contain credentials: they have members of their own (credentials, token, user, password)")
+		return "", errors.New("must not contain credentials: they have separate fields (credentials, token, user, password)")
 	case !known:
 		return "", errors.New("has a scheme that is not one of nats, tls, ws, wss")
 	case strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "":

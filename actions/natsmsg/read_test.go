@@ -61,7 +61,7 @@ func TestProblems(t *testing.T) {
 		"scheme":          {`{"subject": "a", "servers": ["nats://a", "http://b"]}`, []string{`servers[1]: has a scheme that is not one of nats, tls, ws, wss`}},
 		"path":            {`{"subject": "a", "servers": "nats://a/b"}`, []string{`servers: must end with the port: a server has no path and no query`}},
 		"web sockets":     {`{"subject": "a", "servers": "nats://a,ws://b"}`, []string{`servers: web sockets and other servers do not go together`}},
-		"password in URL": {`{"subject": "a", "servers": "nats://u:planted@a"}`, []string{`servers: must not contain credentials: they have members`}},
+		"password in URL": {`{"subject": "a", "servers": "nats://u:planted@a"}`, []string{`servers: must not contain credentials: they have separate fields`}},
 		"unparsable URL":  {`{"subject": "a", "servers": "nats://u:planted@[a"}`, []string{`servers: is not the URL of a server`}},
 		"without servers": {
 			`{"subject": "a", "token": "planted"}`,

@@ -81,7 +81,7 @@ func findEndpoint(text string, endpoints egress.Endpoints) (account, error) {
 		case u.Path != "":
 			return account{}, fmt.Errorf("has a path: write https://%s, and the queue in queueName", host)
 		case u.Scheme != "https":
-			return account{}, fmt.Errorf("must be https://%s: over http everybody on the way sees the signature", host)
+			return account{}, fmt.Errorf("must be https://%s: over http, the network sees the signature", host)
 		}
 		return locate(name, endpoints)
 	}

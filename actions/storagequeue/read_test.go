@@ -70,7 +70,7 @@ func TestTarget(t *testing.T) {
 			"an endpoint begins with http:// or https://"},
 		{"abc.queue.core.windows.net", egress.Endpoints{}, "", "is a host name: write the account's name alone, abc, or https://abc.queue.core.windows.net"},
 		{"http://abc.queue.core.windows.net", egress.Endpoints{}, "", "must be https://abc.queue.core.windows.net: " +
-			"over http everybody on the way sees the signature"},
+			"over http, the network sees the signature"},
 		{"https://abc-secondary.queue.core.windows.net", egress.Endpoints{}, "", "is the secondary of the account, which takes no messages"},
 		{"https://a-c.queue.core.windows.net", egress.Endpoints{}, "", "has '-' in it: an account's name has 3 to 24 letters and digits and nothing else; " +
 			"an endpoint begins with http:// or https://"},

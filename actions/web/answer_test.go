@@ -154,9 +154,9 @@ func TestNoBody(t *testing.T) {
 // attempt, and costs the server its connection.
 func TestLongBody(t *testing.T) {
 	for length, want := range map[string]string{
-		"":              "(the body has more than the 16777216 bytes that are taken in)",
-		"104857600":     "(the body has 104857600 bytes, at most 16777216 are taken in)",
-		"1000000000000": "(the body has 1000000000000 bytes, at most 16777216 are taken in)",
+		"":              "(the body has more than 16777216 bytes, the limit)",
+		"104857600":     "(the body has 104857600 bytes; the limit is 16777216)",
+		"1000000000000": "(the body has 1000000000000 bytes; the limit is 16777216)",
 	} {
 		t.Run(length, func(t *testing.T) {
 			gone := make(chan struct{})
@@ -192,7 +192,7 @@ func TestMaxBody(t *testing.T) {
 	if body.read != 5001 || body.closed != 1 {
 		t.Errorf("%d bytes read, closed %d times; want 5001 and once", body.read, body.closed)
 	}
-	if want := "(the body has more than the 5000 bytes that are taken in)"; !result.Failed || !strings.Contains(result.Message, want) {
+	if want := "(the body has more than 5000 bytes, the limit)"; !result.Failed || !strings.Contains(result.Message, want) {
 		t.Errorf("got %.200s", result.Message)
 	}
 	body = &countedBody{Reader: strings.NewReader(strings.Repeat("x", 5000))}

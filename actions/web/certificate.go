@@ -161,7 +161,7 @@ func (c *Client) withCertificate(ctx context.Context, pfx, password string) (htt
 			return nil, err
 		}
 		if c.config.Transport != nil {
-			return nil, errors.New("cannot be used: this process has a transport of its own")
+			return nil, errors.New("cannot be used: this process uses a custom transport")
 		}
 		return newTransport(&c.config, decoded), nil
 	})

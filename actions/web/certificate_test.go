@@ -282,7 +282,7 @@ func TestCertificateBesideTransport(t *testing.T) {
 	client := web.New(web.Config{Transport: tripper(func(*http.Request) (*http.Response, error) { return response(200, ""), nil })})
 	file := quoted(pfx(t, pkcs12.Modern, key, certificate(t, "alice", key)))
 	result := invoke(t, client, certified("https://h/", file, `"pa55"`))
-	want := "Http Action - Client certificate failed: pfx cannot be used: this process has a transport of its own"
+	want := "Http Action - Client certificate failed: pfx cannot be used: this process uses a custom transport"
 	if !result.Failed || result.Message != want {
 		t.Errorf("got %+v", result)
 	}

@@ -123,9 +123,9 @@ func (x *exchange) take(ctx context.Context, resp *http.Response) {
 	case err != nil:
 		x.remark = fmt.Sprintf("the body broke off after %d bytes: %s", x.in.total, x.reason(ctx, err))
 	case resp.ContentLength > x.client.config.MaxBody && x.sent.Method != http.MethodHead:
-		x.remark = fmt.Sprintf("the body has %d bytes, at most %d are taken in", resp.ContentLength, x.client.config.MaxBody)
+		x.remark = fmt.Sprintf("the body has %d bytes; the limit is %d", resp.ContentLength, x.client.config.MaxBody)
 	case x.in.total > x.client.config.MaxBody:
-		x.remark = fmt.Sprintf("the body has more than the %d bytes that are taken in", x.client.config.MaxBody)
+		x.remark = fmt.Sprintf("the body has more than %d bytes, the limit", x.client.config.MaxBody)
 	case !x.success.Has(resp.StatusCode):
 		if x.custom {
 			x.remark = fmt.Sprintf("%d is not among the statuses of success", resp.StatusCode)

@@ -52,7 +52,7 @@ func (d *Denied) Needs() Role { return requirements[d.Right].role }
 func (d *Denied) Error() string {
 	needed, ok := requirements[d.Right]
 	if !ok {
-		return "nobody may do this"
+		return "no role permits this"
 	}
 	where := "on all collections"
 	switch {

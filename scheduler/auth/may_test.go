@@ -84,7 +84,7 @@ func TestCheckNamesTheMissingRole(t *testing.T) {
 		{ctx, auth.Operate, "a", "this needs the role operator on collection a; token ci has reader@a and operator@b,c"},
 		{ctx, auth.Administer, "", "this needs the role admin on all collections; token ci has reader@a and operator@b,c"},
 		{context.Background(), auth.ReadAny, "", "this needs the role reader on any collection; nobody known has no role"},
-		{ctx, "", "a", "nobody may do this"},
+		{ctx, "", "a", "no role permits this"},
 		{ctx, auth.Read, "a", ""},
 		{auth.With(context.Background(), auth.Anybody(auth.ViaOpen, "192.0.2.1")), auth.Administer, "", ""},
 	}

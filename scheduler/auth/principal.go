@@ -47,9 +47,9 @@ func (p *Principal) String() string {
 func Somebody(via string) string {
 	switch via {
 	case ViaLoopback:
-		return "somebody on the scheduler's machine"
+		return "a client on the scheduler's machine"
 	case ViaOpen:
-		return "somebody over the open API"
+		return "a client of the open API"
 	case ViaNATS:
 		return "a user of NATS"
 	case ViaFiles:

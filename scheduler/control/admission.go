@@ -104,7 +104,7 @@ type quotaError struct {
 // Error names the quota and the remedy.
 func (e *quotaError) Error() string {
 	return fmt.Sprintf(
-		"%v: collection %s is full, its quota (maxJobCount) is %d: delete some of its jobs, such as those that are over, or raise it",
+		"%v: collection %s is full, its quota (maxJobCount) is %d: delete some of its jobs, such as completed ones, or raise it",
 		scheduler.ErrConflict, e.collection, e.quota,
 	)
 }

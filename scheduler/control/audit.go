@@ -292,7 +292,7 @@ func (a Auditor) auditUndelivered(ctx context.Context, rep *AuditReport, fix boo
 			if !slices.ContainsFunc(before, func(b scheduler.UndeliveredBaton) bool { return b.Sequence == s.Sequence }) {
 				continue
 			}
-			f := Finding{Job: s.BatonKey.Key, Problem: "its running baton was given to nobody: the server counts it as acknowledged"}
+			f := Finding{Job: s.BatonKey.Key, Problem: "its running baton has no worker: the server counts it as acknowledged"}
 			if fix {
 				if err := a.rescue(ctx, &s); err != nil {
 					return fmt.Errorf("job %s: %w", s.BatonKey.Key, err)
@@ -399,7 +399,7 @@ func (h *shared) findOrphan(ctx context.Context, k scheduler.Key) (stray *schedu
 
 // orphanProblem describes the problem of a job with batons, but without a definition.
 func orphanProblem(s *scheduler.OrphanBaton, unreadable error) string {
-	const ways = "; its baton waits until it is put again, and goes on then, or until it is deleted"
+	const ways = "; its baton waits until it is put again, and continues then, or until it is deleted"
 	switch s.Cause() {
 	case scheduler.Deleted:
 		return "has a baton, but no definition: a delete was cut short"

@@ -53,7 +53,7 @@ func (q *ForecastQuery) check(now time.Time) error {
 	case q.Proposals < 0 || q.Proposals > forecast.MaxProposals:
 		return scheduler.Invalid("proposals", fmt.Sprintf("%d is not in 0-%d", q.Proposals, forecast.MaxProposals))
 	case q.From.Before(now.Add(-time.Minute)):
-		return scheduler.Invalid("from", "lies in the past: the history has what ran then")
+		return scheduler.Invalid("from", "is in the past: the history has what ran then")
 	case q.From.After(now.AddDate(farthest, 0, 0)):
 		return scheduler.Invalid("from", fmt.Sprintf("is more than %d years away", farthest))
 	}

@@ -247,7 +247,7 @@ func (p *planner) seen(ctx context.Context, k scheduler.Key, at step.From) (sche
 // definition, and its worker handles it.
 func (p *planner) locate(ctx context.Context, k scheduler.Key) (scheduler.Found, step.From, error) {
 	return p.find(ctx, k, func(slot scheduler.BatonKey, waiting uint64, why error) error {
-		p.shared.Logger.Error("damaged baton removed; the job is planned anew", "job", k.String(), "err", why)
+		p.shared.Logger.Error("damaged baton removed; the job is rescheduled", "job", k.String(), "err", why)
 		err := p.shared.Store.Cancel(ctx, slot, waiting)
 		if errors.Is(err, scheduler.ErrConflict) {
 			return nil // it has fired, and its worker removes it

@@ -113,7 +113,7 @@ func (r Reader) checkSearch(ctx context.Context, q *scheduler.JobQuery, p v1.Pag
 	if !alone(q) {
 		at.Collection, at.Job, _ = strings.Cut(p.After, "/")
 		if p.After != "" && at.Job == "" {
-			return at, scheduler.Invalid("$skiptoken", fmt.Sprintf("%q is not a collection/job after which the list may go on", p.After))
+			return at, scheduler.Invalid("$skiptoken", fmt.Sprintf("%q is not a collection/job after which the list can continue", p.After))
 		}
 		return at, nil
 	}

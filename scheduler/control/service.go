@@ -28,7 +28,7 @@ type Config struct {
 	// Trail stores the audit log. Default: Store if it implements it; otherwise the service keeps no audit log.
 	Trail audit.Store
 
-	// Limits apply to jobs of collections without limits of their own.
+	// Limits apply to jobs of collections that set no limits.
 	Limits scheduler.Limits
 
 	// Secrets seals the secrets of jobs. Default: a vault without keys; jobs with secrets are rejected.

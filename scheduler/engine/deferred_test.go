@@ -133,7 +133,7 @@ func TestManyRatesStarveNobody(t *testing.T) {
 				t.Errorf("job%d: history %q", i, got)
 			}
 		}
-		if m := w.history("job159")[0].Message; postponed != 156 || !strings.Contains(m, "limits attempts to t3.limited.example:80 to 1 in PT1H; the turn of this one comes about ") {
+		if m := w.history("job159")[0].Message; postponed != 156 || !strings.Contains(m, "limits attempts to t3.limited.example:80 to 1 in PT1H; this one is retried at about ") {
 			t.Errorf("%d postponed; %q", postponed, m)
 		}
 	})

@@ -135,7 +135,7 @@ func TestEndedJobIsOver(t *testing.T) {
 				return err
 			},
 		} {
-			if err := do(); !errors.Is(err, scheduler.ErrConflict) || !strings.Contains(err.Error(), "it ran already and is over") {
+			if err := do(); !errors.Is(err, scheduler.ErrConflict) || !strings.Contains(err.Error(), "it has ended after its last run") {
 				t.Errorf("%s: %v", what, err)
 			}
 		}

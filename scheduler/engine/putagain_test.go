@@ -58,7 +58,7 @@ func TestPutAgainRunsAgain(t *testing.T) {
 		time.Sleep(time.Minute)
 		v := w.put("job", `{`+action+`}`)
 		mustBe(t, v, v1.Unchanged, scheduler.Completed)
-		if want := "it ran already and is over"; !strings.HasPrefix(v.Status.Message, want) {
+		if want := "it has ended after its last run"; !strings.HasPrefix(v.Status.Message, want) {
 			t.Errorf("message %q, want %q", v.Status.Message, want)
 		}
 		mustBe(t, w.put("job", `{`+action+`, "description": "x"}`), v1.Updated, scheduler.Completed)

@@ -191,7 +191,7 @@ func TestCircuit(t *testing.T) {
 				t.Errorf("%s: history %q", name, got)
 			}
 		}
-		if m := w.history("second")[0].Message; !strings.Contains(m, "circuit of target.example:80 is open") {
+		if m := w.history("second")[0].Message; !strings.Contains(m, "circuit breaker of target.example:80 is open") {
 			t.Errorf("message %q", m)
 		}
 	})
@@ -259,7 +259,7 @@ func TestTryHeedsTheCircuit(t *testing.T) {
 		w.openCircuit()
 		calls := len(w.sink.seen())
 		_, err := w.try(`{` + failOnce + `}`)
-		if !errors.Is(err, scheduler.ErrConflict) || !strings.Contains(err.Error(), "the circuit of target.example:80 is open until") {
+		if !errors.Is(err, scheduler.ErrConflict) || !strings.Contains(err.Error(), "the circuit breaker of target.example:80 is open until") {
 			t.Errorf("%v", err)
 		}
 		if n := len(w.sink.seen()); n != calls {

@@ -344,7 +344,7 @@ func TestWhyOfWhatIsUnderWay(t *testing.T) {
 		due := time.Now().Add(2 * time.Second).UTC().Truncate(time.Second)
 		w.put("waits", `{"startTime": "`+due.Format(time.RFC3339)+`", `+failOnce+`}`)
 		time.Sleep(5 * time.Second)
-		w.mustExplain("waits", due.Format(time.RFC3339), explain.Waits, "the circuit of target.example:80 is open")
+		w.mustExplain("waits", due.Format(time.RFC3339), explain.Waits, "the circuit breaker of target.example:80 is open")
 	})
 }
 

@@ -51,7 +51,7 @@ func who(by audit.By, claim string) string {
 	case by.Name != "":
 		return by.Name
 	case claim != "":
-		return claim + " (as they said, which nobody has checked)"
+		return claim + " (unverified name)"
 	}
 	return auth.Somebody(by.Via)
 }

@@ -60,13 +60,13 @@ func TestWhoDisabled(t *testing.T) {
 func TestWhoIsTold(t *testing.T) {
 	now := time.Now()
 	for want, e := range map[string]audit.Entry{
-		"ada": {By: audit.By{Name: "ada", Via: auth.ViaToken}},
-		"ada (as they said, which nobody has checked)": {By: audit.By{Via: auth.ViaNATS}, Claim: "ada"},
-		"somebody on the scheduler's machine":          {By: audit.By{Via: auth.ViaLoopback}},
-		"somebody over the open API":                   {By: audit.By{Via: auth.ViaOpen}},
-		"a user of NATS":                               {By: audit.By{Via: auth.ViaNATS}},
-		"the scheduler itself":                         {By: audit.By{Via: auth.ViaScheduler}},
-		"":                                             {},
+		"ada":                                 {By: audit.By{Name: "ada", Via: auth.ViaToken}},
+		"ada (unverified name)":               {By: audit.By{Via: auth.ViaNATS}, Claim: "ada"},
+		"a client on the scheduler's machine": {By: audit.By{Via: auth.ViaLoopback}},
+		"a client of the open API":            {By: audit.By{Via: auth.ViaOpen}},
+		"a user of NATS":                      {By: audit.By{Via: auth.ViaNATS}},
+		"the scheduler itself":                {By: audit.By{Via: auth.ViaScheduler}},
+		"":                                    {},
 	} {
 		e.Time = now
 		if got := explain.ChangeOf(&e, explain.Turned); got != (explain.Change{At: now, What: explain.Turned, By: want}) {

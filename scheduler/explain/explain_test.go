@@ -108,7 +108,7 @@ func TestWhatTheHistorySays(t *testing.T) {
 	jittered := attempt("09:00:00", 1, completed, 20*time.Minute)
 	jittered.Due = at("09:20:00")
 	waits := attempt("09:00:00", 1, postponed, 0)
-	waits.Started, waits.Message = time.Time{}, "the circuit of target:80 is open after failures in a row"
+	waits.Started, waits.Message = time.Time{}, "the circuit breaker of target:80 is open after failures in a row"
 	closed := omitted(postponed, "", "09:00:00", "09:00:00", 1)
 	closed.Message = "collection default is disabled"
 	foreign := attempt("09:00:00", 1, failed, 0)
@@ -128,7 +128,7 @@ func TestWhatTheHistorySays(t *testing.T) {
 		{"failed, and is retried", "2026-03-02T09:00Z", all(records(attempt("09:00:00", 1, failed, 0)), waiting(baton("09:00:00", begun("12:30:00")))), explain.Retrying, []string{"the next one is due at 2026-03-02T12:30:00Z"}, ""},
 		{"failed, and a retry is under way", "2026-03-02T09:00Z", all(records(attempt("09:00:00", 1, failed, 0)), running(baton("09:00:00", begun("11:59:59")))), explain.Running, []string{"the next one is under way"}, ""},
 		{"failed, and who knows", "2026-03-02T09:00Z", records(attempt("09:00:00", 1, failed, 0)), explain.Failed, []string{"nothing says yet"}, ""},
-		{"waits for its target", "2026-03-02T09:00Z", all(records(waits), waiting(baton("09:00:00", deferred("12:01:00")))), explain.Waits, []string{"until 2026-03-02T12:01:00Z", "the circuit of target:80 is open"}, "targets"},
+		{"waits for its target", "2026-03-02T09:00Z", all(records(waits), waiting(baton("09:00:00", deferred("12:01:00")))), explain.Waits, []string{"until 2026-03-02T12:01:00Z", "the circuit breaker of target:80 is open"}, "targets"},
 		{"waits for its target, with a worker", "2026-03-02T09:00Z", all(records(waits), running(baton("09:00:00", deferred("11:59:00")))), explain.Waits, []string{"with a worker"}, ""},
 		{"ran after it had waited", "2026-03-02T09:00Z", records(waits, attempt("09:00:00", 1, completed, time.Minute)), explain.Ran, nil, ""},
 		{"skipped for overlap", "2026-03-02T09:00Z", records(omitted(skipped, scheduler.ReasonOverlap, "09:00:00", "09:00:00", 1)), explain.Skipped, []string{"an earlier occurrence was still under way"}, `"overlap": "allow"`},
@@ -139,7 +139,7 @@ func TestWhatTheHistorySays(t *testing.T) {
 		{"skipped under a schedule that is not known", "2026-03-02T09:30Z", records(old), explain.Skipped, []string{"not known any more"}, ""},
 		{"skipped while disabled", "2026-03-02T09:00Z", all(records(omitted(skipped, scheduler.ReasonDisabled, "09:00:00", "09:00:00", 1)), func(q *explain.Question) {
 			q.Changes = []explain.Change{{At: at("08:30:00"), What: explain.Turned, By: "ada"}}
-		}), explain.Skipped, []string{"the job was disabled (at 2026-03-02T08:30:00Z by ada)"}, "not made up for"},
+		}), explain.Skipped, []string{"the job was disabled (at 2026-03-02T08:30:00Z by ada)"}, "does not catch up"},
 		{"given up", "2026-03-02T09:00Z", records(omitted(skipped, scheduler.ReasonCostly, "09:00:00", "09:00:00", 1)), explain.Skipped, []string{"too much work"}, "simpler"},
 		{"postponed with its collection", "2026-03-02T09:00Z", records(closed), explain.Postponed, []string{"collection default is disabled"}, "carillon collection enable default"},
 		{"of an earlier job of the name", "2026-03-02T09:30Z", records(foreign), explain.NotDue, nil, ""},
@@ -201,7 +201,7 @@ func TestWhatTheScheduleSays(t *testing.T) {
 		{row{"in the future, not due", "2026-03-02T15:30Z", waiting(baton("13:00:00")), explain.NotDue, nil, ""}, j},
 		{row{"beyond its count", "2026-03-02T15:00Z", waiting(baton("13:00:00", func(b *scheduler.Baton) { b.Runs = 1 })), explain.Ended, []string{"of its count of 3, 2 runs are left"}, "count"}, job(t, "05:00:00", thrice)},
 		{row{"within its count", "2026-03-02T14:00Z", waiting(baton("13:00:00", func(b *scheduler.Baton) { b.Runs = 1 })), explain.Planned, nil, ""}, job(t, "05:00:00", thrice)},
-		{row{"over", "2026-03-02T09:00Z", nil, explain.Ended, []string{"it ran already and is over", "2026-03-02T08:00:00Z"}, ""}, over},
+		{row{"over", "2026-03-02T09:00Z", nil, explain.Ended, []string{"it has ended after its last run", "2026-03-02T08:00:00Z"}, ""}, over},
 		{row{"after its endTime", "2026-03-02T09:00Z", nil, explain.Ended, []string{"its last occurrence is that of 2026-03-02T08:00:00Z"}, "endTime"}, job(t, "05:00:00", until)},
 		{row{"too hard to find", "2026-03-02T10:00Z", nil, explain.Unknown, []string{"too much work"}, "fewer rules"}, job(t, "05:00:00", costly)},
 		{row{"after its only run", "2026-03-02T10:00Z", nil, explain.Ended, []string{"it runs once, at 2026-03-02T09:00:00Z"}, "startTime"}, job(t, "05:00:00", once)},
@@ -213,7 +213,7 @@ func TestWhatTheScheduleSays(t *testing.T) {
 		{row{"disabled, and not due either", "2026-03-02T09:30Z", nil, explain.Disabled, nil, ""}, in(scheduler.Disabled, j, "08:30:00")},
 		{row{"disabled, and not due now", "now", func(q *explain.Question) { q.Now = at("12:30:00"); q.At = q.Now }, explain.Disabled, nil, "carillon enable"}, in(scheduler.Disabled, j, "08:30:00")},
 		{row{"not due before it was disabled", "2026-03-02T08:15Z", nil, explain.NotDue, []string{"the next occurrence is that of 2026-03-02T09:00:00Z"}, ""}, in(scheduler.Disabled, j, "08:30:00")},
-		{row{"over, and asked about now", "now", nil, explain.Ended, []string{"it ran already and is over"}, ""}, over},
+		{row{"over, and asked about now", "now", nil, explain.Ended, []string{"it has ended after its last run"}, ""}, over},
 		{row{"paused, and not due", "2026-03-02T12:30Z", waiting(baton("15:00:00")), explain.Paused, []string{"until 2026-03-02T15:00:00Z"}, "carillon enable"}, j.Paused(at("15:00:00"), at("11:30:00"))},
 		{row{"paused, and not due since", "2026-03-02T11:45Z", changes("05:00:00", explain.Change{At: at("11:30:00"), What: explain.Halted, By: "ada"}), explain.Paused, []string{"by ada"}, ""}, j.Paused(at("15:00:00"), at("11:30:00"))},
 		{row{"not due before the pause", "2026-03-02T11:15Z", changes("05:00:00", explain.Change{At: at("11:30:00"), What: explain.Halted, By: "ada"}), explain.NotDue, nil, ""}, j.Paused(at("15:00:00"), at("11:30:00"))},

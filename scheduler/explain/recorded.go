@@ -291,9 +291,9 @@ func reasonOf(r scheduler.Reason) (why, hint string) {
 		return "no scheduler ran it in time, and it was too late to catch up",
 			`"catchUp": {"policy": "all", "window": "PT6H"} catches up more; see the reference page jobs`
 	case scheduler.ReasonDisabled:
-		return "the job was disabled", "what falls due while a job is disabled is not made up for"
+		return "the job was disabled", "a job does not catch up on due times while it is disabled"
 	case scheduler.ReasonPaused:
-		return "the job was paused", "what falls due while a job is paused is not made up for"
+		return "the job was paused", "a job does not catch up on due times while it is paused"
 	case scheduler.ReasonCanceled:
 		return "it was canceled before it began", ""
 	case scheduler.ReasonDST:

@@ -25,7 +25,7 @@ type Index struct {
 type row struct {
 	sequence uint64
 	at       uint32 // seconds since 1970; see [scheduler.Record.At]
-	ended    uint32 // likewise
+	ended    uint32 // seconds since 1970
 	subject  uint32
 	trait    uint32
 }

@@ -155,7 +155,7 @@ func TestNoRightIsNobodys(t *testing.T) {
 	anybody := func(*http.Request) (*auth.Principal, error) { return auth.Anybody(auth.ViaOpen, ""), nil }
 	answer := httptest.NewRecorder()
 	rest.WithoutRight(anybody).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/of/nobody", http.NoBody))
-	if answer.Code != http.StatusForbidden || !strings.Contains(answer.Body.String(), "nobody may do this") {
+	if answer.Code != http.StatusForbidden || !strings.Contains(answer.Body.String(), "no role permits this") {
 		t.Errorf("%d %s", answer.Code, answer.Body)
 	}
 }

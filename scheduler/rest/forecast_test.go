@@ -61,7 +61,7 @@ func TestForecast(t *testing.T) {
 	}
 	w.steps([]step{
 		{"GET", "/forecast?hours=0&from=soon&proposals=10001", "", `400 "path":"hours"|"path":"from"|"path":"proposals"`},
-		{"GET", "/forecast?from=2020-01-01", "", `400 lies in the past`},
+		{"GET", "/forecast?from=2020-01-01", "", `400 is in the past`},
 		{"GET", "/forecast?from=9999-01-01", "", `400 years away`},
 		{"GET", "/forecast?collection=none", "", `404 "ResourceNotFound"`},
 		{"GET", "/forecast?collection=1st", "", `400 "path":"collection"`},

@@ -249,7 +249,7 @@ func TestEventsTellGaps(t *testing.T) {
 		"2":  `{"after":2,"first":6,"last":9,"message":"what was recorded after 2 and before 6 is not kept any more"}`,
 		"5":  "",
 		"0":  "",
-		"99": `{"after":99,"first":6,"last":9,"message":"the last record is 9: 99 is of a history that was lost, and the tail goes on from now"}`,
+		"99": `{"after":99,"first":6,"last":9,"message":"the last record is 9: 99 is of a history that was lost, and the tail continues from now"}`,
 	} {
 		s := &source{w: w, path: "/history", last: token}
 		s.open()

@@ -19,9 +19,9 @@ type Member struct {
 	Default     string   `json:"default,omitempty"`
 	Description string   `json:"description"`
 	Example     string   `json:"example,omitempty"`
-	Types       []string `json:"types,omitempty"`   // of the object around it that it goes with; none: with all
+	Types       []string `json:"types,omitempty"`   // of the enclosing object that have it; none: all
 	Members     []Member `json:"members,omitempty"` // of an object, or of the objects of a list
-	Recurs      bool     `json:"recurs,omitempty"`  // in a tree: it has the members of the object around it
+	Recurs      bool     `json:"recurs,omitempty"`  // in a tree: it has the fields of the enclosing object
 }
 
 // Told describes a field and its subfields. around are the fields of the object around it.

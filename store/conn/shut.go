@@ -246,7 +246,7 @@ func (s Shuts) Explain(restarts bool) string {
 // What returns the problem: "no writes are taken by streams A, B and 3 more".
 func (s Shuts) What() string {
 	if i := slices.IndexFunc(s, func(found Shut) bool { return !found.Idle }); i < 0 {
-		return "nobody is given what falls due in " + s.Streams()
+		return "no process receives due batons in " + s.Streams()
 	}
 	return "no writes are taken by " + s.Streams()
 }

@@ -131,7 +131,7 @@ func RefuseExposed(ctx context.Context, flags ...Flag) error {
 		return nil
 	}
 	return terminal.Hinted(terminal.Usagef("%s: not a loopback address, and nothing here asks for a password", Names(exposed)),
-		"write 127.0.0.1:PORT; where everybody who reaches this machine may do everything, add --insecure-listen")
+		"write 127.0.0.1:PORT; if every client that reaches this machine may do everything, add --insecure-listen")
 }
 
 // Hosts returns a filter of the host names that an HTTP server on addr accepts; nil accepts any. names are those

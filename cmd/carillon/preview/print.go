@@ -65,9 +65,9 @@ func (p *preview) ending() string {
 		ways = append(ways, "--after "+moment(p.Times[len(p.Times)-1])+" shows what comes next")
 	}
 	if len(ways) == 0 {
-		return "The list goes on."
+		return "The list continues."
 	}
-	return "The list goes on: " + strings.Join(ways, ", ") + "."
+	return "The list continues: " + strings.Join(ways, ", ") + "."
 }
 
 // moment writes an instant as short as [document.ParseTime] takes it.

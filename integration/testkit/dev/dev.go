@@ -139,13 +139,13 @@ func (p *Process) Running() bool {
 	}
 }
 
-// Kill ends the process at once.
+// Kill ends the process immediately.
 func (p *Process) Kill() {
 	_ = p.cmd.Process.Kill()
 	<-p.ended
 }
 
-// Stop shuts the program down gracefully, and returns how it ended unless that was in good order.
+// Stop shuts the program down gracefully, and returns an error if it did not end with exit code 0.
 func (p *Process) Stop() error {
 	_ = p.cmd.Process.Signal(syscall.SIGTERM)
 	select {

@@ -17,7 +17,7 @@ func Do(t Test, errs ...error) {
 	}
 }
 
-// Get is what a call returns besides its error, which ends the test: must.Get(os.ReadFile(name))(t).
+// Get returns the value of a call; its error ends the test: must.Get(os.ReadFile(name))(t).
 func Get[T any](value T, err error) func(Test) T {
 	return func(t Test) T {
 		t.Helper()

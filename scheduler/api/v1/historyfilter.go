@@ -139,14 +139,14 @@ func (r filterReader) term(term []string, bare bool) error {
 		}
 	}
 	if len(alternatives) > 1 && bare {
-		return errors.New("stands beside others: put what is joined by or in parentheses")
+		return errors.New("is mixed with \"and\": enclose the terms that \"or\" joins in parentheses")
 	}
 	if len(term) == 0 || choiceOf(term[0]) == nil {
 		return errUnknownTerm
 	}
 	c := choiceOf(term[0])
 	if c.given(r.filter) {
-		return fmt.Errorf("asks for a %s besides another: several may be joined by or", c.names[0])
+		return fmt.Errorf("repeats the term for %s: join alternatives with or", c.names[0])
 	}
 	for _, words := range alternatives {
 		if len(words) != 3 || choiceOf(words[0]) != c || !strings.EqualFold(words[1], "eq") || !c.take(r.filter, words[2]) {

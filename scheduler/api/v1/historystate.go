@@ -20,7 +20,7 @@ func HistoryState(filter string) (rest string, state scheduler.State, err error)
 			continue
 		}
 		if state != "" {
-			return "", "", scheduler.Invalid("$filter", "asks for a state besides another")
+			return "", "", scheduler.Invalid("$filter", "repeats the term for the state")
 		}
 		state, err = JobFilter(term)
 		if err != nil || state == scheduler.Damaged || state == Paused {

@@ -100,7 +100,7 @@ func TestHistoryFilter(t *testing.T) {
 		"actionName eq Error":               `$filter: "actionName eq Error" is not of the form: actionName eq MainAction|ErrorAction; several may be joined by or`,
 		"manual eq maybe":                   `$filter: "manual eq maybe" is not of the form: manual eq true|false`,
 		"manual eq true or manual eq false": `$filter: "manual eq true or manual eq false" asks for both: leave manual out`,
-		"target eq a and target eq b":       `$filter: "target eq b" asks for a target besides another: several may be joined by or`,
+		"target eq a and target eq b":       `$filter: "target eq b" repeats the term for target: join alternatives with or`,
 		"endTime ge 1h and endTime lt 2h":   "$filter: the last endTime is before the first",
 		"startTime ge 1000000w":             `$filter: "startTime ge 1000000w" does not compare with a time: "1000000w" is not a duration: it is too long; write 30s, 1h30m or PT1H30M`,
 		"startTime ge P999Y":                `$filter: "startTime ge P999Y" does not compare with a time: "P999Y" ago is before all records`,
@@ -109,9 +109,9 @@ func TestHistoryFilter(t *testing.T) {
 			`expected the year in 4 digits; write 2006-01-02 or 2006-01-02T15:04:05Z`,
 		"startTime eq 2026-03-08": `$filter: "startTime eq 2026-03-08" does not compare by ge, gt, le or lt`,
 		"status eq failed or status eq faulted and startTime ge 2026-03-08": `$filter: "status eq failed or status eq faulted" ` +
-			`stands beside others: put what is joined by or in parentheses`,
+			`is mixed with "and": enclose the terms that "or" joins in parentheses`,
 		"startTime ge 2026-03-08 and startTime lt 2026-03-08": "$filter: the last startTime is before the first",
-		"status eq failed and status eq faulted":              `$filter: "status eq faulted" asks for a status besides another: several may be joined by or`,
+		"status eq failed and status eq faulted":              `$filter: "status eq faulted" repeats the term for status: join alternatives with or`,
 	} {
 		if _, err := v1.HistoryFilter(filter, now); !errors.Is(err, scheduler.ErrInvalid) || err.Error() != want {
 			t.Errorf("%s: got %v, want %s", filter, err, want)

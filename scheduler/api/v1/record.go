@@ -80,7 +80,7 @@ func HistoryGap(after *uint64, first, last uint64) *Gap {
 	case after == nil || *after == 0:
 		return nil
 	case *after > last:
-		why = fmt.Sprintf("the last record is %d: %d is of a history that was lost, and the tail goes on from now", last, *after)
+		why = fmt.Sprintf("the last record is %d: %d is of a history that was lost, and the tail continues from now", last, *after)
 	case *after+1 < first:
 		why = fmt.Sprintf("what was recorded after %d and before %d is not kept any more", *after, first)
 	default:

@@ -203,7 +203,7 @@ func TestFilter(t *testing.T) {
 		"$filter=target+eq+b.example&outcome=completed": "three",
 		"$filter=nonsense": "is not of the form",
 		"since=soon":       "does not compare with a time",
-		"outcome=failed&$filter=status+eq+completed": "besides another",
+		"outcome=failed&$filter=status+eq+completed": "repeats the term for status",
 		"before=x":        "is not the sequence of a record",
 		"outcome=skipped": "No matching records",
 	} {
@@ -253,7 +253,7 @@ func TestOver(t *testing.T) {
 	for name, want := range map[string]scheduler.State{"good": scheduler.Completed, "bad": scheduler.Faulted} {
 		w.Await(name, func() bool { return w.Job("default/"+name).Job.State == want })
 		page := w.Get("/console/jobs/default/" + name)
-		w.Has(page, `class="state `+string(want)+`"`, "over; to run it again", "its schedule has no time left")
+		w.Has(page, `class="state `+string(want)+`"`, "to run it again, put it with a change", "its schedule has no time left")
 		w.HasNone(page, "/run\"", "/disable\"")
 	}
 	w.Put("default/broken", `{`+yearly+`, "action": {"type": "http", "request": {"method": "GET", "uri": "`+target+`"}}}`)

@@ -93,7 +93,7 @@ func (w *walker) rows(s *document.Shape, at location, base optionalValue) (*Fiel
 	return f, optionalValue{}
 }
 
-// shown returns the members of an object, including secrets that the document does not contain.
+// shown returns the fields of an object, including secrets that the document does not contain.
 func (w *walker) shown(members []document.Member, at location) []document.Member {
 	all := slices.Clone(members)
 	for _, path := range w.in.Stored {
@@ -120,7 +120,7 @@ func (w *walker) row(at location, i int, name string) *Row {
 // line returns the submitted text of an input with one line.
 func line(text string) string { return strings.ReplaceAll(Plain(text), "\n", "") }
 
-// nameIn returns the name of the member of an object on the way to a path.
+// nameIn returns the name of the field on the way to a path.
 func nameIn(path, object string) (string, bool) {
 	all, around := steps(path), steps(object)
 	if len(all) != len(around)+1 || !slices.Equal(all[:len(around)], around) {
@@ -211,7 +211,7 @@ func kindOf(v document.Value, free *document.Shape) string {
 	return howText
 }
 
-// freeOf returns the shape of the members of an object with free names; nil for texts only.
+// freeOf returns the shape of the values in an object with free names; nil for texts only.
 func freeOf(s *document.Shape) *document.Shape {
 	if s.Members == nil {
 		return nil

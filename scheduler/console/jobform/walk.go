@@ -94,7 +94,7 @@ func removed(v document.Value) bool {
 	return len(v.Members()) > 0 && !slices.ContainsFunc(v.Members(), stays)
 }
 
-// members parses the members of an object and adds their fields to f: the common ones, and those of its kind. some
+// members parses an object and adds their fields to f: the common ones, and those of its kind. some
 // reports whether any exists.
 func (w *walker) members(
 	f *Field, around *document.Members, known []*document.Shape, at location, base document.Value, root bool,

@@ -96,11 +96,11 @@ func (d Deferral) message(k scheduler.Key, target string, until time.Time) strin
 	at := until.UTC().Format(time.RFC3339)
 	switch {
 	case d.Why == DelayCircuit:
-		return fmt.Sprintf("the circuit of %s is open after failures in a row; this is tried again at %s", target, at)
+		return fmt.Sprintf("the circuit breaker of %s is open after consecutive failures; this one is retried at %s", target, at)
 	case d.Rule.Rate > 0:
-		return fmt.Sprintf("collection %s limits attempts to %s to %d in %s; the turn of this one comes about %s",
+		return fmt.Sprintf("collection %s limits attempts to %s to %d in %s; this one is retried at about %s",
 			k.Collection, target, d.Rule.Rate, document.Duration{Exact: d.Rule.Per}, at)
 	}
-	return fmt.Sprintf("collection %s limits attempts to %s to %d at once; this one is tried again at %s",
+	return fmt.Sprintf("collection %s limits concurrent attempts to %s to %d; this one is retried at %s",
 		k.Collection, target, d.Rule.Concurrency, at)
 }

@@ -67,13 +67,13 @@ func TestRetriesAreSpread(t *testing.T) {
 func TestMessage(t *testing.T) {
 	at := now.In(time.FixedZone("", 3600))
 	for want, d := range map[string]Deferral{
-		"the circuit of x.example is open after failures in a row; this is tried again at 2026-03-01T12:00:00Z": {
+		"the circuit breaker of x.example is open after consecutive failures; this one is retried at 2026-03-01T12:00:00Z": {
 			Why: DelayCircuit, Rule: &scheduler.TargetRule{Rate: 1, Per: time.Second, Breaker: circuit},
 		},
-		"collection shop limits attempts to x.example to 5 in PT1M; the turn of this one comes about 2026-03-01T12:00:00Z": {
+		"collection shop limits attempts to x.example to 5 in PT1M; this one is retried at about 2026-03-01T12:00:00Z": {
 			Why: DelayPace, Rule: &scheduler.TargetRule{Rate: 5, Per: time.Minute, Concurrency: 2},
 		},
-		"collection shop limits attempts to x.example to 2 at once; this one is tried again at 2026-03-01T12:00:00Z": {
+		"collection shop limits concurrent attempts to x.example to 2; this one is retried at 2026-03-01T12:00:00Z": {
 			Why: DelayPace, Rule: &scheduler.TargetRule{Concurrency: 2},
 		},
 	} {

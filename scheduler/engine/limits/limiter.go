@@ -292,7 +292,7 @@ func (l *Limiter[R]) Enter(r R) *Refusal {
 	q := l.queueOf(c)
 	if d, open := q.defers(c, now); open {
 		return &Refusal{
-			Why:   fmt.Sprintf("the circuit of %s is open until %s", c.Target, d.Until.UTC().Format(time.RFC3339)),
+			Why:   fmt.Sprintf("the circuit breaker of %s is open until %s", c.Target, d.Until.UTC().Format(time.RFC3339)),
 			Until: d.Until, Hard: true,
 		}
 	}

@@ -348,7 +348,7 @@ var cronShortcutNames = []string{"@yearly", "@annually", "@monthly", "@weekly", 
 
 // otherShortcuts are hints for shortcuts of other schedulers.
 var otherShortcuts = map[string]string{
-	"@reboot":      "it has no time of its own; a job without a recurrence runs once, as soon as it is created",
+	"@reboot":      "it names no time; a job without a recurrence runs once, as soon as it is created",
 	"@fortnightly": "every two weeks is @recur 2 weeks",
 	"@biweekly":    "every two weeks is @recur 2 weeks",
 	"@quarterly":   "every quarter of a year is 0 0 1 */3 *",

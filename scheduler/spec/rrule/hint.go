@@ -22,7 +22,7 @@ func partHint(name string) string {
 	case name == "BYWEEKDAY" || name == "BYWEEKDAYS" || name == "BYNWEEKDAY":
 		return "did you mean BYDAY?"
 	case name == "DTSTART" || name == "TZID" || name == "DTEND":
-		return "write DTSTART;TZID=America/New_York:20300115T120000 before the rule, as a property of its own"
+		return "write DTSTART;TZID=America/New_York:20300115T120000 before the rule, as a separate property"
 	case strings.HasPrefix(name, "X-"):
 		return "parts of one's own are not supported; leave it out"
 	}

@@ -253,7 +253,7 @@ func (p *rruleParser) finish() {
 	}
 	for _, r := range slices.Concat(p.set.rules, p.set.excluded) {
 		if r.count > 0 && r.until.given && p.set.dialect == language.RFC5545 {
-			p.problem(r.until.column, "RRULE part UNTIL", "must not stand beside COUNT (RFC 5545, section 3.3.10)",
+			p.problem(r.until.column, "RRULE part UNTIL", "excludes COUNT (RFC 5545, section 3.3.10)",
 				"leave one of them out; the job's recurrence.endTime or recurrence.count can do its work")
 		}
 		p.checkUntil(&r)

@@ -132,7 +132,7 @@ func TestParseRRuleErrors(t *testing.T) {
 			`column 24, RRULE part COUNT: "0" is not a whole number from 1 to 999999999`},
 		{"RRULE:FREQ=DAILY;BYWEEKDAY=MO", `column 18, RRULE part BYWEEKDAY: there is no such part; hint: did you mean BYDAY?`},
 		{"RRULE:FREQ=DAILY;RSCALE=HEBREW", `column 18, RRULE part RSCALE: there is no such part; hint: the extensions of RFC 7529 are not supported`},
-		{"RRULE:FREQ=DAILY;TZID=UTC", `column 18, RRULE part TZID: there is no such part; hint: write DTSTART;TZID=America/New_York:20300115T120000 before the rule, as a property of its own`},
+		{"RRULE:FREQ=DAILY;TZID=UTC", `column 18, RRULE part TZID: there is no such part; hint: write DTSTART;TZID=America/New_York:20300115T120000 before the rule, as a separate property`},
 		{"RRULE:FREQ=WEEKLY;BYDAY=FR(-1)", `column 25, RRULE part BYDAY: "FR(-1)" is not one of MO, TU, WE, TH, FR, SA, SU, with or without a number from 1 to 53 or -53 to -1 before it; hint: the number stands before the day: -1FR`},
 		{"RRULE:FREQ=MONTHLY;BYMONTHDAY=L,1-5", `column 31, RRULE part BYMONTHDAY: "L" is not in 1-31 or, from the end, -31 to -1; hint: the last one is -1` + "\n" +
 			`column 33, RRULE part BYMONTHDAY: "1-5" is not in 1-31 or, from the end, -31 to -1; hint: ranges are written out: 1,2,3`},
@@ -185,7 +185,7 @@ func TestParseRRuleAccepts(t *testing.T) {
 func TestCountWithUntilIsRefused(t *testing.T) {
 	const text = "DTSTART:20240101T000000Z RRULE:FREQ=DAILY;COUNT=30;UNTIL=20240103T000000Z"
 	_, err := Parse(text, language.RFC5545)
-	const want = "column 58, RRULE part UNTIL: must not stand beside COUNT (RFC 5545, section 3.3.10); hint: leave one of them out; " +
+	const want = "column 58, RRULE part UNTIL: excludes COUNT (RFC 5545, section 3.3.10); hint: leave one of them out; " +
 		"the job's recurrence.endTime or recurrence.count can do its work"
 	if err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)

@@ -65,8 +65,8 @@ func TestHostileTargets(t *testing.T) {
 	s := newSystem(t, func(c *node.Config) { c.Delivery.Guard = guard })
 	want := map[string]string{
 		"redirect": "169.254.169.254 is a link-local address, which jobs must not reach",
-		"large":    "the body has 104857600 bytes, at most 16777216 are taken in",
-		"endless":  "the body has more than the 16777216 bytes that are taken in",
+		"large":    "the body has 104857600 bytes; the limit is 16777216",
+		"endless":  "the body has more than 16777216 bytes, the limit",
 		"silent":   "timed out after 1s",
 		"trickle":  "timed out after 1s",
 		"reset":    "connection reset by the host",

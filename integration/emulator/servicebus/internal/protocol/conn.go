@@ -118,7 +118,7 @@ func (c *conn) run() error {
 	err := c.read()
 	c.mu.Lock()
 	if !c.closing { // the closer has reported the reason
-		c.explainEnd("to go on with a connection", err)
+		c.explainEnd("to continue a connection", err)
 	}
 	c.close(farewell(err))
 	c.mu.Unlock()
@@ -131,7 +131,7 @@ func (c *conn) run() error {
 func (c *conn) askToken() {
 	if c.server.config.Keys.Mode == auth.Strict && len(c.tokens) == 0 {
 		reason := &amqp.Error{Condition: condUnauthorized, Description: fmt.Sprintf("no good token was shown within %v", tokenTime)}
-		c.explain("to go on with a connection", "", reason)
+		c.explain("to continue a connection", "", reason)
 		c.close(reason)
 		_ = c.socket.SetReadDeadline(time.Now())
 	}

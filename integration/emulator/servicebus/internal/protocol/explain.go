@@ -16,7 +16,7 @@ var hints = map[amqp.Symbol]string{
 		"configured",
 	broker.MessageLockLost: "the message was settled before, or took longer than its lock: settle once, renew the lock in time, or " +
 		"have a longer lock duration",
-	broker.SessionLockLost:       "the session's lock was over: renew it in time, and accept the session again",
+	broker.SessionLockLost:       "the session's lock expired: renew it in time, and accept the session again",
 	broker.SessionCannotBeLocked: "another receiver has the session: close that one first, or ask for the next free session",
 	broker.MessageNotFound:       "a sequence number is not that of a deferred, or scheduled, message: it may have been taken already",
 	broker.EntityDisabled:        "the entity's status forbids this: set it to Active",

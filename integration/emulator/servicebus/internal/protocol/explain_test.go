@@ -72,5 +72,5 @@ func TestExplain(t *testing.T) {
 	says("what=put-token", "entity=sb://host/orders", "condition=amqp:unauthorized-access", "InvalidSignature")
 	p.write([]byte("\x00\x00\x00\x04nonsense"))
 	p.ended("amqp:connection:framing-error")
-	says("what=\"to go on with a connection\"", "condition=amqp:connection:framing-error")
+	says("what=\"to continue a connection\"", "condition=amqp:connection:framing-error")
 }

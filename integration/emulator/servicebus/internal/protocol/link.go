@@ -62,7 +62,7 @@ func (s *session) detach(l end, err error) {
 	if b.refused || s.links[b.handle] != l {
 		return
 	}
-	s.conn.explain("to go on with a link", b.entity, err)
+	s.conn.explain("to continue a link", b.entity, err)
 	l.release()
 	b.refused = true
 	s.conn.send(s.channel, &amqp.Detach{Handle: b.handle, Closed: true, Error: asError(err)}, nil)
