@@ -155,7 +155,7 @@ func TestEditLost(t *testing.T) {
 	page := open(t, s.HTTP, tab.Look{})
 	must(t, page.Go("/console/jobs/default/night/edit"))
 	must(t, page.Fill(`[name="description"]`, "Mine."))
-	s.Stop()
+	_ = s.Stop()
 	page.Expect(0)
 	must(t, page.Click(review), page.Text("#edit-told", "Your input is kept"))
 	if got, err := tab.Eval[string](page, `document.querySelector('[name="description"]').value`); err != nil || got != "Mine." {

@@ -143,7 +143,7 @@ func TestNewJobLost(t *testing.T) {
 	made(t, s, nil, "admin")
 	page.Expect(401)
 	must(t, page.Click("#newjob button.main"), page.Text("#newjob-told", "You are signed out"))
-	s.Stop()
+	_ = s.Stop()
 	page.Expect(0)
 	must(t, page.Click("#newjob button.main"), page.Text("#newjob-told", "Connection lost"))
 	must(t, page.Await(`document.getElementById('f-name').value === 'lost' && document.activeElement.closest('#newjob-told')`))

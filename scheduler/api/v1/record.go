@@ -50,17 +50,17 @@ func Answer(r *scheduler.Record) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
+// End marks the end of a live tail, with its cause.
+type End struct {
+	Cause EndCause `json:"end"`
+}
+
 // NewEnd returns the last line of a live tail that has ended:
 //
 //	{"end": {"code": "ResourceNotFound", "message": "job default/report: not found: it was deleted"}}
 func NewEnd(why error) End {
 	d := DescribeError(why)
 	return End{EndCause{d.Code, d.Message}}
-}
-
-// End marks the end of a live tail, with its cause.
-type End struct {
-	Cause EndCause `json:"end"`
 }
 
 // EndCause is an error without its details.

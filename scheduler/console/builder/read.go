@@ -140,7 +140,8 @@ func (r *reading) recurrence() *recurrence {
 	case choiceAzure:
 		rec = r.azure()
 	case choiceCron:
-		rec = &recurrence{Cron: r.required("recurrence.cron", words.Text("builder.cron.missing")), Dialect: r.dialect("cron", spec.Obsidian)}
+		cron := r.required("recurrence.cron", words.Text("builder.cron.missing"))
+		rec = &recurrence{Cron: cron, Dialect: r.dialect("cron", spec.Obsidian)}
 		if strings.HasPrefix(strings.ToLower(rec.Cron), "@recur") {
 			rec.Anchor = r.text("was.anchor")
 		}
