@@ -12,7 +12,7 @@ import (
 
 // Index holds the rows of a range of a history. It is safe for concurrent use.
 type Index struct {
-	most int // limit of chunks
+	most int64 // memory limit in bytes
 
 	mu       sync.RWMutex
 	from, to uint64  // the range is from <= sequence < to
@@ -39,20 +39,15 @@ type subject struct {
 // chunkRows is the number of rows that are allocated and dropped together.
 const chunkRows = 256
 
-const rowBytes = int64(unsafe.Sizeof(row{}))
-
-// The limits of distinct names. Combinations of traits are a small multiple of the number of targets.
+// The approximate memory of a chunk, and of a distinct value: its key in a map, its texts, and its count.
 const (
-	subjectsMost = math.MaxInt32
-	traitsMost   = 1 << 16
+	chunkBytes = chunkRows * int64(unsafe.Sizeof(row{}))
+	valueBytes = 200
 )
 
-// New returns an empty index whose range begins at a sequence. Its rows use about most bytes of memory.
+// New returns an empty index whose range begins at a sequence. It uses about most bytes of memory.
 func New(from uint64, most int64) *Index {
-	return &Index{
-		most: max(1, int(most/(chunkRows*rowBytes))), from: from, to: from,
-		subjects: newNumbers[subject](subjectsMost), traits: newNumbers[scheduler.RecordTrait](traitsMost),
-	}
+	return &Index{most: most, from: from, to: from, subjects: newNumbers[subject](), traits: newNumbers[scheduler.RecordTrait]()}
 }
 
 // Span returns the index's range: from <= sequence < to.
@@ -89,9 +84,14 @@ func (x *Index) Append(r *scheduler.Record) {
 		subject: x.subjects.number(subject{r.Job, r.Outcome}), trait: x.traits.number(r.Trait()),
 	})
 	x.to = r.Sequence + 1
-	if len(x.chunks) > x.most {
+	for len(x.chunks) > 1 && x.bytes() > x.most {
 		x.dropChunk()
 	}
+}
+
+// bytes returns the approximate memory of the index.
+func (x *Index) bytes() int64 {
+	return int64(len(x.chunks))*chunkBytes + int64(len(x.subjects.of)+len(x.traits.of))*valueBytes
 }
 
 // Drop forgets the records before a sequence, which the store has dropped.
@@ -107,6 +107,10 @@ func (x *Index) Drop(first uint64) {
 // dropChunk drops the first chunk.
 func (x *Index) dropChunk() {
 	x.from = x.chunks[0][chunkRows-1].sequence + 1
+	for _, r := range x.chunks[0] {
+		x.subjects.release(r.subject)
+		x.traits.release(r.trait)
+	}
 	x.chunks[0] = nil
 	x.chunks = x.chunks[1:]
 	if cap(x.chunks) > 2*len(x.chunks)+chunkRows {
@@ -117,35 +121,51 @@ func (x *Index) dropChunk() {
 // seconds converts a time to seconds since 1970, clamped to the range of uint32.
 func seconds(t time.Time) uint32 { return uint32(min(max(t.Unix(), 0), math.MaxUint32)) }
 
-// numbers assigns numbers to distinct values.
+// numbers assigns numbers to the distinct values that rows have.
 type numbers[T comparable] struct {
-	most int // limit of distinct values
 	of   map[T]uint32
-	all  []T // by number
+	all  []counted[T] // by number
+	free []uint32     // numbers without rows
 }
 
-// unknown is the number of all values beyond the limit. Each search examines their records.
-const unknown = 0
-
-func newNumbers[T comparable](most int) numbers[T] {
-	return numbers[T]{most: most, of: map[T]uint32{}, all: make([]T, 1)}
+type counted[T comparable] struct {
+	value T
+	rows  uint32
 }
 
+func newNumbers[T comparable]() numbers[T] { return numbers[T]{of: map[T]uint32{}} }
+
+// number returns the number of a value for one more row.
 func (n *numbers[T]) number(value T) uint32 {
 	number, ok := n.of[value]
-	if !ok && len(n.all) < n.most {
-		number = uint32(len(n.all))
-		n.all = append(n.all, value)
-		n.of[value] = number
+	if !ok {
+		if last := len(n.free) - 1; last >= 0 {
+			number, n.free = n.free[last], n.free[:last]
+		} else {
+			number = uint32(len(n.all))
+			n.all = append(n.all, counted[T]{})
+		}
+		n.all[number].value, n.of[value] = value, number
 	}
-	return number // unknown beyond the limit
+	n.all[number].rows++
+	return number
 }
 
-// matching reports for each number whether its value may match.
+// release removes a row of a number, and frees the number without rows.
+func (n *numbers[T]) release(number uint32) {
+	c := &n.all[number]
+	if c.rows--; c.rows == 0 {
+		delete(n.of, c.value)
+		*c = counted[T]{}
+		n.free = append(n.free, number)
+	}
+}
+
+// matching reports for each number whether its value matches.
 func (n *numbers[T]) matching(matches func(T) bool) []bool {
 	all := make([]bool, len(n.all))
 	for i := range all {
-		all[i] = i == unknown || matches(n.all[i])
+		all[i] = n.all[i].rows > 0 && matches(n.all[i].value)
 	}
 	return all
 }

@@ -3,6 +3,7 @@ package historyindex_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strconv"
 	"testing"
@@ -164,7 +165,7 @@ func TestSearchAgreesWithTheHistory(t *testing.T) {
 // TestMemoryIsBounded: the oldest records are dropped, and the range begins after them.
 func TestMemoryIsBounded(t *testing.T) {
 	h := &history{random: rand.New(rand.NewPCG(1, 1))}
-	x := historyindex.New(1, 32<<10)
+	x := historyindex.New(1, 64<<10)
 	for range 20_000 {
 		x.Append(h.add())
 	}
@@ -174,6 +175,28 @@ func TestMemoryIsBounded(t *testing.T) {
 	if len(got) != len(h.records)-i || len(got) < 200 || len(got) > 2000 || got[len(got)-1] < from {
 		t.Errorf("it has %d of %d records, from %d on", len(got), len(h.records), from)
 	}
+}
+
+// TestMemoryOfNamesIsBounded: the names of one-shots, of which each has one record, count, and are dropped with their rows.
+func TestMemoryOfNamesIsBounded(t *testing.T) {
+	const most = 1 << 20
+	x := historyindex.New(1, most)
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for n := range uint64(100_000) {
+		k := scheduler.Key{Collection: "c", Job: strconv.FormatUint(n, 10)}
+		x.Append(&scheduler.Record{Sequence: n + 1, Job: k, Outcome: scheduler.OutcomeCompleted, Ended: began})
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if used := int64(after.HeapAlloc) - int64(before.HeapAlloc); used > 3*most {
+		t.Errorf("it uses %d bytes, the limit is %d", used, most)
+	}
+	if from, to := x.Span(); to-from < 1000 || to-from > most/100 {
+		t.Errorf("it has the records from %d to %d", from, to)
+	}
+	runtime.KeepAlive(x)
 }
 
 // TestFits: an index is given up when the store has begun anew, and when most of its rows are of records that are gone; and not
