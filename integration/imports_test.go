@@ -56,30 +56,30 @@ var layers = []layer{
 	{path: "scheduler/ical", never: outside},
 	{path: "scheduler/engine/limits", imports: []string{"scheduler", "scheduler/document"}, never: outside},
 	{path: "scheduler/fairqueue", never: outside},
-	{path: "scheduler/intake", imports: decisions, never: outside},
-	{path: "scheduler/jobcache", imports: append([]string{"scheduler/intake"}, decisions...), never: outside},
+	{path: "scheduler/flow", imports: decisions, never: outside},
+	{path: "scheduler/jobcache", imports: append([]string{"scheduler/flow"}, decisions...), never: outside},
 	{path: "scheduler/historyindex", imports: decisions, never: outside},
-	{path: "scheduler/jobcache/index", imports: append([]string{"scheduler/intake"}, decisions...), never: outside},
+	{path: "scheduler/jobcache/index", imports: append([]string{"scheduler/flow"}, decisions...), never: outside},
 	{path: "scheduler/tracing", imports: decisions, never: []string{"github.com/nats-io/...", "go.opentelemetry.io/otel/sdk/...", "go.opentelemetry.io/otel/exporters/..."}},
 	{path: "scheduler/secrets/seal", never: outside},
 	{path: "scheduler/secrets", imports: append([]string{"scheduler/jobcache", "scheduler/secrets/seal", "scheduler/api/v1"}, decisions...), never: outside},
 	{path: "scheduler/auth/tokens", imports: append([]string{"scheduler/auth", "scheduler/jobcache", "scheduler/api/v1"}, decisions...), never: outside},
-	{path: "scheduler/engine/step", imports: append([]string{"scheduler/intake", "scheduler/tracing"}, decisions...), never: outside},
+	{path: "scheduler/engine/step", imports: append([]string{"scheduler/flow", "scheduler/tracing"}, decisions...), never: outside},
 	{path: "scheduler/backup", imports: decisions, never: outside},
 	{path: "scheduler/control", imports: append([]string{"scheduler/awx", "scheduler/fairqueue", "scheduler/forecast", "scheduler/historyindex", "scheduler/jobcache/index", "scheduler/auth/tokens", "scheduler/api/v1", "scheduler/explain"}, rooms...), never: outside},
 	{path: "scheduler/engine", imports: append([]string{"scheduler/engine/limits"}, rooms...), never: outside},
 	{path: "scheduler/metrics", imports: append([]string{"scheduler/api/v1", "scheduler/engine"}, decisions...), never: []string{"github.com/nats-io/..."}},
 	{path: "scheduler/throttle"},
 	{path: "scheduler/guard", imports: []string{"scheduler/auth", "scheduler/control", "scheduler/throttle"}},
-	{path: "scheduler/pulse", imports: append([]string{"scheduler/api/v1"}, decisions...), never: outside},
+	{path: "scheduler/stats", imports: append([]string{"scheduler/api/v1"}, decisions...), never: outside},
 	{path: "scheduler/importer", imports: decisions, never: outside},
-	{path: "scheduler/client", imports: append([]string{"scheduler/auth", "scheduler/api", "scheduler/forecast", "scheduler/intake", "scheduler/audit", "scheduler/api/v1", "scheduler/explain"}, decisions...), never: server},
-	{path: "scheduler/auth/issuer", imports: append([]string{"scheduler/auth", "scheduler/intake"}, decisions...), never: []string{"github.com/nats-io/..."}},
+	{path: "scheduler/client", imports: append([]string{"scheduler/auth", "scheduler/api", "scheduler/forecast", "scheduler/flow", "scheduler/audit", "scheduler/api/v1", "scheduler/explain"}, decisions...), never: server},
+	{path: "scheduler/auth/issuer", imports: append([]string{"scheduler/auth", "scheduler/flow"}, decisions...), never: []string{"github.com/nats-io/..."}},
 	{path: "scheduler/rest/...", imports: append([]string{"scheduler/auth/issuer"}, apis...)},
 	{path: "scheduler/natsapi/...", imports: apis},
 	{path: "scheduler/console/words", never: outside},
 	{path: "scheduler/console/consoletest", imports: product}, // for tests
-	{path: "scheduler/console/...", imports: append([]string{"scheduler/pulse"}, apis...)},
+	{path: "scheduler/console/...", imports: append([]string{"scheduler/stats"}, apis...)},
 	{path: "store/embedded/clustertest", imports: []string{"integration/testkit/freeport"}}, // for tests
 	{path: "store/storetest", imports: []string{"integration/testkit/bubble"}},              // for tests
 	{path: "store", imports: append([]string{"store/...", "scheduler/audit"}, decisions...), never: server},
@@ -124,8 +124,8 @@ var (
 	server     = []string{"github.com/nats-io/nats-server/..."} // programs that only ask a scheduler are small
 	decisions  = []string{"scheduler", "scheduler/spec", "scheduler/document"}
 	smallStore = append([]string{"store/conn", "store/failover"}, decisions...) // none knows another
-	rooms      = append([]string{"scheduler/auth", "scheduler/jobcache", "scheduler/intake", "scheduler/secrets/...", "scheduler/engine/step", "scheduler/tracing", "scheduler/audit"}, decisions...)
-	apis       = append([]string{"scheduler/auth", "scheduler/api/...", "scheduler/awx", "scheduler/fairqueue", "scheduler/forecast", "scheduler/guard", "scheduler/ical", "scheduler/intake", "scheduler/schema", "scheduler/secrets", "scheduler/control", "scheduler/throttle", "scheduler/auth/tokens", "scheduler/tracing", "scheduler/audit", "scheduler/variable", "scheduler/api/v1", "scheduler/explain"}, decisions...)
+	rooms      = append([]string{"scheduler/auth", "scheduler/jobcache", "scheduler/flow", "scheduler/secrets/...", "scheduler/engine/step", "scheduler/tracing", "scheduler/audit"}, decisions...)
+	apis       = append([]string{"scheduler/auth", "scheduler/api/...", "scheduler/awx", "scheduler/fairqueue", "scheduler/forecast", "scheduler/guard", "scheduler/ical", "scheduler/flow", "scheduler/schema", "scheduler/secrets", "scheduler/control", "scheduler/throttle", "scheduler/auth/tokens", "scheduler/tracing", "scheduler/audit", "scheduler/variable", "scheduler/api/v1", "scheduler/explain"}, decisions...)
 	product    = []string{"scheduler/...", "store/...", "actions/..."}
 )
 

@@ -98,7 +98,7 @@
 //	control             edits, queries, forecasts, consistency checks
 //	jobcache            cached buckets; the search index
 //	historyindex        index of records
-//	intake              bounded queues of stream messages
+//	flow                bounded queues of stream messages
 //	secrets             seals, reveals, redacts and rotates secrets
 //	auth                roles (RBAC); auth/tokens: access tokens
 //	api                 table of operations; api/v1: wire types; api/dispatch: calls control

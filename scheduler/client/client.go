@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
-	"github.com/carillon-sched/carillon/scheduler/intake"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 )
 
 // Client calls a scheduler. It is safe for concurrent use.
@@ -75,9 +75,9 @@ func (c *Client) send(ctx context.Context, method, path string, body []byte, hea
 // body reads the body of an answer.
 func (c *Client) body(ctx context.Context, resp *http.Response) ([]byte, error) {
 	defer resp.Body.Close()
-	data, err := intake.ReadAll(resp.Body, maxAnswer)
+	data, err := flow.ReadAll(resp.Body, maxAnswer)
 	switch {
-	case errors.Is(err, intake.ErrTooLong):
+	case errors.Is(err, flow.ErrTooLong):
 		return nil, &Error{Status: resp.StatusCode, Message: c.server + ": the answer " + err.Error() + "; ask for less"}
 	case err != nil:
 		return nil, unreachable(ctx, c.server, err)

@@ -16,7 +16,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/engine/step"
-	"github.com/carillon-sched/carillon/scheduler/intake"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 )
 
 // Auditor runs consistency checks: it compares jobs with batons.
@@ -240,7 +240,7 @@ func (a Auditor) bare(
 		}
 	}
 	if ended && fix {
-		intake.Pause(ctx, time.Since(began))
+		flow.Pause(ctx, time.Since(began))
 	}
 	return lost, nil
 }
@@ -281,7 +281,7 @@ func (a Auditor) auditUndelivered(ctx context.Context, rep *AuditReport, fix boo
 		if len(before) == 0 {
 			continue
 		}
-		if !intake.Pause(ctx, undeliveredPause) {
+		if !flow.Pause(ctx, undeliveredPause) {
 			return context.Cause(ctx)
 		}
 		now, err := a.shared.Store.Undelivered(ctx, lane)

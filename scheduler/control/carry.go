@@ -16,7 +16,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/audit"
 	"github.com/carillon-sched/carillon/scheduler/auth"
-	"github.com/carillon-sched/carillon/scheduler/intake"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 )
 
 // Every process looks for running operations without a worker. The first one to write its name into the operation
@@ -56,7 +56,7 @@ func (o OperationKeeper) run(ctx context.Context) {
 			if err := o.bucket().Watch(ctx, func() {}, w.changed); err != nil {
 				o.shared.lost("operations")(err)
 			}
-			intake.Pause(ctx, time.Second)
+			flow.Pause(ctx, time.Second)
 		}
 	})
 	tick := time.NewTicker(operationTick)
@@ -193,7 +193,7 @@ func (c *carrier) carry(ctx context.Context) error {
 				next = c.prefetch(ctx, cursor)
 			}
 		} else {
-			intake.Pause(ctx, busyPause)
+			flow.Pause(ctx, busyPause)
 		}
 		results, err := c.carryPage(ctx, queues)
 		if err != nil {
@@ -393,7 +393,7 @@ func (c *carrier) await(ctx context.Context) bool {
 	at := c.next
 	c.next = at.Add(time.Duration(float64(time.Second) / c.op.Rate))
 	c.pace.Unlock()
-	return intake.Pause(ctx, time.Until(at))
+	return flow.Pause(ctx, time.Until(at))
 }
 
 // stopReason is the reason of a cancellation because the job is disabled.
@@ -457,7 +457,7 @@ func patiently(ctx context.Context, try func() error) error {
 	pause := patiencePause
 	for n := 1; ; n++ {
 		err := try()
-		if !errors.Is(err, scheduler.ErrUnavailable) || n == patienceTries || !intake.Pause(ctx, pause) {
+		if !errors.Is(err, scheduler.ErrUnavailable) || n == patienceTries || !flow.Pause(ctx, pause) {
 			return err
 		}
 		pause *= 2

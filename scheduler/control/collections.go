@@ -11,7 +11,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/audit"
 	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/scheduler/intake"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 )
 
 // CollectionKeeper manages collections.
@@ -92,7 +92,7 @@ func readCollectionPatch(ctx context.Context, name string, body []byte) (documen
 	if err := scheduler.ValidateCollection(name); err != nil {
 		return document.Value{}, err
 	}
-	return intake.Parse(ctx, body)
+	return flow.Parse(ctx, body)
 }
 
 // patched returns a collection, which may be nil, with a patch applied.
@@ -141,7 +141,7 @@ func (c CollectionKeeper) readCollection(ctx context.Context, name string, body 
 	v := document.ObjectValue()
 	if len(body) > 0 {
 		var err error
-		if v, err = intake.Parse(ctx, body); err != nil {
+		if v, err = flow.Parse(ctx, body); err != nil {
 			return nil, err
 		}
 	}

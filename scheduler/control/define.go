@@ -9,7 +9,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/scheduler/intake"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 )
 
 // define parses and validates the definition of an edit. at is the path of its properties in the document.
@@ -40,7 +40,7 @@ func (e Editor) open(ctx context.Context, edit Edit) (*scheduler.Collection, doc
 	if err := edit.Key.Validate(); err != nil {
 		return nil, document.Value{}, err
 	}
-	v, err := intake.Parse(ctx, edit.Body)
+	v, err := flow.Parse(ctx, edit.Body)
 	if err != nil {
 		return nil, v, err
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/fairqueue"
-	"github.com/carillon-sched/carillon/scheduler/intake"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
@@ -41,7 +41,7 @@ func (p Previewer) Preview(ctx context.Context, body []byte) (*spec.Preview, err
 		return nil, err
 	}
 	defer release()
-	v, err := intake.Parse(ctx, body)
+	v, err := flow.Parse(ctx, body)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +162,7 @@ func (p Previewer) Outlook(ctx context.Context, body []byte) (*Outlook, error) {
 		return nil, err
 	}
 	defer release()
-	v, err := intake.Parse(ctx, body)
+	v, err := flow.Parse(ctx, body)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/engine/step"
-	"github.com/carillon-sched/carillon/scheduler/intake"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 )
 
 // planner makes batons follow their jobs' definitions.
@@ -94,7 +94,7 @@ func (p *planner) replan(ctx context.Context, j, was *scheduler.Job, at step.Fro
 			if looks > runningLooks || extendsPause(was, j) {
 				return nil, nil //nolint:nilnil // a worker has it
 			}
-			intake.Pause(ctx, runningPause)
+			flow.Pause(ctx, runningPause)
 			continue
 		}
 		if !errors.Is(err, scheduler.ErrConflict) {
@@ -314,7 +314,7 @@ func (p *planner) rederiveEdited(ctx context.Context, j *scheduler.Job) error {
 	}
 	age := p.shared.Store.Now().Sub(j.Created) // negative with another clock
 	if search.Found == nil && age >= 0 && age < armingTime {
-		intake.Pause(ctx, runningPause)
+		flow.Pause(ctx, runningPause)
 		return fmt.Errorf("job %s: %w: it has just been created", j.Key, scheduler.ErrConflict)
 	}
 	return p.follow(ctx, j, search)

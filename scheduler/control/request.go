@@ -7,13 +7,13 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/scheduler/intake"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 )
 
 // readRequest parses the body of a request. T has its fields: texts, flags and lists of texts; check, which may be nil,
 // parses all others and reports further problems. A field without omitempty is required.
 func readRequest[T any](ctx context.Context, body []byte, check func(o *document.Object, req *T)) (*T, error) {
-	v, err := intake.Parse(ctx, body)
+	v, err := flow.Parse(ctx, body)
 	if err != nil {
 		return nil, err
 	}

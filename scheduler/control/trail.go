@@ -13,7 +13,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/audit"
 	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/scheduler/intake"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 	"github.com/carillon-sched/carillon/scheduler/tracing"
 )
 
@@ -291,7 +291,7 @@ func (a Auditor) CheckTrail(ctx context.Context) (missing int, err error) {
 			return missing, err
 		}
 		from = last
-		if !intake.Pause(ctx, time.Since(began)) { // leave as much time to others
+		if !flow.Pause(ctx, time.Since(began)) { // leave as much time to others
 			return missing, context.Cause(ctx)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/audit"
 	"github.com/carillon-sched/carillon/scheduler/engine/step"
-	"github.com/carillon-sched/carillon/scheduler/intake"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 	"github.com/carillon-sched/carillon/scheduler/tracing"
 )
 
@@ -35,7 +35,7 @@ func (r Runner) Trigger(ctx context.Context, k scheduler.Key) (occurrence string
 func (r Runner) RunBy(ctx context.Context, k scheduler.Key, body []byte, asked time.Time) (occurrence string, err error) {
 	var data json.RawMessage
 	if len(bytes.TrimSpace(body)) > 0 {
-		v, err := intake.Parse(ctx, body)
+		v, err := flow.Parse(ctx, body)
 		if err != nil {
 			return "", err
 		}

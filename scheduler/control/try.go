@@ -14,7 +14,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/audit"
-	"github.com/carillon-sched/carillon/scheduler/intake"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
@@ -112,7 +112,7 @@ func (t TestRunner) TestRun(ctx context.Context, k scheduler.Key, body []byte) (
 	}
 	v := &v1.Trial{Job: k.String(), Stored: len(bytes.TrimSpace(body)) == 0}
 	var data json.RawMessage
-	if doc, err := intake.Parse(ctx, body); err == nil && len(doc.Members()) == 1 && strings.EqualFold(doc.Members()[0].Name, "data") {
+	if doc, err := flow.Parse(ctx, body); err == nil && len(doc.Members()) == 1 && strings.EqualFold(doc.Members()[0].Name, "data") {
 		v.Stored = true
 		if data, err = scheduler.ReadRun(doc); err != nil {
 			return nil, err

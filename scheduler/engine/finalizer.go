@@ -9,7 +9,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/engine/step"
-	"github.com/carillon-sched/carillon/scheduler/intake"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 )
 
 // finalizer writes the final forms of ended jobs in the background. No client waits for them, because readers derive
@@ -86,7 +86,7 @@ func (f *finalizer) work(ctx context.Context, rest func()) {
 			err := f.write(context.WithoutCancel(ctx), plain(batch), away)
 			if away = errors.Is(err, scheduler.ErrUnavailable); away {
 				f.back(batch)
-				intake.Pause(ctx, finalAway)
+				flow.Pause(ctx, finalAway)
 				continue
 			}
 			step.Rest(ctx, time.Since(began))
@@ -112,7 +112,7 @@ func (f *finalizer) flush(ctx context.Context) {
 func (f *finalizer) leisure(ctx context.Context, quiet *bool) bool {
 	*quiet = *quiet && !f.busy()
 	for was := time.Duration(0); !*quiet && time.Since(f.oldest()) < finalPatience; *quiet = was >= finalQuiet {
-		if !intake.Pause(ctx, finalLook) {
+		if !flow.Pause(ctx, finalLook) {
 			return false
 		}
 		if was += finalLook; f.busy() {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/engine/step"
-	"github.com/carillon-sched/carillon/scheduler/intake"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 )
 
 // pass executes the step for the job and acknowledges the baton. If the job's baton has already moved on, nothing
@@ -100,7 +100,7 @@ func (w *Worker) retryLater(r *run, err error) stage {
 		level, untold = w.away.Level()
 	}
 	w.log.Log(w.attempts, level, "baton put back for a moment", r.named("others", untold, "err", err)...)
-	intake.Pause(w.attempts, retryPause)
+	flow.Pause(w.attempts, retryPause)
 	return w.nak(r)
 }
 

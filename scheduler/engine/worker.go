@@ -12,7 +12,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/engine/limits"
 	"github.com/carillon-sched/carillon/scheduler/engine/step"
-	"github.com/carillon-sched/carillon/scheduler/intake"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 	"github.com/carillon-sched/carillon/scheduler/jobcache"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
 	"github.com/carillon-sched/carillon/scheduler/tracing"
@@ -102,12 +102,12 @@ type Worker struct {
 	cfg       Config
 	log       *slog.Logger
 	jobs      *jobcache.Jobs
-	buffer    *intake.Buffer[place]
+	buffer    *flow.Buffer[place]
 	loader    *loader
 	timers    *timers
 	limiter   *limits.Limiter[*run]
 	steps     *step.Executor
-	writes    *intake.RetryWriter
+	writes    *flow.RetryWriter
 	finalizer *finalizer
 	underway  underway
 
@@ -115,7 +115,7 @@ type Worker struct {
 
 	damageLogged damages
 	trouble      troubles
-	away         intake.RateLimitedLog // limits log lines about batons that are returned because the store is unavailable
+	away         flow.RateLimitedLog // limits log lines about batons that are returned because the store is unavailable
 	putOff       burstCounter
 	pace         pace
 	suspect      atomic.Int64 // batons fired before this Unix nanosecond may have run
@@ -132,7 +132,7 @@ func New(cfg Config) *Worker {
 	cfg = cfg.withDefaults()
 	w := &Worker{
 		cfg: cfg, log: cfg.Logger, jobs: jobcache.NewJobs(cfg.Store, cfg.Actions, cfg.Secrets),
-		buffer: newBuffer(cfg.HoldMemory, cfg.Store.Lanes()), writes: intake.NewRetryWriter(cfg.Logger),
+		buffer: newBuffer(cfg.HoldMemory, cfg.Store.Lanes()), writes: flow.NewRetryWriter(cfg.Logger),
 		unrecorded: newUnrecorded(cfg.Concurrency),
 	}
 	w.connect()
@@ -146,9 +146,9 @@ func New(cfg Config) *Worker {
 }
 
 // newBuffer returns a Buffer for batons in a number of bytes of memory.
-func newBuffer(memory, lanes int) *intake.Buffer[place] {
+func newBuffer(memory, lanes int) *flow.Buffer[place] {
 	usual := max(1, memory/scheduler.UsualHeldBytes)
-	return intake.NewBuffer[place](max(1, memory/scheduler.LeastHeldBytes), min(256, max(1, usual/8)), lanes).
+	return flow.NewBuffer[place](max(1, memory/scheduler.LeastHeldBytes), min(256, max(1, usual/8)), lanes).
 		Bound(memory, scheduler.UsualHeldBytes)
 }
 

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/carillon-sched/carillon/scheduler/intake"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 )
 
 // Config configures a Mirror. Watch and Load are required, and one of Decode and Revision.
@@ -111,7 +111,7 @@ func (m *Mirror[K, V]) Current(ctx context.Context, key K, atLeast uint64) (V, e
 		if err != nil || pause > lagPatience || !m.late(key, v, atLeast) {
 			return v, err
 		}
-		intake.Pause(ctx, pause)
+		flow.Pause(ctx, pause)
 	}
 }
 
@@ -220,7 +220,7 @@ func (m *Mirror[K, V]) Run(ctx context.Context, lost func(error)) {
 			logged = text
 			lost(err)
 		}
-		intake.Pause(ctx, time.Second)
+		flow.Pause(ctx, time.Second)
 	}
 }
 

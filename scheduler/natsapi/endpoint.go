@@ -14,7 +14,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/scheduler/intake"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 )
 
 // call answers a request with one message.
@@ -127,7 +127,7 @@ func readBody(ctx context.Context, body []byte, read func(o *document.Object)) e
 	if strings.TrimSpace(string(body)) == "" {
 		return nil
 	}
-	v, err := intake.Parse(ctx, body)
+	v, err := flow.Parse(ctx, body)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/control"
-	"github.com/carillon-sched/carillon/scheduler/intake"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 	"github.com/carillon-sched/carillon/scheduler/tracing"
 )
 
@@ -94,12 +94,12 @@ type IngestConfig struct {
 type Ingest struct {
 	cfg    IngestConfig
 	log    *slog.Logger
-	buffer *intake.Buffer[*item]
+	buffer *flow.Buffer[*item]
 	queues []queue
 	seed   maphash.Seed
 	slots  *semaphore.Weighted // for specs in progress
 	eraser *eraser
-	writes *intake.RetryWriter
+	writes *flow.RetryWriter
 
 	owned ownedRange // specs that were delivered to this process only
 
@@ -132,8 +132,8 @@ func NewIngest(cfg IngestConfig) *Ingest {
 	}
 	return &Ingest{
 		cfg: cfg, log: cfg.Logger, seed: maphash.MakeSeed(), queues: make([]queue, cfg.Concurrency),
-		buffer: intake.NewBuffer[*item](cfg.Hold, min(256, max(1, cfg.Hold/8)), 1).Bound(holdBytes, 1),
-		slots:  semaphore.NewWeighted(int64(cfg.Concurrency)), eraser: newEraser(), writes: intake.NewRetryWriter(cfg.Logger),
+		buffer: flow.NewBuffer[*item](cfg.Hold, min(256, max(1, cfg.Hold/8)), 1).Bound(holdBytes, 1),
+		slots:  semaphore.NewWeighted(int64(cfg.Concurrency)), eraser: newEraser(), writes: flow.NewRetryWriter(cfg.Logger),
 	}
 }
 

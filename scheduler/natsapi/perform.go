@@ -14,7 +14,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/scheduler/intake"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 )
 
 // perform answers a request for an operation of package dispatch.
@@ -79,7 +79,7 @@ func (r request) read(ctx context.Context, tail bool) (*dispatch.Request, error)
 	case r.op.Body != nil:
 		asked.Body = r.body
 	case r.op.Bare:
-		return asked, intake.CheckNoDocument(ctx, r.body)
+		return asked, flow.CheckNoDocument(ctx, r.body)
 	default:
 		return asked, r.readParams(ctx, asked.Params, r.op.Params(tail, false))
 	}
@@ -96,7 +96,7 @@ func (r request) readParams(ctx context.Context, params map[string]any, fields [
 		return nil
 	}
 	if len(fields) == 0 {
-		return intake.CheckNoDocument(ctx, r.body)
+		return flow.CheckNoDocument(ctx, r.body)
 	}
 	return readBody(ctx, r.body, func(o *document.Object) {
 		for i := range fields {

@@ -15,7 +15,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/api"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/control"
-	"github.com/carillon-sched/carillon/scheduler/intake"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 )
 
 // decision is the effect of a verb.
@@ -201,7 +201,7 @@ func (n *Ingest) awaitTurn(ctx context.Context, q *queue, it *item) error {
 		if q.overtakes(it) {
 			return errOvertakes
 		}
-		if time.Since(begin) > turnPatience || !intake.Pause(n.stopping, wait) { //nolint:contextcheck // a stop ends the wait
+		if time.Since(begin) > turnPatience || !flow.Pause(n.stopping, wait) { //nolint:contextcheck // a stop ends the wait
 			return errNotYet
 		}
 	}

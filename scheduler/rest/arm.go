@@ -13,7 +13,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/scheduler/intake"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 )
 
 // enter wraps an operation of the short paths for requests of the resource manager. It derives the collection from the
@@ -60,7 +60,7 @@ func identify(w http.ResponseWriter, r *http.Request, id string) error {
 	}
 	v := document.ObjectValue()
 	if len(bytes.TrimSpace(body)) > 0 {
-		if v, err = intake.Parse(r.Context(), body); err != nil {
+		if v, err = flow.Parse(r.Context(), body); err != nil {
 			return err
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api"
 	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/scheduler/intake"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 )
 
 // anyVersion is the parameter that Azure's clients add to every request. The API has a single version.
@@ -71,5 +71,5 @@ func checkBare(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return intake.CheckNoDocument(r.Context(), body)
+	return flow.CheckNoDocument(r.Context(), body)
 }

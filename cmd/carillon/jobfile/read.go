@@ -14,7 +14,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/scheduler/intake"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 	"github.com/carillon-sched/carillon/scheduler/variable"
 )
 
@@ -108,7 +108,7 @@ func Load(path string, stdin io.Reader) ([]byte, error) {
 	if stdin == nil {
 		return nil, errors.New("is not connected")
 	}
-	return intake.ReadAll(stdin, maxFile)
+	return flow.ReadAll(stdin, maxFile)
 }
 
 // maxFile is the limit of [document.ParseFile], in bytes.

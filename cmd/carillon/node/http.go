@@ -21,7 +21,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/console"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/engine"
-	"github.com/carillon-sched/carillon/scheduler/intake"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 	"github.com/carillon-sched/carillon/scheduler/metrics"
 	"github.com/carillon-sched/carillon/scheduler/rest"
 )
@@ -200,7 +200,7 @@ func (w *webServer) shutdown(ctx context.Context) {
 // complaints writes what net/http complains of into a log, a line each.
 type complaints struct {
 	log        *slog.Logger
-	handshakes intake.RateLimitedLog // TLS failures, which any client can cause at any rate
+	handshakes flow.RateLimitedLog // TLS failures, which any client can cause at any rate
 }
 
 // failedHandshake is the prefix of net/http's message.

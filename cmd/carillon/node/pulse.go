@@ -13,7 +13,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/engine/limits"
-	"github.com/carillon-sched/carillon/scheduler/pulse"
+	"github.com/carillon-sched/carillon/scheduler/stats"
 )
 
 // Intervals at which a process publishes its activity: about twenty small writes a minute, independent of the
@@ -44,13 +44,13 @@ const (
 // pulses publishes the activity of this process and reads the reports of all others.
 type pulses struct {
 	node     *Node
-	recorder pulse.Recorder
+	recorder stats.Recorder
 	id, name string
 	since    time.Time
 	now      func() time.Time // by the clock of the NATS server
-	audit    kept[*pulse.Audit]
+	audit    kept[*stats.Audit]
 
-	board kept[*pulse.Board]
+	board kept[*stats.Board]
 	load  kept[scheduler.Load]
 	all   readings
 }
@@ -79,7 +79,7 @@ func (p *pulses) Record(r *scheduler.Record) { p.recorder.Add(r, p.now()) }
 func (p *pulses) run(ctx context.Context) {
 	tick := time.NewTicker(reportEvery)
 	defer tick.Stop()
-	var last pulse.Report
+	var last stats.Report
 	var hours, said time.Time
 	for {
 		if now := time.Now(); now.Sub(hours) >= hourEvery-time.Second {
@@ -108,15 +108,15 @@ func (p *pulses) run(ctx context.Context) {
 
 // publishHours publishes the counts since the last call.
 func (p *pulses) publishHours(ctx context.Context) {
-	p.recorder.Changed(func(number pulse.Hour, data []byte) bool {
-		err := p.node.store.TellPulse(ctx, hourName+p.id+"."+strconv.FormatInt(int64(number), 10), data, pulse.Kept)
+	p.recorder.Changed(func(number stats.Hour, data []byte) bool {
+		err := p.node.store.TellPulse(ctx, hourName+p.id+"."+strconv.FormatInt(int64(number), 10), data, stats.Kept)
 		if err != nil {
 			p.node.log.Debug("publishing the hourly counts failed; retrying", "err", err)
 		}
 		return err == nil
 	})
 	p.recorder.ChangedFailures(func(data []byte) bool {
-		err := p.node.store.TellPulse(ctx, failedName+p.id, data, pulse.Kept)
+		err := p.node.store.TellPulse(ctx, failedName+p.id, data, stats.Kept)
 		if err != nil {
 			p.node.log.Debug("publishing the last failures failed; retrying", "err", err)
 		}
@@ -124,10 +124,10 @@ func (p *pulses) publishHours(ctx context.Context) {
 	})
 }
 
-func (p *pulses) tellReport(ctx context.Context, r pulse.Report) {
+func (p *pulses) tellReport(ctx context.Context, r stats.Report) {
 	data, err := r.Encode()
 	if err == nil {
-		err = p.node.store.TellPulse(ctx, reportName+p.id, data, pulse.Present)
+		err = p.node.store.TellPulse(ctx, reportName+p.id, data, stats.Present)
 	}
 	if err != nil {
 		p.node.log.Debug("publishing the activity of this process failed", "err", err)
@@ -135,37 +135,37 @@ func (p *pulses) tellReport(ctx context.Context, r pulse.Report) {
 }
 
 // report returns the report of this process.
-func (p *pulses) report() pulse.Report {
+func (p *pulses) report() stats.Report {
 	n, now := p.node, p.now()
-	stats := n.worker.Stats()
+	load := n.worker.Stats()
 	audit, _ := p.audit.last()
-	r := pulse.Report{
+	r := stats.Report{
 		ID: p.id, Name: p.name, Version: n.cfg.Version, Since: p.since, At: now, Server: n.cfg.Conn.ConnectedServerName(),
-		InFlight: stats.InFlight, Queued: stats.Queued, Held: stats.Held, Audit: audit,
+		InFlight: load.InFlight, Queued: load.Queued, Held: load.Held, Audit: audit,
 	}
-	for _, a := range n.worker.Running(pulse.RunningMost) {
-		r.Running = append(r.Running, pulse.Running{
+	for _, a := range n.worker.Running(stats.RunningMost) {
+		r.Running = append(r.Running, stats.Running{
 			Job: a.Job.String(), Occurrence: a.Nominal, Attempt: a.Try, Since: a.Started, Target: a.Target,
 		})
 	}
-	var limited []pulse.Target
+	var limited []stats.Target
 	for _, t := range n.worker.Troubled() {
-		limited = append(limited, pulse.Target{
+		limited = append(limited, stats.Target{
 			Name: t.Name, Collection: t.Collection, State: targetStates[t.State], Until: t.Until, InFlight: t.InFlight, Queued: t.Queued,
 		})
 	}
-	r.Targets = pulse.MergeTargets(limited, p.recorder.Targets(now, 2*pulse.TargetsMost))
+	r.Targets = stats.MergeTargets(limited, p.recorder.Targets(now, 2*stats.TargetsMost))
 	r.Bound()
 	return r
 }
 
 var targetStates = map[limits.State]string{
-	limits.Open: pulse.TargetOpen, limits.HalfOpen: pulse.TargetHalf, limits.Slow: pulse.TargetSlow, limits.Limited: pulse.TargetLimited,
+	limits.Open: stats.TargetOpen, limits.HalfOpen: stats.TargetHalf, limits.Slow: stats.TargetSlow, limits.Limited: stats.TargetLimited,
 }
 
 // Board returns the reports of all processes, with the current one of this process. On an error it contains this
 // process and the others' last known reports.
-func (p *pulses) Board(ctx context.Context) (*pulse.Board, error) {
+func (p *pulses) Board(ctx context.Context) (*stats.Board, error) {
 	return p.board.get(ctx, boardKept, p.look)
 }
 
@@ -175,12 +175,12 @@ func (p *pulses) Load(ctx context.Context) (scheduler.Load, error) {
 }
 
 // look builds a board; only one call runs at a time.
-func (p *pulses) look(ctx context.Context) (*pulse.Board, error) {
+func (p *pulses) look(ctx context.Context) (*stats.Board, error) {
 	err := p.readOthers(ctx)
-	board := pulse.NewBoard(p.now())
+	board := stats.NewBoard(p.now())
 	own := map[string]bool{failedName + p.id: true}
 	board.AddFailures(p.recorder.Failures())
-	p.recorder.Hours(func(number pulse.Hour, data []byte) {
+	p.recorder.Hours(func(number stats.Hour, data []byte) {
 		own[hourName+p.id+"."+strconv.FormatInt(int64(number), 10)] = true
 		_ = board.AddHour(number, data) // it was just written
 	})
@@ -195,14 +195,14 @@ func (p *pulses) look(ctx context.Context) (*pulse.Board, error) {
 }
 
 // put adds a report to a board, and reports whether to keep it. Unreadable reports of later versions are not kept.
-func (p *pulses) put(board *pulse.Board, name string, data []byte) bool {
+func (p *pulses) put(board *stats.Board, name string, data []byte) bool {
 	if rest, ok := strings.CutPrefix(name, hourName); ok {
 		_, text, _ := strings.Cut(rest, ".")
 		number, err := strconv.ParseInt(text, 10, 64)
-		return err == nil && board.AddHour(pulse.Hour(number), data) == nil && board.Now.Sub(pulse.Hour(number).Start()) <= pulse.Kept
+		return err == nil && board.AddHour(stats.Hour(number), data) == nil && board.Now.Sub(stats.Hour(number).Start()) <= stats.Kept
 	}
 	if strings.HasPrefix(name, failedName) {
-		all, err := pulse.ReadFailures(data)
+		all, err := stats.ReadFailures(data)
 		before := len(board.Failures)
 		board.AddFailures(all)
 		return err == nil && len(board.Failures) > before
@@ -210,7 +210,7 @@ func (p *pulses) put(board *pulse.Board, name string, data []byte) bool {
 	if !strings.HasPrefix(name, reportName) {
 		return false
 	}
-	r, err := pulse.ReadReport(data)
+	r, err := stats.ReadReport(data)
 	if err == nil {
 		board.AddReport(r)
 	}
@@ -229,7 +229,7 @@ func (p *pulses) readOthers(ctx context.Context) error {
 
 // audited records the result of a consistency check.
 func (p *pulses) audited(rep *control.AuditReport, err error) {
-	a := &pulse.Audit{At: p.now(), Took: time.Duration(rep.Duration), Jobs: rep.Jobs, Found: len(rep.Findings), Mended: rep.Fixed}
+	a := &stats.Audit{At: p.now(), Took: time.Duration(rep.Duration), Jobs: rep.Jobs, Found: len(rep.Findings), Mended: rep.Fixed}
 	if err != nil {
 		a.Failed = err.Error()
 	}
@@ -240,7 +240,7 @@ func (p *pulses) audited(rep *control.AuditReport, err error) {
 	p.audit.set(a)
 }
 
-func count(a *pulse.Audit, f v1.Finding) {
+func count(a *stats.Audit, f v1.Finding) {
 	switch {
 	case f.Fixed:
 		return

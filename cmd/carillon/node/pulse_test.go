@@ -19,7 +19,7 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/node/nodetest"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/control"
-	"github.com/carillon-sched/carillon/scheduler/pulse"
+	"github.com/carillon-sched/carillon/scheduler/stats"
 )
 
 // beside starts another scheduler on the server of one, and returns its URL and what stops it.
@@ -146,7 +146,7 @@ func TestPulseIsCheap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err := pulse.ReadReport(m.Data); err != nil || len(m.Data) > 1024 || time.Since(r.At) > time.Minute {
+	if r, err := stats.ReadReport(m.Data); err != nil || len(m.Data) > 1024 || time.Since(r.At) > time.Minute {
 		t.Errorf("%d bytes, %v: %s", len(m.Data), err, m.Data)
 	}
 	st, err := js.Stream(t.Context(), "CARILLON_PULSE")

@@ -12,7 +12,7 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/client"
-	"github.com/carillon-sched/carillon/scheduler/intake"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 )
 
 // Printer prints records line by line, in columns that fit the records so far.
@@ -66,7 +66,7 @@ func (p *Printer) line(at, job, outcome, late, detail string) {
 type recordLog struct {
 	log      *slog.Logger
 	watched  bool // by a person
-	failures map[cause]*intake.RateLimitedLog
+	failures map[cause]*flow.RateLimitedLog
 }
 
 // cause groups the failures that share a log line.
@@ -86,7 +86,7 @@ func (l recordLog) limit(r *scheduler.Record) (slog.Level, int) {
 		c = cause{outcome: r.Outcome}
 	}
 	if l.failures[c] == nil {
-		l.failures[c] = &intake.RateLimitedLog{}
+		l.failures[c] = &flow.RateLimitedLog{}
 	}
 	return l.failures[c].Level()
 }

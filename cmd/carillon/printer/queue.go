@@ -10,7 +10,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/client"
-	"github.com/carillon-sched/carillon/scheduler/intake"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 )
 
 // Queue prints or logs records in the background, because the worker must not wait for a terminal. It drops and
@@ -57,7 +57,7 @@ func NewQueue(t *terminal.Terminal) *Queue {
 // NewLog returns a queue that logs until it is ended: failures at warn, one line for each target and cause in ten seconds, and
 // everything else at info while a person watches, at debug otherwise.
 func NewLog(log *slog.Logger, watched bool) *Queue {
-	l := recordLog{log, watched, map[cause]*intake.RateLimitedLog{}}
+	l := recordLog{log, watched, map[cause]*flow.RateLimitedLog{}}
 	q := &Queue{
 		Widen:  func(string) {}, // logs have no columns
 		wanted: l.wants, print: l.print, rest: l.rest,

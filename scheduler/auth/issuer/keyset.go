@@ -14,7 +14,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/intake"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 )
 
 // keySet is the cached key set of an issuer.
@@ -174,7 +174,7 @@ func (k *keySet) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
 	if resp.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("%s answered %s", where.Keys, resp.Status)
 	}
-	data, err := intake.ReadAll(resp.Body, maxKeySet)
+	data, err := flow.ReadAll(resp.Body, maxKeySet)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
 	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/scheduler/intake"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
@@ -113,7 +113,7 @@ func (f form) over(ctx context.Context, c *scheduler.Collection) ([]byte, error)
 	if f.Targets == "" {
 		properties = without(properties, targetsPath)
 	} else {
-		targets, err := intake.Parse(ctx, []byte(f.Targets))
+		targets, err := flow.Parse(ctx, []byte(f.Targets))
 		if err != nil {
 			return nil, scheduler.Invalid(targetsPath, err.Error())
 		}

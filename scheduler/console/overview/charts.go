@@ -8,11 +8,11 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/console/chart"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
-	"github.com/carillon-sched/carillon/scheduler/pulse"
+	"github.com/carillon-sched/carillon/scheduler/stats"
 )
 
 // begin returns a chart of the shown steps.
-func (s *shown) begin(id string, of *pulse.Series) *chart.Chart {
+func (s *shown) begin(id string, of *stats.Series) *chart.Chart {
 	c := &chart.Chart{ID: id, Zone: s.Zone, Every: 10 * time.Minute}
 	if s.Day {
 		c.Every = 4 * time.Hour
@@ -24,7 +24,7 @@ func (s *shown) begin(id string, of *pulse.Series) *chart.Chart {
 }
 
 // when returns the time of a step for its tooltip.
-func (s *shown) when(of *pulse.Series, i int) string {
+func (s *shown) when(of *stats.Series, i int) string {
 	if i == len(of.Steps)-1 {
 		return words.Text("overview.step.now", s.Clock(of.At(i)))
 	}
@@ -80,7 +80,7 @@ func (s *shown) RunsText() string {
 	return words.Text("overview.runs.desc", s.span(), frame.Number(completed), frame.Number(failed), rate(most))
 }
 
-func perMinute(of *pulse.Series, n uint64) float64 { return float64(n) / of.Step.Minutes() }
+func perMinute(of *stats.Series, n uint64) float64 { return float64(n) / of.Step.Minutes() }
 
 // LatenessChart returns the chart of the delay between due time and start of attempts.
 func (s *shown) LatenessChart() (template.HTML, error) {
@@ -125,8 +125,8 @@ func (s *shown) LateNow() string {
 }
 
 // sum adds the lateness of all steps.
-func sum(of *pulse.Series) *pulse.Histogram {
-	all := &pulse.Histogram{}
+func sum(of *stats.Series) *stats.Histogram {
+	all := &stats.Histogram{}
 	for i := range of.Steps {
 		all.Add(&of.Steps[i].Lateness)
 	}

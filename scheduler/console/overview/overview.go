@@ -12,7 +12,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/look"
 	"github.com/carillon-sched/carillon/scheduler/control"
-	"github.com/carillon-sched/carillon/scheduler/pulse"
+	"github.com/carillon-sched/carillon/scheduler/stats"
 )
 
 //go:embed *.html
@@ -28,7 +28,7 @@ var page = frame.Templates(files, "*.html")
 type Source interface {
 	// Board returns the live statistics of all schedulers. With an error, it has the statistics of this scheduler, and the last
 	// known ones of the others.
-	Board(ctx context.Context) (*pulse.Board, error)
+	Board(ctx context.Context) (*stats.Board, error)
 
 	// Load returns the pending work.
 	Load(ctx context.Context) (scheduler.Load, error)

@@ -15,20 +15,20 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/console"
 	"github.com/carillon-sched/carillon/scheduler/console/consoletest"
-	"github.com/carillon-sched/carillon/scheduler/pulse"
+	"github.com/carillon-sched/carillon/scheduler/stats"
 )
 
 // source tells of the records that it is given, of reports, and of the load of the store.
 type source struct {
 	w        *consoletest.Harness
-	recorder pulse.Recorder
-	reports  atomic.Pointer[[]pulse.Report]
+	recorder stats.Recorder
+	reports  atomic.Pointer[[]stats.Report]
 	err      atomic.Pointer[error]
 }
 
-func (s *source) Board(context.Context) (*pulse.Board, error) {
-	b := pulse.NewBoard(time.Now())
-	s.recorder.Hours(func(number pulse.Hour, data []byte) {
+func (s *source) Board(context.Context) (*stats.Board, error) {
+	b := stats.NewBoard(time.Now())
+	s.recorder.Hours(func(number stats.Hour, data []byte) {
 		if err := b.AddHour(number, data); err != nil {
 			s.w.T.Error(err)
 		}
@@ -75,18 +75,18 @@ func (s *source) counted() {
 			}, now)
 		}
 	}
-	s.reports.Store(&[]pulse.Report{
+	s.reports.Store(&[]stats.Report{
 		{
 			ID: "id-one", Name: "one", Version: "1.0.0", Server: "nats-a", Since: now.Add(-time.Hour), InFlight: 3, Queued: 2, Held: 9,
-			Running: []pulse.Running{
+			Running: []stats.Running{
 				{Job: "partners/long", Since: now.Add(-time.Minute), Occurrence: now, Attempt: 2, Target: "slow.example:443"},
 				{Job: "default/short", Since: now.Add(-time.Second), Occurrence: now, Attempt: 1, Target: "quick.example:443"},
 			},
-			Targets: []pulse.Target{
-				{Name: "slow.example:443", Collection: "partners", State: pulse.TargetOpen, Until: now.Add(time.Minute), Queued: 4},
-				{Name: "sick.example:443", State: pulse.TargetSlow, Attempts: 6, Failed: 6, Mean: 2 * time.Second},
+			Targets: []stats.Target{
+				{Name: "slow.example:443", Collection: "partners", State: stats.TargetOpen, Until: now.Add(time.Minute), Queued: 4},
+				{Name: "sick.example:443", State: stats.TargetSlow, Attempts: 6, Failed: 6, Mean: 2 * time.Second},
 			},
-			Audit: &pulse.Audit{At: now, Jobs: 12, Found: 2, Mended: 1, Lost: 1, First: []string{"partners/gone: its definition is lost"}},
+			Audit: &stats.Audit{At: now, Jobs: 12, Found: 2, Mended: 1, Lost: 1, First: []string{"partners/gone: its definition is lost"}},
 		},
 		{ID: "id-two", Name: "two", Version: "1.0.1", InFlight: 1, Since: now},
 	})
@@ -227,7 +227,7 @@ func TestWithoutSource(t *testing.T) {
 func TestAuditTime(t *testing.T) {
 	w, s := open(t)
 	at := time.Now().Add(-40 * time.Minute).UTC()
-	s.reports.Store(&[]pulse.Report{{ID: "id", Audit: &pulse.Audit{At: at, Jobs: 4}}})
+	s.reports.Store(&[]stats.Report{{ID: "id", Audit: &stats.Audit{At: at, Jobs: 4}}})
 	w.Has(w.Get("/"), "All 4 jobs were in order at this check.</span> Checked <time datetime=\""+at.Format(time.RFC3339Nano),
 		"The next check runs within two hours.", "<code>carillon doctor</code>")
 }
@@ -236,11 +236,11 @@ func TestAuditTime(t *testing.T) {
 func TestHostileNames(t *testing.T) {
 	w, s := open(t)
 	const script = `<script>alert(1)</script>`
-	s.reports.Store(&[]pulse.Report{{
+	s.reports.Store(&[]stats.Report{{
 		ID: "id" + script, Name: script, Version: script, Server: script, InFlight: 1,
-		Running: []pulse.Running{{Job: "default/" + script, Target: script}},
-		Targets: []pulse.Target{{Name: script, Collection: script, State: pulse.TargetSlow}, {Name: "b", State: `"><b`}},
-		Audit:   &pulse.Audit{Found: 1, First: []string{script}, At: time.Now()},
+		Running: []stats.Running{{Job: "default/" + script, Target: script}},
+		Targets: []stats.Target{{Name: script, Collection: script, State: stats.TargetSlow}, {Name: "b", State: `"><b`}},
+		Audit:   &stats.Audit{Found: 1, First: []string{script}, At: time.Now()},
 	}})
 	k := scheduler.Key{Collection: "default", Job: script}
 	s.recorder.Record(&scheduler.Record{

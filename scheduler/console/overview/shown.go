@@ -11,7 +11,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/control"
-	"github.com/carillon-sched/carillon/scheduler/pulse"
+	"github.com/carillon-sched/carillon/scheduler/stats"
 )
 
 // shown is the content of the page at one time.
@@ -26,8 +26,8 @@ type shown struct {
 	dueAt    time.Time
 
 	Told    bool // a [Source] exists
-	Board   *pulse.Board
-	Running []pulse.Running // attempts that the caller may see
+	Board   *stats.Board
+	Running []stats.Running // attempts that the caller may see
 	More    bool            // other attempts exist, or may exist
 	Failed  []failure       // the last exhausted runs that the caller may see, at most [failuresShown]
 	Load    scheduler.Load
@@ -53,7 +53,7 @@ func (r section) look(c *frame.Request, before *shown) (*shown, error) {
 		s.Trouble = err.Error()
 	}
 	sees := auth.Sees(c.Context())
-	s.Running = slices.DeleteFunc(slices.Clone(s.Board.Running), func(a pulse.Running) bool {
+	s.Running = slices.DeleteFunc(slices.Clone(s.Board.Running), func(a stats.Running) bool {
 		collection, _, _ := strings.Cut(a.Job, "/")
 		return !sees(collection)
 	})
@@ -111,7 +111,7 @@ func (s *shown) Soon() int  { return s.Due.Within[0] }
 func (s *shown) Later() int { return s.Due.Within[1] }
 
 // Series returns the data of the charts.
-func (s *shown) Series() *pulse.Series {
+func (s *shown) Series() *stats.Series {
 	if s.Day {
 		return &s.Board.Day
 	}
@@ -189,13 +189,13 @@ const failuresShown = 5
 
 // failure is a run that failed after all retries.
 type failure struct {
-	pulse.Failure
+	stats.Failure
 
 	Run string // path of its page
 }
 
 // failuresOf returns the first failures that the caller may see.
-func failuresOf(all []pulse.Failure, sees func(collection string) bool) (some []failure) {
+func failuresOf(all []stats.Failure, sees func(collection string) bool) (some []failure) {
 	for _, f := range all {
 		collection, _, _ := strings.Cut(f.Job, "/")
 		if _, at, ok := strings.Cut(f.Occurrence, "@"); ok && sees(collection) && len(some) < failuresShown {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/intake"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 )
 
 // CompletionOf returns the completion of a step without a next baton.
@@ -39,7 +39,7 @@ func (e *Executor) End(ctx context.Context, x scheduler.Completion, j *scheduler
 		}
 	}
 	err = e.endOnce(ctx, x, j)
-	for errors.Is(err, scheduler.ErrConflict) && intake.Pause(ctx, conflictPause) {
+	for errors.Is(err, scheduler.ErrConflict) && flow.Pause(ctx, conflictPause) {
 		if j, err = e.cfg.Load(ctx, x.Key); err == nil {
 			err = e.endOnce(ctx, x, j)
 		}
@@ -91,7 +91,7 @@ const EndBatch = 64
 // Rest pauses after a batch of ends for three times the time that it took, so that writing ends takes at most a quarter
 // of the time. It returns false if ctx is done first.
 func Rest(ctx context.Context, took time.Duration) bool {
-	return intake.Pause(ctx, max(restShare*took, restLeast))
+	return flow.Pause(ctx, max(restShare*took, restLeast))
 }
 
 const (

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/intake"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 )
 
 // The range of intervals between checks of a baton that is with a worker, which may take long. The interval doubles
@@ -21,7 +21,7 @@ const (
 func (e *Executor) merge(ctx context.Context, k scheduler.Key, detached scheduler.Baton, p scheduler.Progress) error {
 	for pause := mergePause; ; pause = min(2*pause, mergeMaxPause) {
 		err := e.cfg.Persist(ctx, k, func(ctx context.Context) error { return e.mergeOnce(ctx, k, detached, p) })
-		if !errors.Is(err, scheduler.ErrConflict) || !intake.Pause(ctx, pause) {
+		if !errors.Is(err, scheduler.ErrConflict) || !flow.Pause(ctx, pause) {
 			return err
 		}
 	}

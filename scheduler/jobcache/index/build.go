@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/intake"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 )
 
 // build reads all definitions and batons in the order in which they are stored, which is much less work for the store than
@@ -183,7 +183,7 @@ func (p *pace) rest() error {
 		share = hurryShare
 	}
 	p.x.mu.RUnlock()
-	intake.Pause(p.ctx, time.Duration(share)*time.Since(p.began))
+	flow.Pause(p.ctx, time.Duration(share)*time.Since(p.began))
 	p.began = time.Now()
 	return context.Cause(p.ctx)
 }

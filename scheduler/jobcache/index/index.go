@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/intake"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 )
 
 // Config configures an index. Store is required.
@@ -82,7 +82,7 @@ func (x *Index) Run(ctx context.Context) {
 		if time.Since(began) > lastPause {
 			pause = firstPause
 		}
-		intake.Pause(ctx, pause)
+		flow.Pause(ctx, pause)
 	}
 }
 

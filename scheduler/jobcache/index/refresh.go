@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/intake"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 )
 
 // The schedule of the refresh. A search reads the stale jobs on its page itself.
@@ -39,7 +39,7 @@ func (x *Index) refresh(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 		for began := time.Now(); x.busy() && time.Since(began) < overdue; {
-			if !intake.Pause(ctx, quiet) {
+			if !flow.Pause(ctx, quiet) {
 				return context.Cause(ctx)
 			}
 		}

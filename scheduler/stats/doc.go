@@ -1,4 +1,4 @@
-// Package pulse counts the activity of processes per minute and aggregates it across them. It is pure: it does no I/O,
+// Package stats counts the activity of processes per minute and aggregates it across them. It is pure: it does no I/O,
 // and callers pass in the time.
 //
 // Each process feeds its stored records to a [Recorder] and describes its load in a [Report]. Callers share the encoded
@@ -15,4 +15,4 @@
 //     an earlier one.
 //  4. Percentiles have an error of at most one sixteenth ([Histogram]).
 //  5. Unreadable data, for example from a later version, is ignored and does not hide the rest.
-package pulse
+package stats
