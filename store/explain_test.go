@@ -23,7 +23,7 @@ func TestAdvice(t *testing.T) {
 		{told("strange"), false, "see the log of the server, and restart the server: it keeps the streams shut until then"},
 		{
 			store.Shuts{{Stream: "S", Reason: "stream not found"}},
-			false, `restart the schedulers if it stays away: they make it again, and "carillon docs recover" tells what is lost`,
+			false, `restart the schedulers if it stays away: they make it again, and "carillon docs recover" lists the losses`,
 		},
 		{store.Shuts{silent}, true, "see whether the server hangs, and its log"},
 		{store.Shuts{{Stream: "S", Reason: "nats: API error: code=503 err_code=10023 description=insufficient resources"}}, false, "free some space, or raise max_file_store in the server's configuration"},

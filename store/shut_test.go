@@ -184,7 +184,7 @@ func TestCheckFindsLostConsumer(t *testing.T) {
 		shut, err := w.store.Check(t.Context())
 		w.must(err)
 		const want = "no process receives due batons in stream CARILLON_TIMERS_0: its consumer workers is gone; " +
-			`restart a scheduler, which makes it again; "carillon docs recover" tells what is lost`
+			`restart a scheduler, which makes it again; "carillon docs recover" lists the losses`
 		if len(shut) != 1 || !shut[0].Idle || shut.Explain(false) != want {
 			t.Errorf("got %v", shut)
 		}

@@ -168,8 +168,8 @@ func (s *Store) checkSubjects(ctx context.Context) error {
 				)})
 			}
 		}
-		if subject := s.PulseSubject("report.probe"); s.conn.Pulse != "" && !may.Publish(subject) {
-			s.NoPulse("the NATS user may not publish to " + subject)
+		if subject := s.PulseSubject("report.probe"); s.conn.ActivityStream != "" && !may.Publish(subject) {
+			s.DisableActivity("the NATS user may not publish to " + subject)
 		}
 		for _, stream := range s.conn.Opened {
 			if !may.Publish(conn.PurgeSubject(stream)) {

@@ -261,7 +261,7 @@ func (d *dev) run(ctx context.Context) error {
 		},
 		Tracer: sender.Tracer(),
 		Conn:   nc, Link: link, Listener: d.listener, Keys: keys, Logger: log, Version: thisBuild().Version,
-		Mend: d.nats.Restart, Space: d.nats.Space,
+		RestartServer: d.nats.Restart, Space: d.nats.Space,
 		Access:    who.Config{Demand: who.OnceThereAre, Local: len(listen.Exposed(ctx, d.cmd.listeners()[0])) == 0},
 		NoConsole: d.cmd.NoConsole, Sections: []frame.Section{queues.Section(d.emulators.ConsoleConfig("carillon dev --show-connections"))},
 		Handlers: echoes(), Delivery: delivery, AllowHost: listen.Hosts(ctx, d.cmd.HTTP, d.cmd.Hosts),

@@ -97,7 +97,7 @@ func (s tokenStore) with(ctx context.Context, t *terminal.Terminal, use func(tok
 
 // operating returns a context for changes to the store: the caller is a NATS user who claims the name of the system user.
 func operating(ctx context.Context) context.Context {
-	ctx = auth.With(ctx, auth.Anybody(auth.ViaNATS, ""))
+	ctx = auth.With(ctx, auth.Anonymous(auth.ViaNATS, ""))
 	if u, err := user.Current(); err == nil {
 		ctx = control.WithClaim(ctx, u.Username)
 	}

@@ -86,7 +86,7 @@ func TestCheckNamesTheMissingRole(t *testing.T) {
 		{context.Background(), auth.ReadAny, "", "this needs the role reader on any collection; nobody known has no role"},
 		{ctx, "", "a", "no role permits this"},
 		{ctx, auth.Read, "a", ""},
-		{auth.With(context.Background(), auth.Anybody(auth.ViaOpen, "192.0.2.1")), auth.Administer, "", ""},
+		{auth.With(context.Background(), auth.Anonymous(auth.ViaOpen, "192.0.2.1")), auth.Administer, "", ""},
 	}
 	for _, test := range tests {
 		err := auth.Check(test.ctx, test.right, test.collection)

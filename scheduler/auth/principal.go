@@ -27,8 +27,8 @@ type Principal struct {
 	Grants  []Grant `json:"grants,omitempty"`
 }
 
-// Anybody returns the principal of all callers of a scheduler without authentication, with every right.
-func Anybody(via, address string) *Principal {
+// Anonymous returns the principal of all callers of a scheduler without authentication, with every right.
+func Anonymous(via, address string) *Principal {
 	return &Principal{Via: via, Address: address, Grants: []Grant{{Role: Admin}}}
 }
 
@@ -43,8 +43,8 @@ func (p *Principal) String() string {
 	return p.Via + " " + p.Name
 }
 
-// Somebody describes a principal without a name by its authentication method, "" for an unknown method.
-func Somebody(via string) string {
+// DescribeUnnamed describes a principal without a name by its authentication method, "" for an unknown method.
+func DescribeUnnamed(via string) string {
 	switch via {
 	case ViaLoopback:
 		return "a client on the scheduler's machine"

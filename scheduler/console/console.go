@@ -34,8 +34,8 @@ import (
 type Config struct {
 	Service *control.Service
 
-	// Pulse provides the live statistics of all schedulers for the overview. Default: none.
-	Pulse overview.Source
+	// Activity provides the live statistics of all schedulers for the overview. Default: none.
+	Activity overview.Source
 	// Prefix is the prefix of the NATS subjects of published specs. Default: carillon.
 	Prefix string
 
@@ -64,7 +64,7 @@ func New(cfg Config) http.Handler {
 // sections returns the parts of the console in the order of the menu.
 func sections(cfg Config) []frame.Section {
 	own := []frame.Section{
-		overview.Section(cfg.Service, cfg.Pulse),
+		overview.Section(cfg.Service, cfg.Activity),
 		jobs.Section(cfg.Service),
 		job.Section(job.Config{Service: cfg.Service, Prefix: cfg.Prefix}),
 		edit.Section(cfg.Service),

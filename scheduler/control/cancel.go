@@ -199,7 +199,7 @@ func (e Editor) begun(ctx context.Context, j *scheduler.Job, nominal time.Time) 
 // each occurrence.
 func (e Editor) writeCanceled(ctx context.Context, cur *scheduler.Job, batons []scheduler.Baton, ids []string, reason string) error {
 	o := origin(ctx)
-	who := cmp.Or(o.Name, o.Claim, auth.Somebody(o.Via))
+	who := cmp.Or(o.Name, o.Claim, auth.DescribeUnnamed(o.Via))
 	next := cur.Cancels(batons, scheduler.Cancellation{At: e.shared.Store.Now().UTC(), By: who, Reason: reason})
 	data, err := next.Encode(e.shared.Secrets)
 	if err != nil {

@@ -142,7 +142,7 @@ func (r Reader) around(ctx context.Context, q *explain.Question) (err error) {
 	}
 	then, err := r.shared.decodeInTurn(ctx, st)
 	if err == nil && then.UID == q.Job.UID && then.ScheduleGen != q.Job.ScheduleGen {
-		q.Then = then
+		q.JobThen = then
 	}
 	return nil // treat unreadable data as absent
 }
@@ -153,7 +153,7 @@ func (r Reader) changes(ctx context.Context, q *explain.Question) (err error) {
 	if q.Trail, err = keeper.begin(ctx); err != nil {
 		return err
 	}
-	add := func(what explain.What, k scheduler.Key, kind audit.Kind, before time.Time, ops ...string) {
+	add := func(what explain.ChangeKind, k scheduler.Key, kind audit.Kind, before time.Time, ops ...string) {
 		if err != nil {
 			return
 		}
@@ -165,24 +165,24 @@ func (r Reader) changes(ctx context.Context, q *explain.Question) (err error) {
 	collection := scheduler.Key{Collection: q.Key.Collection}
 	switch {
 	case q.Job == nil && q.Damaged == "":
-		add(explain.Removed, q.Key, audit.Job, time.Time{}, "delete")
+		add(explain.JobDeleted, q.Key, audit.Job, time.Time{}, "delete")
 	case q.Job != nil && q.Job.State == scheduler.Disabled:
-		add(explain.Turned, q.Key, audit.Job, time.Time{}, "disable", "enable")
+		add(explain.JobDisabled, q.Key, audit.Job, time.Time{}, "disable", "enable")
 	}
 	if q.Job != nil && q.Job.PausedAt(q.Now) {
-		add(explain.Halted, q.Key, audit.Job, time.Time{}, "pause")
+		add(explain.JobPaused, q.Key, audit.Job, time.Time{}, "pause")
 	}
 	if q.Closed {
-		add(explain.Shut, collection, audit.Collection, time.Time{}, "disable", "enable")
+		add(explain.CollectionDisabled, collection, audit.Collection, time.Time{}, "disable", "enable")
 	}
 	if left := q.LeftOut(); left != nil {
 		switch before := left.From.Add(1); {
 		case left.Outcome == scheduler.OutcomePostponed:
-			add(explain.Shut, collection, audit.Collection, before, "disable")
+			add(explain.CollectionDisabled, collection, audit.Collection, before, "disable")
 		case left.Reason == scheduler.ReasonDisabled:
-			add(explain.Turned, q.Key, audit.Job, before, "disable")
+			add(explain.JobDisabled, q.Key, audit.Job, before, "disable")
 		case left.Reason == scheduler.ReasonPaused:
-			add(explain.Halted, q.Key, audit.Job, before, "pause")
+			add(explain.JobPaused, q.Key, audit.Job, before, "pause")
 		}
 	}
 	return err

@@ -20,7 +20,7 @@ import (
 // admin is a context of somebody who may do everything.
 func admin(t *testing.T) context.Context {
 	t.Helper()
-	return auth.With(t.Context(), auth.Anybody(auth.ViaLoopback, "127.0.0.1"))
+	return auth.With(t.Context(), auth.Anonymous(auth.ViaLoopback, "127.0.0.1"))
 }
 
 // operate creates an operation.

@@ -12,30 +12,30 @@ import (
 // Change is an edit of a job or of its collection, as far as it is known.
 type Change struct {
 	At   time.Time
-	What What
+	Kind ChangeKind
 	By   string // "": unknown
 }
 
-// What classifies a change to a job.
-type What string
+// ChangeKind classifies a change to a job.
+type ChangeKind string
 
 // The changes of a job.
 const (
-	Turned  What = "disabled"
-	Halted  What = "paused"
-	Shut    What = "collection disabled"
-	Removed What = "deleted"
-	Changed What = "changed" // the kind of change is unknown
+	JobDisabled        ChangeKind = "disabled"
+	JobPaused          ChangeKind = "paused"
+	CollectionDisabled ChangeKind = "collection disabled"
+	JobDeleted         ChangeKind = "deleted"
+	JobChanged         ChangeKind = "changed" // the kind of change is unknown
 )
 
 // ChangesIn returns the change that a definition records itself: its last write.
 func ChangesIn(j *scheduler.Job) []Change {
-	c := Change{At: j.Updated, What: Changed, By: who(audit.By{Name: j.Origin.Name, Via: j.Origin.Via}, j.Origin.Claim)}
+	c := Change{At: j.Updated, Kind: JobChanged, By: who(audit.By{Name: j.Origin.Name, Via: j.Origin.Via}, j.Origin.Claim)}
 	switch {
 	case j.Origin.Op == "pause":
-		c.What = Halted
+		c.Kind = JobPaused
 	case j.Origin.Op == "disable", j.Generation <= 1 && j.State == scheduler.Disabled:
-		c.What = Turned
+		c.Kind = JobDisabled
 	case j.Generation <= 1:
 		return nil
 	}
@@ -43,7 +43,9 @@ func ChangesIn(j *scheduler.Job) []Change {
 }
 
 // ChangeOf returns the change in an entry of the audit log.
-func ChangeOf(e *audit.Entry, what What) Change { return Change{e.Time, what, who(e.By, e.Claim)} }
+func ChangeOf(e *audit.Entry, what ChangeKind) Change {
+	return Change{e.Time, what, who(e.By, e.Claim)}
+}
 
 // who describes the author of a change, "" if unknown.
 func who(by audit.By, claim string) string {
@@ -53,13 +55,13 @@ func who(by audit.By, claim string) string {
 	case claim != "":
 		return claim + " (unverified name)"
 	}
-	return auth.Somebody(by.Via)
+	return auth.DescribeUnnamed(by.Via)
 }
 
 // last returns the last change of a kind that was made before an instant; the zero time is no bound.
-func (q *Question) last(what What, before time.Time) (found Change, ok bool) {
+func (q *Question) last(what ChangeKind, before time.Time) (found Change, ok bool) {
 	for _, c := range q.Changes {
-		if c.What == what && (before.IsZero() || c.At.Before(before)) && !c.At.Before(found.At) {
+		if c.Kind == what && (before.IsZero() || c.At.Before(before)) && !c.At.Before(found.At) {
 			found, ok = c, true
 		}
 	}
@@ -68,7 +70,7 @@ func (q *Question) last(what What, before time.Time) (found Change, ok bool) {
 
 // disabledSince is since when a job is disabled, as far as that is known: at the latest since it was last changed.
 func (q *Question) disabledSince() time.Time {
-	if c, ok := q.last(Turned, time.Time{}); ok {
+	if c, ok := q.last(JobDisabled, time.Time{}); ok {
 		return c.At
 	}
 	return q.Job.Updated
@@ -76,7 +78,7 @@ func (q *Question) disabledSince() time.Time {
 
 // blame adds the time and the author of the last change of a kind before an instant (zero: any time). If the author is
 // unknown, a note states how far back the audit log goes.
-func (q *Question) blame(a *Answer, what What, before time.Time) (c Change, ok bool) {
+func (q *Question) blame(a *Answer, what ChangeKind, before time.Time) (c Change, ok bool) {
 	if c, ok = q.last(what, before); ok {
 		a.Since, a.By = c.At.UTC(), c.By
 	}

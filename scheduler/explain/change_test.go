@@ -25,10 +25,10 @@ func TestWhoDisabled(t *testing.T) {
 	enabled := job(t, "05:00:00", hourly)
 	off := in(scheduler.Disabled, enabled, "08:30:00")
 	turned := func(when, who string) explain.Change {
-		return explain.Change{At: at(when), What: explain.Turned, By: who}
+		return explain.Change{At: at(when), Kind: explain.JobDisabled, By: who}
 	}
 	shut := func(when, who string) explain.Change {
-		return explain.Change{At: at(when), What: explain.Shut, By: who}
+		return explain.Change{At: at(when), Kind: explain.CollectionDisabled, By: who}
 	}
 	skippedAt := func(clock string) func(*explain.Question) {
 		return records(omitted(scheduler.OutcomeSkipped, scheduler.ReasonDisabled, clock, clock, 1))
@@ -40,9 +40,9 @@ func TestWhoDisabled(t *testing.T) {
 		job *scheduler.Job
 		by  string
 	}{
-		{row{"and edited since", "2026-03-02T08:00Z", changes("05:00:00", turned("07:30:00", "ada"), explain.Change{At: at("08:30:00"), What: explain.Changed, By: "bob"}), explain.Disabled, []string{"since 2026-03-02T07:30:00Z by ada"}, ""}, off, "ada"},
+		{row{"and edited since", "2026-03-02T08:00Z", changes("05:00:00", turned("07:30:00", "ada"), explain.Change{At: at("08:30:00"), Kind: explain.JobChanged, By: "bob"}), explain.Disabled, []string{"since 2026-03-02T07:30:00Z by ada"}, ""}, off, "ada"},
 		{row{"before it was", "2026-03-02T07:00Z", changes("05:00:00", turned("07:30:00", "ada")), explain.Unrecorded, nil, ""}, off, ""},
-		{row{"before the trail", "2026-03-02T09:00Z", changes("10:00:00", explain.Change{At: at("08:30:00"), What: explain.Changed}), explain.Disabled, []string{"the audit log begins at 2026-03-02T10:00:00Z"}, ""}, off, ""},
+		{row{"before the trail", "2026-03-02T09:00Z", changes("10:00:00", explain.Change{At: at("08:30:00"), Kind: explain.JobChanged}), explain.Disabled, []string{"the audit log begins at 2026-03-02T10:00:00Z"}, ""}, off, ""},
 		{row{"with a trail that is empty", "2026-03-02T09:00Z", changes(""), explain.Disabled, []string{"the audit log has nothing"}, ""}, off, ""},
 		{row{"twice, and skipped the first time", "2026-03-02T09:00Z", all(skippedAt("09:00:00"), changes("05:00:00", turned("08:30:00", "ada"), turned("11:00:00", "bob"))), explain.Skipped, []string{"the job was disabled (at 2026-03-02T08:30:00Z by ada)"}, ""}, enabled, "ada"},
 		{row{"skipped, before the trail", "2026-03-02T09:00Z", all(skippedAt("09:00:00"), changes("11:00:00", turned("11:30:00", "bob"))), explain.Skipped, []string{"the audit log begins at 2026-03-02T11:00:00Z"}, ""}, enabled, ""},
@@ -69,7 +69,7 @@ func TestWhoIsTold(t *testing.T) {
 		"":                                    {},
 	} {
 		e.Time = now
-		if got := explain.ChangeOf(&e, explain.Turned); got != (explain.Change{At: now, What: explain.Turned, By: want}) {
+		if got := explain.ChangeOf(&e, explain.JobDisabled); got != (explain.Change{At: now, Kind: explain.JobDisabled, By: want}) {
 			t.Errorf("%+v, want by %q", got, want)
 		}
 	}

@@ -99,7 +99,7 @@ func (q *Question) idle(a *Answer, j *scheduler.Job) {
 	case q.At.Before(first):
 		a.set(NotDue, "its schedule begins later, at "+q.say(first), "")
 	case !more && earlier && !j.OneShot():
-		a.set(Ended, "its schedule had ended: its last occurrence is that of "+q.say(last), "put it with another endTime or count")
+		a.set(Ended, "its schedule had ended: its last occurrence was at "+q.say(last), "put it with another endTime or count")
 	case !more && earlier:
 		a.set(Ended, "it runs once, at "+q.say(first), "put it with another startTime, or with a recurrence")
 	default:
@@ -154,10 +154,10 @@ func (q *Question) isSince(change time.Time) bool { return !q.At.Before(change) 
 // disabled handles a disabled job.
 func (q *Question) disabled(a *Answer) {
 	text := "the job is disabled"
-	if _, ok := q.last(Turned, time.Time{}); ok {
-		c, _ := q.blame(a, Turned, time.Time{})
+	if _, ok := q.last(JobDisabled, time.Time{}); ok {
+		c, _ := q.blame(a, JobDisabled, time.Time{})
 		text += ", since " + q.say(c.At) + by(c)
-	} else if c, ok := q.blame(a, Changed, time.Time{}); ok {
+	} else if c, ok := q.blame(a, JobChanged, time.Time{}); ok {
 		text += ", at the latest since it was last changed at " + q.say(c.At) + by(c)
 	}
 	a.set(Disabled, text, "carillon enable "+q.Key.String()+" lets it run again")
@@ -171,14 +171,14 @@ func (q *Question) isPaused(j *scheduler.Job) bool {
 	if t, ok := q.next(j, q.At.Add(-1)); ok && q.has(t) {
 		return j.PausedAt(t) && (!t.Before(q.Now) || q.Baton != nil && !q.Baton.PausedFrom.IsZero() && !t.Before(q.Baton.PausedFrom))
 	}
-	c, known := q.last(Halted, time.Time{})
+	c, known := q.last(JobPaused, time.Time{})
 	return j.PausedAt(q.Now) && j.PausedAt(q.At) && (!q.end().Before(q.Now) || known && q.isSince(c.At))
 }
 
 // paused handles times in a job's pause.
 func (q *Question) paused(a *Answer) {
 	text := "the job is paused until " + q.say(q.Job.PausedUntil)
-	if c, ok := q.blame(a, Halted, time.Time{}); ok {
+	if c, ok := q.blame(a, JobPaused, time.Time{}); ok {
 		text += ", since " + q.say(c.At) + by(c)
 	}
 	a.set(Paused, text+"; what falls due before that does not run, and is recorded when the pause ends",
@@ -188,7 +188,7 @@ func (q *Question) paused(a *Answer) {
 // unsettled reports whether the disabled collection holds back runs at the time. If the audit log does not have the time
 // of that change, only future runs count, and those that the baton has passed over without a record.
 func (q *Question) unsettled() bool {
-	if c, ok := q.last(Shut, time.Time{}); ok {
+	if c, ok := q.last(CollectionDisabled, time.Time{}); ok {
 		return q.isSince(c.At)
 	}
 	return !q.end().Before(q.Now) || q.Baton != nil && q.Baton.PostponementRecorded && q.At.After(q.Baton.Seen)

@@ -41,13 +41,13 @@ func (a *Answer) set(code Code, text, hint string) { a.Code, a.Answer, a.Hint = 
 
 // gone handles a job that does not exist.
 func (q *Question) gone(a *Answer) {
-	_, told := q.last(Removed, time.Time{})
+	_, told := q.last(JobDeleted, time.Time{})
 	if !told && !q.Deleted && len(q.Records) == 0 {
 		a.set(NoJob, "no job has this name, and nothing is known of an earlier one", "carillon get -A shows all jobs")
 		return
 	}
 	text := "the job was deleted"
-	if c, ok := q.blame(a, Removed, time.Time{}); ok {
+	if c, ok := q.blame(a, JobDeleted, time.Time{}); ok {
 		text += " at " + q.say(c.At) + by(c)
 	}
 	a.set(Deleted, text, "its history went with it; put the job again to have it run")
@@ -136,7 +136,7 @@ func (q *Question) jittered(b *scheduler.Baton) string {
 // closed handles runs that a disabled collection postpones.
 func (q *Question) closed(a *Answer) {
 	text := "collection " + q.Key.Collection + " is disabled"
-	if c, ok := q.blame(a, Shut, time.Time{}); ok {
+	if c, ok := q.blame(a, CollectionDisabled, time.Time{}); ok {
 		text += " since " + q.say(c.At) + by(c)
 	}
 	a.set(Postponed, text+", so that its jobs do not run",

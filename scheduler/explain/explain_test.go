@@ -138,7 +138,7 @@ func TestWhatTheHistorySays(t *testing.T) {
 		{"between two that were skipped", "2026-03-02T09:30Z", records(omitted(skipped, scheduler.ReasonCatchUp, "07:00:00", "11:00:00", 5)), explain.NotDue, nil, ""},
 		{"skipped under a schedule that is not known", "2026-03-02T09:30Z", records(old), explain.Skipped, []string{"not known any more"}, ""},
 		{"skipped while disabled", "2026-03-02T09:00Z", all(records(omitted(skipped, scheduler.ReasonDisabled, "09:00:00", "09:00:00", 1)), func(q *explain.Question) {
-			q.Changes = []explain.Change{{At: at("08:30:00"), What: explain.Turned, By: "ada"}}
+			q.Changes = []explain.Change{{At: at("08:30:00"), Kind: explain.JobDisabled, By: "ada"}}
 		}), explain.Skipped, []string{"the job was disabled (at 2026-03-02T08:30:00Z by ada)"}, "does not catch up"},
 		{"given up", "2026-03-02T09:00Z", records(omitted(skipped, scheduler.ReasonCostly, "09:00:00", "09:00:00", 1)), explain.Skipped, []string{"too much work"}, "simpler"},
 		{"postponed with its collection", "2026-03-02T09:00Z", records(closed), explain.Postponed, []string{"collection default is disabled"}, "carillon collection enable default"},
@@ -202,12 +202,12 @@ func TestWhatTheScheduleSays(t *testing.T) {
 		{row{"beyond its count", "2026-03-02T15:00Z", waiting(baton("13:00:00", func(b *scheduler.Baton) { b.Runs = 1 })), explain.Ended, []string{"of its count of 3, 2 runs are left"}, "count"}, job(t, "05:00:00", thrice)},
 		{row{"within its count", "2026-03-02T14:00Z", waiting(baton("13:00:00", func(b *scheduler.Baton) { b.Runs = 1 })), explain.Planned, nil, ""}, job(t, "05:00:00", thrice)},
 		{row{"over", "2026-03-02T09:00Z", nil, explain.Ended, []string{"it has ended after its last run", "2026-03-02T08:00:00Z"}, ""}, over},
-		{row{"after its endTime", "2026-03-02T09:00Z", nil, explain.Ended, []string{"its last occurrence is that of 2026-03-02T08:00:00Z"}, "endTime"}, job(t, "05:00:00", until)},
+		{row{"after its endTime", "2026-03-02T09:00Z", nil, explain.Ended, []string{"its last occurrence was at 2026-03-02T08:00:00Z"}, "endTime"}, job(t, "05:00:00", until)},
 		{row{"too hard to find", "2026-03-02T10:00Z", nil, explain.Unknown, []string{"too much work"}, "fewer rules"}, job(t, "05:00:00", costly)},
 		{row{"after its only run", "2026-03-02T10:00Z", nil, explain.Ended, []string{"it runs once, at 2026-03-02T09:00:00Z"}, "startTime"}, job(t, "05:00:00", once)},
 		{row{"disabled, by its definition", "2026-03-02T09:00Z", func(q *explain.Question) { q.Changes = explain.ChangesIn(q.Job) }, explain.Disabled, []string{"at the latest since it was last changed at 2026-03-02T08:30:00Z"}, "carillon enable default/job"}, in(scheduler.Disabled, j, "08:30:00")},
 		{row{"disabled, by whom", "2026-03-02T09:00Z", func(q *explain.Question) {
-			q.Changes = []explain.Change{{At: at("08:30:00"), What: explain.Turned, By: "ada"}}
+			q.Changes = []explain.Change{{At: at("08:30:00"), Kind: explain.JobDisabled, By: "ada"}}
 		}, explain.Disabled, []string{"since 2026-03-02T08:30:00Z by ada"}, ""}, in(scheduler.Disabled, j, "08:30:00")},
 		{row{"disabled for the future", "2026-03-02T15:00Z", nil, explain.Disabled, nil, ""}, in(scheduler.Disabled, j, "08:30:00")},
 		{row{"disabled, and not due either", "2026-03-02T09:30Z", nil, explain.Disabled, nil, ""}, in(scheduler.Disabled, j, "08:30:00")},
@@ -215,21 +215,21 @@ func TestWhatTheScheduleSays(t *testing.T) {
 		{row{"not due before it was disabled", "2026-03-02T08:15Z", nil, explain.NotDue, []string{"the next occurrence is that of 2026-03-02T09:00:00Z"}, ""}, in(scheduler.Disabled, j, "08:30:00")},
 		{row{"over, and asked about now", "now", nil, explain.Ended, []string{"it has ended after its last run"}, ""}, over},
 		{row{"paused, and not due", "2026-03-02T12:30Z", waiting(baton("15:00:00")), explain.Paused, []string{"until 2026-03-02T15:00:00Z"}, "carillon enable"}, j.Paused(at("15:00:00"), at("11:30:00"))},
-		{row{"paused, and not due since", "2026-03-02T11:45Z", changes("05:00:00", explain.Change{At: at("11:30:00"), What: explain.Halted, By: "ada"}), explain.Paused, []string{"by ada"}, ""}, j.Paused(at("15:00:00"), at("11:30:00"))},
-		{row{"not due before the pause", "2026-03-02T11:15Z", changes("05:00:00", explain.Change{At: at("11:30:00"), What: explain.Halted, By: "ada"}), explain.NotDue, nil, ""}, j.Paused(at("15:00:00"), at("11:30:00"))},
+		{row{"paused, and not due since", "2026-03-02T11:45Z", changes("05:00:00", explain.Change{At: at("11:30:00"), Kind: explain.JobPaused, By: "ada"}), explain.Paused, []string{"by ada"}, ""}, j.Paused(at("15:00:00"), at("11:30:00"))},
+		{row{"not due before the pause", "2026-03-02T11:15Z", changes("05:00:00", explain.Change{At: at("11:30:00"), Kind: explain.JobPaused, By: "ada"}), explain.NotDue, nil, ""}, j.Paused(at("15:00:00"), at("11:30:00"))},
 		{row{"not due after the pause", "2026-03-02T15:30Z", waiting(baton("15:00:00")), explain.NotDue, []string{"the next occurrence is that of 2026-03-02T16:00:00Z"}, ""}, j.Paused(at("15:00:00"), at("11:30:00"))},
 		{row{"its collection is disabled, and it is not due", "2026-03-02T12:30Z", all(waiting(baton("13:00:00")), closed), explain.Postponed, nil, "carillon collection enable"}, j},
-		{row{"its collection is disabled, behind one that is retried", "2026-03-02T11:00Z", all(waiting(baton("10:00:00", begun("12:10:00"))), closed, changes("05:00:00", explain.Change{At: at("10:30:00"), What: explain.Shut, By: "dora"})), explain.Postponed, []string{"by dora"}, "carillon collection enable"}, j},
-		{row{"behind one that is retried, before its collection was disabled", "2026-03-02T11:00Z", all(waiting(baton("10:00:00", begun("12:10:00"))), closed, changes("05:00:00", explain.Change{At: at("11:30:00"), What: explain.Shut, By: "dora"})), explain.Skipped, nil, "overlap"}, j},
+		{row{"its collection is disabled, behind one that is retried", "2026-03-02T11:00Z", all(waiting(baton("10:00:00", begun("12:10:00"))), closed, changes("05:00:00", explain.Change{At: at("10:30:00"), Kind: explain.CollectionDisabled, By: "dora"})), explain.Postponed, []string{"by dora"}, "carillon collection enable"}, j},
+		{row{"behind one that is retried, before its collection was disabled", "2026-03-02T11:00Z", all(waiting(baton("10:00:00", begun("12:10:00"))), closed, changes("05:00:00", explain.Change{At: at("11:30:00"), Kind: explain.CollectionDisabled, By: "dora"})), explain.Skipped, nil, "overlap"}, j},
 		{row{"edited since", "2026-03-02T09:00Z", nil, explain.Edited, []string{"changed at 2026-03-02T10:30:00Z"}, ""}, other},
-		{row{"edited since, and its schedule is known", "2026-03-02T09:30Z", func(q *explain.Question) { q.Then = j }, explain.NotDue, []string{"the schedule that the job had then: every hour"}, ""}, other},
-		{row{"edited since, and was due", "2026-03-02T09:00Z", func(q *explain.Question) { q.Then = j }, explain.Unrecorded, nil, ""}, other},
+		{row{"edited since, and its schedule is known", "2026-03-02T09:30Z", func(q *explain.Question) { q.JobThen = j }, explain.NotDue, []string{"the schedule that the job had then: every hour"}, ""}, other},
+		{row{"edited since, and was due", "2026-03-02T09:00Z", func(q *explain.Question) { q.JobThen = j }, explain.Unrecorded, nil, ""}, other},
 		{row{"after the edit", "2026-03-02T11:30Z", waiting(baton("11:30:00")), explain.Overdue, nil, ""}, other},
 		{row{"before the retained history", "2026-03-02T09:00Z", func(q *explain.Question) { q.Kept = at("10:00:00") }, explain.Unknown, []string{"kept since 2026-03-02T10:00:00Z", "it was due"}, "--history-per-job"}, j},
 		{row{"before the retained history, not due", "2026-03-02T09:30Z", func(q *explain.Question) { q.Kept = at("10:00:00") }, explain.NotDue, nil, ""}, j},
 		{row{"before the retained history, edited since", "2026-03-02T09:00Z", func(q *explain.Question) { q.Kept = at("10:00:00") }, explain.Unknown, nil, ""}, other},
 		{row{"deleted", "2026-03-02T09:00Z", func(q *explain.Question) { q.Deleted = true }, explain.Deleted, nil, "put the job again"}, nil},
-		{row{"deleted, by whom", "2026-03-02T09:00Z", func(q *explain.Question) { q.Changes = []explain.Change{{at("08:00:00"), explain.Removed, "ada"}} }, explain.Deleted, []string{"at 2026-03-02T08:00:00Z by ada"}, ""}, nil},
+		{row{"deleted, by whom", "2026-03-02T09:00Z", func(q *explain.Question) { q.Changes = []explain.Change{{at("08:00:00"), explain.JobDeleted, "ada"}} }, explain.Deleted, []string{"at 2026-03-02T08:00:00Z by ada"}, ""}, nil},
 		{row{"deleted, with an attempt under way", "2026-03-02T09:00Z", records(attempt("09:00:00", 1, scheduler.OutcomeCompleted, 0)), explain.Ran, nil, ""}, nil},
 		{row{"never heard of", "2026-03-02T09:00Z", nil, explain.NoJob, nil, ""}, nil},
 		{row{"damaged", "2026-03-02T09:00Z", func(q *explain.Question) { q.Damaged = "its action is missing" }, explain.Damaged, []string{"its action is missing"}, "put it again"}, nil},
@@ -285,9 +285,9 @@ func TestChangesIn(t *testing.T) {
 		want []explain.Change
 	}{
 		"new":          {j, nil},
-		"disabled":     {off, []explain.Change{{At: at("08:30:00"), What: explain.Turned, By: "ada"}}},
-		"put disabled": {born, []explain.Change{{At: at("05:00:00"), What: explain.Turned, By: "carl"}}},
-		"put":          {put, []explain.Change{{At: at("09:30:00"), What: explain.Changed, By: "bob"}}},
+		"disabled":     {off, []explain.Change{{At: at("08:30:00"), Kind: explain.JobDisabled, By: "ada"}}},
+		"put disabled": {born, []explain.Change{{At: at("05:00:00"), Kind: explain.JobDisabled, By: "carl"}}},
+		"put":          {put, []explain.Change{{At: at("09:30:00"), Kind: explain.JobChanged, By: "bob"}}},
 	} {
 		if got := explain.ChangesIn(test.job); !slices.Equal(got, test.want) {
 			t.Errorf("%s: %+v, want %+v", name, got, test.want)

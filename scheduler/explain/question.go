@@ -29,8 +29,8 @@ type Question struct {
 	// Kept is the instant since which all records of the job exist.
 	Kept time.Time
 
-	// Then is the job at the time in question. Nil if its schedule was the same or is unknown.
-	Then *scheduler.Job
+	// JobThen is the job at the time in question. Nil if its schedule was the same or is unknown.
+	JobThen *scheduler.Job
 
 	// Changes are the known edits of the job and of its collection, in any order.
 	Changes []Change
@@ -58,7 +58,7 @@ func (q *Question) own() []*scheduler.Record {
 
 // jobOf returns the job as it was with a schedule; nil when that is not known.
 func (q *Question) jobOf(schedule int) *scheduler.Job {
-	for _, j := range []*scheduler.Job{q.Job, q.Then} {
+	for _, j := range []*scheduler.Job{q.Job, q.JobThen} {
 		if j != nil && j.ScheduleGen == schedule {
 			return j
 		}
@@ -70,7 +70,7 @@ func (q *Question) jobOf(schedule int) *scheduler.Job {
 // known.
 func (q *Question) job() *scheduler.Job {
 	if q.Job != nil && q.Job.ScheduleGen > 1 && !q.end().After(q.Job.Anchor) {
-		return q.Then
+		return q.JobThen
 	}
 	return q.Job
 }

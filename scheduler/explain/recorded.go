@@ -251,7 +251,7 @@ func (q *Question) omitted(a *Answer, r *scheduler.Record) {
 		}
 	}
 	if r.Outcome == scheduler.OutcomePostponed {
-		a.set(Postponed, of+" postponed: "+r.Message+q.blamed(a, Shut, r),
+		a.set(Postponed, of+" postponed: "+r.Message+q.blamed(a, CollectionDisabled, r),
 			"carillon collection enable "+q.Key.Collection+" lets jobs run that are due from then on")
 		return
 	}
@@ -262,16 +262,16 @@ func (q *Question) omitted(a *Answer, r *scheduler.Record) {
 		text += ": " + r.Message
 	}
 	if r.Reason == scheduler.ReasonDisabled {
-		text += q.blamed(a, Turned, r)
+		text += q.blamed(a, JobDisabled, r)
 	}
 	if r.Reason == scheduler.ReasonPaused {
-		text += q.blamed(a, Halted, r)
+		text += q.blamed(a, JobPaused, r)
 	}
 	a.set(Skipped, text, hint)
 }
 
 // blamed names, in brackets, the time and the author of the change that made the record's instants be skipped.
-func (q *Question) blamed(a *Answer, what What, r *scheduler.Record) string {
+func (q *Question) blamed(a *Answer, what ChangeKind, r *scheduler.Record) string {
 	c, ok := q.blame(a, what, r.From.Add(1))
 	if !ok {
 		return ""

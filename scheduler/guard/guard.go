@@ -87,9 +87,9 @@ func (g *Guard) Watch(r *http.Request, asked *auth.Principal, right auth.Right, 
 	}
 }
 
-// Anybody returns the anonymous caller, for [Guard].Identify without authentication.
-func Anybody(r *http.Request) (*auth.Principal, error) {
-	return auth.Anybody(auth.ViaOpen, Address(r)), nil
+// Anonymous returns the anonymous caller, for [Guard].Identify without authentication.
+func Anonymous(r *http.Request) (*auth.Principal, error) {
+	return auth.Anonymous(auth.ViaOpen, Address(r)), nil
 }
 
 // RateLimitKey identifies the caller for limits.

@@ -47,7 +47,7 @@ func TestAdmit(t *testing.T) {
 		t.Fatalf("another caller: %v", err)
 	}
 	leave()
-	open := &Guard{Identify: Anybody}
+	open := &Guard{Identify: Anonymous}
 	who, err := open.Identify(r)
 	if err != nil || who.Address != "192.0.2.1" {
 		t.Fatalf("anybody: %v, %v", who, err)

@@ -21,7 +21,7 @@ type Index struct {
 	traits   numbers[scheduler.RecordTrait]
 }
 
-// row is what a search compares of a record.
+// row holds the fields of a record that a search compares.
 type row struct {
 	sequence uint64
 	at       uint32 // seconds since 1970; see [scheduler.Record.At]

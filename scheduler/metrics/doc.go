@@ -8,5 +8,5 @@
 //     occurrences names collections. Actions of unknown types count as "other".
 //  4. Other packages do not import this one: they offer callbacks (OnRecord, Observe) and getters (Stats, Load).
 //
-// The documentation's page "monitoring" lists the metrics.
+// The documentation's page "metrics" lists the metrics.
 package metrics

@@ -38,7 +38,7 @@ type requestInfo struct {
 // withCaller stores the caller in the context: the server's information if present, else the claimed name. The server
 // has already authorized the caller, by the permissions of the subject.
 func withCaller(ctx context.Context, reply string, header func(string) string) context.Context {
-	p := auth.Anybody(auth.ViaNATS, "")
+	p := auth.Anonymous(auth.ViaNATS, "")
 	var info requestInfo
 	if strings.HasPrefix(reply, importReply) && json.Unmarshal([]byte(header(infoHeader)), &info) == nil {
 		p.Name, p.Address = info.name(), info.Host

@@ -152,7 +152,7 @@ func TestEveryOperationNamesItsRight(t *testing.T) {
 
 // TestNoRightIsNobodys shows that an operation that names no right is refused to everybody.
 func TestNoRightIsNobodys(t *testing.T) {
-	anybody := func(*http.Request) (*auth.Principal, error) { return auth.Anybody(auth.ViaOpen, ""), nil }
+	anybody := func(*http.Request) (*auth.Principal, error) { return auth.Anonymous(auth.ViaOpen, ""), nil }
 	answer := httptest.NewRecorder()
 	rest.WithoutRight(anybody).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/of/nobody", http.NoBody))
 	if answer.Code != http.StatusForbidden || !strings.Contains(answer.Body.String(), "no role permits this") {

@@ -101,7 +101,7 @@ func New(cfg Config) http.Handler {
 		a.observed = func(string, int, time.Duration) {}
 	}
 	if a.guard.Identify == nil {
-		a.guard.Identify = guard.Anybody
+		a.guard.Identify = guard.Anonymous
 	}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)

@@ -24,13 +24,13 @@ type Member struct {
 	Recurs      bool     `json:"recurs,omitempty"`  // in a tree: it has the fields of the enclosing object
 }
 
-// Told describes a field and its subfields. around are the fields of the object around it.
-func Told(path string, s *document.Shape, around *document.Members) Member {
-	t := Short(path, s)
+// NewMember describes a field and its subfields. around are the fields of the enclosing object.
+func NewMember(path string, s *document.Shape, around *document.Members) Member {
+	t := Summary(path, s)
 	if s.Members != nil && s.Members.Recurs {
 		return t // already described by its parent
 	}
-	t.Members = subfields(path, MembersOf(s, around), Short)
+	t.Members = subfields(path, MembersOf(s, around), Summary)
 	slices.SortStableFunc(t.Members, func(a, b Member) int { return cmp.Compare(min(len(a.Types), 1), min(len(b.Types), 1)) })
 	return t
 }
@@ -63,7 +63,7 @@ func subfields(path string, m *document.Members, describe func(path string, s *d
 
 // Tree describes a field with all its subfields, except those that readers ignore, for completion in an editor.
 func Tree(path string, s *document.Shape) Member {
-	t := Short(path, s)
+	t := Summary(path, s)
 	if s.Members == nil {
 		return t
 	}
@@ -74,7 +74,7 @@ func Tree(path string, s *document.Shape) Member {
 	return t
 }
 
-// MembersOf returns the fields of an object. A recursive object has those of the object around it.
+// MembersOf returns the fields of an object. A recursive object has the fields of its enclosing object.
 func MembersOf(s *document.Shape, around *document.Members) *document.Members {
 	switch {
 	case s.Members == nil:
@@ -85,8 +85,8 @@ func MembersOf(s *document.Shape, around *document.Members) *document.Members {
 	return s.Members
 }
 
-// Short describes a field without its subfields.
-func Short(path string, s *document.Shape) Member {
+// Summary describes a field without its subfields.
+func Summary(path string, s *document.Shape) Member {
 	d, _ := Describe(path)
 	t := Member{
 		Path: path, Name: path[strings.LastIndexByte(path, '.')+1:], Kind: kindOf(s), Required: s.Required,

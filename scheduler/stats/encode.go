@@ -10,7 +10,7 @@ import (
 // count. All are unsigned varints.
 const form = 1
 
-var errForm = errors.New("pulse: not the form of an hour")
+var errForm = errors.New("stats: not the form of an hour")
 
 // encode encodes the hour.
 func (h *hour) encode() []byte {

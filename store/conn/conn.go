@@ -16,14 +16,14 @@ import (
 
 // Conn is the NATS connection that all stores share. It is safe for concurrent use.
 type Conn struct {
-	Config   Config
-	NC       *nats.Conn
-	JS       jetstream.JetStream
-	Replicas int                // of new streams
-	Settings jetstream.KeyValue // shared by all processes
-	Failover *failover.Failover
-	Opened   []string // names of the required streams, in the order they were opened
-	Pulse    string   // name of the optional activity stream; "": none
+	Config         Config
+	NC             *nats.Conn
+	JS             jetstream.JetStream
+	Replicas       int                // of new streams
+	Settings       jetstream.KeyValue // shared by all processes
+	Failover       *failover.Failover
+	Opened         []string // names of the required streams, in the order they were opened
+	ActivityStream string   // name of the optional activity stream; "": none
 
 	// Unasked holds the streams that the NATS user may not purge.
 	Unasked sync.Map

@@ -79,10 +79,10 @@ func (s *Conn) Replicate(ctx context.Context) error {
 
 // Streams returns the names of all streams, including the streams of buckets.
 func (s *Conn) Streams() []string {
-	if s.Pulse == "" {
+	if s.ActivityStream == "" {
 		return s.Opened
 	}
-	return append(slices.Clone(s.Opened), s.Pulse)
+	return append(slices.Clone(s.Opened), s.ActivityStream)
 }
 
 // Info returns the configuration and the state of a stream.

@@ -280,8 +280,8 @@ func (s Shuts) Reason() string {
 var remedies = []struct{ reason, remedy string }{
 	{noAnswer, "see whether the server hangs, and its log"},
 	{"has no leader", "start the NATS servers that are away, and see their logs"},
-	{"is gone", `restart a scheduler, which makes it again; "carillon docs recover" tells what is lost`},
-	{"stream not found", `restart the schedulers if it stays away: they make it again, and "carillon docs recover" tells what is lost`},
+	{"is gone", `restart a scheduler, which makes it again; "carillon docs recover" lists the losses`},
+	{"stream not found", `restart the schedulers if it stays away: they make it again, and "carillon docs recover" lists the losses`},
 	{"JetStream is off", "start the server with JetStream, and see its log"},
 	{"no space left", "free some space where the server keeps its data"},
 	{"quota exceeded", "free some space where the server keeps its data"},

@@ -173,7 +173,7 @@ func (s *Conn) groups(ctx context.Context) ([]raftGroup, error) {
 	var groups []raftGroup
 	for _, name := range s.Streams() {
 		st, err := s.JS.Stream(ctx, name)
-		if name == s.Pulse && errors.Is(err, jetstream.ErrStreamNotFound) {
+		if name == s.ActivityStream && errors.Is(err, jetstream.ErrStreamNotFound) {
 			continue // optional
 		}
 		if err != nil {

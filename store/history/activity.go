@@ -34,7 +34,7 @@ func (s *Activity) Open(ctx context.Context) error {
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		create := "$JS.API.STREAM.CREATE." + name
 		if may, ok := s.conn.Permissions(ctx); ok && !may.Publish(create) {
-			s.NoPulse("the NATS user may not publish to " + create)
+			s.DisableActivity("the NATS user may not publish to " + create)
 			return nil
 		}
 		s.conn.Config.Progress(fmt.Sprintf("creating stream %s with %d replicas", name, s.conn.Replicas))
@@ -48,28 +48,28 @@ func (s *Activity) Open(ctx context.Context) error {
 		}
 	}
 	if err == nil {
-		err = unfitPulse(st.CachedInfo().Config)
+		err = unfitActivity(st.CachedInfo().Config)
 	}
 	if err != nil {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		s.NoPulse(err.Error())
+		s.DisableActivity(err.Error())
 		return nil
 	}
-	s.conn.Pulse = name
+	s.conn.ActivityStream = name
 	return nil
 }
 
-// NoPulse disables the activity stream.
-func (s *Activity) NoPulse(why string) {
-	s.conn.Pulse = ""
+// DisableActivity disables the activity stream.
+func (s *Activity) DisableActivity(why string) {
+	s.conn.ActivityStream = ""
 	s.conn.Config.Logger.Warn("what this scheduler does is not told to others, and the console shows no more than that",
 		"stream", s.conn.Config.Stream(pulseStream), "why", why)
 }
 
-// unfitPulse returns why an existing stream cannot be used.
-func unfitPulse(have jetstream.StreamConfig) error {
+// unfitActivity returns why an existing stream cannot be used.
+func unfitActivity(have jetstream.StreamConfig) error {
 	switch {
 	case have.MaxMsgsPerSubject != 1:
 		return fmt.Errorf("it keeps %d messages of a subject, and not one (max_msgs_per_subject)", have.MaxMsgsPerSubject)
@@ -82,10 +82,10 @@ func unfitPulse(have jetstream.StreamConfig) error {
 // PulseSubject returns the subject of a report.
 func (s *Activity) PulseSubject(name string) string { return s.conn.Config.Prefix + ".pulse." + name }
 
-// TellPulse stores an activity report under a name (subject tokens) and replaces the previous one. The report expires
+// PublishActivity stores an activity report under a name (subject tokens) and replaces the previous one. The report expires
 // after lasts, at most 25 hours. scheduler.ErrUnavailable without an activity stream.
-func (s *Activity) TellPulse(ctx context.Context, name string, data []byte, lasts time.Duration) error {
-	if s.conn.Pulse == "" {
+func (s *Activity) PublishActivity(ctx context.Context, name string, data []byte, lasts time.Duration) error {
+	if s.conn.ActivityStream == "" {
 		return fmt.Errorf("%w: there is no stream %s", scheduler.ErrUnavailable, s.conn.Config.Stream(pulseStream))
 	}
 	m := s.conn.Message(s.PulseSubject(name), data)
@@ -99,15 +99,15 @@ func (s *Activity) TellPulse(ctx context.Context, name string, data []byte, last
 // pulseBatch is the number of reports per request.
 const pulseBatch = 512
 
-// ReadPulse calls f for the activity reports after a sequence (0: all), in order. It returns the sequence to continue
+// ReadActivity calls f for the activity reports after a sequence (0: all), in order. It returns the sequence to continue
 // from. Without an activity stream, it returns no reports.
-func (s *Activity) ReadPulse(ctx context.Context, after uint64, f func(name string, data []byte)) (upTo uint64, err error) {
-	if s.conn.Pulse == "" {
+func (s *Activity) ReadActivity(ctx context.Context, after uint64, f func(name string, data []byte)) (upTo uint64, err error) {
+	if s.conn.ActivityStream == "" {
 		return 0, nil
 	}
 	prefix := s.PulseSubject("")
 	for {
-		found, all, err := s.conn.Forward(ctx, s.conn.Pulse, conn.AnySubject, after+1, after+1+1<<40, pulseBatch)
+		found, all, err := s.conn.Forward(ctx, s.conn.ActivityStream, conn.AnySubject, after+1, after+1+1<<40, pulseBatch)
 		if err != nil {
 			return after, err
 		}

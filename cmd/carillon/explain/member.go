@@ -76,14 +76,14 @@ func (d Documents) find(root string, names []string) (schema.Member, error) {
 		}
 		at, s, around = at+"."+next.Name, next, members
 	}
-	return schema.Told(at, s, around), nil
+	return schema.NewMember(at, s, around), nil
 }
 
 // Below returns the fields that complete a path with a partial last name, such as job.recurrence.sch.
 func (d Documents) Below(path string) []schema.Member {
 	at := strings.LastIndexByte(path, '.')
 	if at < 0 {
-		return []schema.Member{schema.Short("job", d["job"]), schema.Short("collection", d["collection"])}
+		return []schema.Member{schema.Summary("job", d["job"]), schema.Summary("collection", d["collection"])}
 	}
 	m, err := d.Find(path[:at])
 	if err != nil {

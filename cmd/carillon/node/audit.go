@@ -77,7 +77,7 @@ func (n *Node) auditOnce(ctx context.Context) {
 	report, err := n.service.Audit(ctx, true)
 	if ctx.Err() == nil {
 		n.metrics.Audited(&report.AuditReport, err)
-		n.pulses.audited(report, err)
+		n.activity.audited(report, err)
 	}
 	for _, u := range report.Undecryptable {
 		n.log.Warn("the store contains secrets that this process cannot unseal", "key", u.Key, "shared", u.Secrets, "jobs", u.Jobs,

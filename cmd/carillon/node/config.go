@@ -89,9 +89,9 @@ type Config struct {
 	// Default: never.
 	SpreadAfter time.Duration
 
-	// Mend is called to restart a NATS server that has read-only streams or missed a forward step of the clock,
-	// every two seconds until the streams accept writes. Default: none; the log advises the operator.
-	Mend func(ctx context.Context) error
+	// RestartServer restarts the NATS server. The node calls it every two seconds while streams are read-only, or after
+	// the server missed a forward step of the clock. Default: none; the log advises the operator.
+	RestartServer func(ctx context.Context) error
 
 	// Space returns the free and total bytes on the disk of the NATS server, or false if unknown. Default: unknown.
 	Space func() (free, total uint64, known bool)
@@ -113,7 +113,7 @@ func (c Config) withDefaults() Config {
 	if c.Link == nil {
 		c.Link = NewLink(c.Logger, func() {})
 	}
-	c.Store.Restarts = c.Mend != nil
+	c.Store.Restarts = c.RestartServer != nil
 	if c.AuditEvery <= 0 {
 		c.AuditEvery = time.Hour
 	}

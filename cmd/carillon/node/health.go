@@ -23,9 +23,9 @@ const (
 
 // health tracks which streams of the store are read-only, and repairs them if possible.
 type health struct {
-	check func(context.Context) (store.Shuts, error)
-	mend  func(context.Context) error // nil: not possible
-	log   *slog.Logger
+	check   func(context.Context) (store.Shuts, error)
+	restart func(context.Context) error // nil: not possible
+	log     *slog.Logger
 
 	checking sync.Mutex // one check at a time
 	mu       sync.Mutex
@@ -99,10 +99,10 @@ func (h *health) note(shut store.Shuts, now time.Time) {
 	switch {
 	case say && idle(shut):
 		h.log.Error("streams of the NATS server deliver no messages; their jobs wait until they do",
-			"streams", shut.Streams(), "reason", shut.Reason(), "hint", shut.Advice(h.mend != nil))
+			"streams", shut.Streams(), "reason", shut.Reason(), "hint", shut.Advice(h.restart != nil))
 	case say:
 		h.log.Error("streams of the NATS server are read-only; jobs wait until they accept writes",
-			"streams", shut.Streams(), "reason", shut.Reason(), "hint", shut.Advice(h.mend != nil))
+			"streams", shut.Streams(), "reason", shut.Reason(), "hint", shut.Advice(h.restart != nil))
 	case len(before) > 0 && len(shut) == 0:
 		h.log.Warn("all streams of the NATS server accept writes again; jobs continue", "after", now.Sub(since).Round(time.Second))
 	}
@@ -115,10 +115,10 @@ func idle(shut store.Shuts) bool {
 
 // repaired repairs streams that cannot recover without a restart, and reports whether it succeeded.
 func (h *health) repaired(ctx context.Context, shut store.Shuts) bool {
-	if h.mend == nil || !slices.ContainsFunc(shut, func(s store.Shut) bool { return s.Reported }) {
+	if h.restart == nil || !slices.ContainsFunc(shut, func(s store.Shut) bool { return s.Reported }) {
 		return false
 	}
-	err := h.mend(ctx)
+	err := h.restart(ctx)
 	if err == nil {
 		h.unmended = ""
 		return true
@@ -158,7 +158,7 @@ func (h *health) err(ctx context.Context) error {
 	case len(shut) == 0:
 		return nil
 	}
-	return errors.New(shut.Explain(h.mend != nil))
+	return errors.New(shut.Explain(h.restart != nil))
 }
 
 // Interval of the clock watch, and the minimum step. Gradual corrections of the clock are no steps.
@@ -196,10 +196,10 @@ func (n *Node) watchClock(ctx context.Context) {
 		case step > 0:
 			n.log.Warn("the clock was set forward, or the machine has slept; missed runs catch up",
 				"by", step.Round(time.Second))
-			if n.cfg.Mend == nil {
+			if n.cfg.RestartServer == nil {
 				continue
 			}
-			if err := n.cfg.Mend(ctx); err != nil && ctx.Err() == nil {
+			if err := n.cfg.RestartServer(ctx); err != nil && ctx.Err() == nil {
 				n.log.Error("restarting the NATS server after the clock step failed", "err", err)
 			}
 		case step < 0:

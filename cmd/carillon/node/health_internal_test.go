@@ -46,7 +46,7 @@ func watch(embedded bool) *watched {
 		log: slog.New(slog.NewTextHandler(&w.out, nil)),
 	}
 	if embedded {
-		w.mend = func(context.Context) error {
+		w.restart = func(context.Context) error {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			w.mends++

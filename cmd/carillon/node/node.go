@@ -39,7 +39,7 @@ type Node struct {
 	tokens        *tokens.Keeper
 	authenticator *identity.Authenticator
 	metrics       *metrics.Metrics
-	pulses        *pulses
+	activity      *activity
 
 	takeover chan struct{} // signals the end of another worker
 	working  atomic.Bool   // the worker and the APIs run
@@ -55,7 +55,7 @@ func Open(ctx context.Context, cfg Config) (*Node, error) {
 		return nil, err
 	}
 	n := &Node{cfg: cfg, log: cfg.Logger, store: st, takeover: make(chan struct{}, 1)}
-	n.health = &health{check: st.Check, mend: cfg.Mend, log: n.log}
+	n.health = &health{check: st.Check, restart: cfg.RestartServer, log: n.log}
 	n.disk = &disk{space: cfg.Space, log: n.log}
 	cfg.Delivery.Version, cfg.Delivery.Conn, cfg.Delivery.Prefix = cfg.Version, cfg.Conn, cfg.Store.Prefix
 	n.actions = builtin.New(cfg.Delivery)
@@ -63,8 +63,8 @@ func Open(ctx context.Context, cfg Config) (*Node, error) {
 	cfg.Access.Tokens = n.tokens
 	n.authenticator = identity.New(cfg.Access)
 	n.metrics = n.newMetrics()
-	n.pulses = newPulses(n)
-	record := both(n.metrics.Record, n.pulses.Record)
+	n.activity = newActivity(n)
+	record := both(n.metrics.Record, n.activity.Record)
 	vault := secrets.NewVault(secrets.Config{Store: st.Secrets(), Keys: cfg.Keys})
 	collections := jobcache.NewCollections(st.Collections(), n.actions)
 	n.service = control.New(control.Config{
@@ -159,7 +159,7 @@ func (n *Node) Run(ctx context.Context, ready func() error) error {
 	defer stopSide()
 	outer, _ := errgroup.WithContext(side)
 	outer.Go(func() error { return n.service.Run(side) })
-	outer.Go(func() error { n.pulses.run(side); return nil })
+	outer.Go(func() error { n.activity.run(side); return nil })
 	web := n.serveHTTP(side, outer)
 
 	engine, engineCtx := errgroup.WithContext(ctx)

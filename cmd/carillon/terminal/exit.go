@@ -129,7 +129,7 @@ func hintOf(err error) string {
 		return `give a token in CARILLON_TOKEN, or keep it with "carillon context set NAME --server URL --token-file FILE"; ` +
 			`"carillon token create --help" explains how to get one; if the server accepts client certificates, set --cert-file`
 	case answered(err, http.StatusServiceUnavailable):
-		return `"carillon health" asks whether the scheduler is ready, and why not; "carillon docs recover" tells what to do`
+		return `"carillon health" shows whether the scheduler is ready, or the reason; "carillon docs recover" lists the remedies`
 	case answered(err, http.StatusForbidden):
 		return `ask an admin for a token with that role, "carillon token create --help"; over NATS, ` +
 			`the server's operator for the permissions, "carillon nats permissions --help"`

@@ -34,7 +34,7 @@ type Process struct {
 	err   error // of the end; read it after ended
 }
 
-// output collects what a process writes.
+// output collects the output of a process.
 type output struct {
 	mu   sync.Mutex
 	text bytes.Buffer

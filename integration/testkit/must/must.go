@@ -1,4 +1,4 @@
-// Package must ends tests at an error of what they only prepare.
+// Package must ends a test at an error of its preparation.
 package must
 
 import "errors"

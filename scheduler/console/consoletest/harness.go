@@ -64,7 +64,7 @@ func Shared(tb testing.TB) *Harness {
 	w := shared
 	w.T = tb
 	w.test.Store(&tb)
-	w.Anybody()
+	w.Anonymous()
 	tb.Cleanup(w.clear)
 	return w
 }
@@ -198,14 +198,14 @@ func (w *Harness) Be(grants ...string) {
 	w.who.Store(p)
 }
 
-// Anybody makes later requests come from an anonymous caller with full access, the initial state.
-func (w *Harness) Anybody() { w.who.Store(nil) }
+// Anonymous makes later requests come from an anonymous caller with full access, the initial state.
+func (w *Harness) Anonymous() { w.who.Store(nil) }
 
 func (w *Harness) identify(*http.Request) (*auth.Principal, error) {
 	if p := w.who.Load(); p != nil {
 		return p, nil
 	}
-	return auth.Anybody(auth.ViaLoopback, "127.0.0.1"), nil
+	return auth.Anonymous(auth.ViaLoopback, "127.0.0.1"), nil
 }
 
 // Work runs a worker and the service until the test ends.

@@ -108,7 +108,7 @@ func New(cfg Config) *Frame {
 	cfg.Version = cmp.Or(cfg.Version, "dev")
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	if cfg.Identify == nil {
-		cfg.Identify = guard.Anybody
+		cfg.Identify = guard.Anonymous
 	}
 	if cfg.Ready == nil {
 		cfg.Ready = func(context.Context) error { return nil }

@@ -57,7 +57,7 @@ func TestCancel(t *testing.T) {
 		w.Be("reader")
 		w.HasNone(w.Get(page), "Cancel run")
 		w.Wants(http.StatusForbidden, w.Post(path+"/cancel", nil))
-		w.Anybody()
+		w.Anonymous()
 	}
 	form := url.Values{"occurrence": {"default/broken@" + at}, "reason": {"wrong month"}}
 	w.Wants(http.StatusSeeOther, w.Post(path+"/cancel", form))

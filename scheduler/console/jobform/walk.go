@@ -94,8 +94,8 @@ func removed(v document.Value) bool {
 	return len(v.Members()) > 0 && !slices.ContainsFunc(v.Members(), stays)
 }
 
-// members parses an object and adds their fields to f: the common ones, and those of its kind. some
-// reports whether any exists.
+// members parses an object and adds its fields to f: the common fields and the fields of its kind. some reports
+// whether any exists.
 func (w *walker) members(
 	f *Field, around *document.Members, known []*document.Shape, at location, base document.Value, root bool,
 ) (v document.Value, some bool) {

@@ -197,7 +197,7 @@ func TestRightsOfEach(t *testing.T) {
 		t.Error("somebody did what they may not")
 	}
 	at = ask(w, url.Values{"do": {"disable"}, "job": {"default/mine"}})
-	w.Anybody()
+	w.Anonymous()
 	w.Wants(http.StatusNotFound, w.Do(http.MethodGet, at, ""))
 }
 
@@ -297,7 +297,7 @@ func TestOperations(t *testing.T) {
 	w.Has(w.Get("/console/many"), "No operations in the last 7 days")
 	w.Put("default/a", never)
 	other := control.New(control.Config{Store: w.Store, Actions: w.Actions, Secrets: w.Vault})
-	ctx := auth.With(t.Context(), auth.Anybody(auth.ViaLoopback, "127.0.0.1"))
+	ctx := auth.With(t.Context(), auth.Anonymous(auth.ViaLoopback, "127.0.0.1"))
 	op, err := other.CreateOperation(ctx, "", []byte(`{"verb": "disable", "jobs": ["default/a", "default/none"], "ratePerSecond": 0.001}`))
 	if err != nil {
 		t.Fatal(err)

@@ -55,7 +55,7 @@ func open(t *testing.T) (*consoletest.Harness, *source) {
 	s := &source{}
 	w := consoletest.New(t, func(w *consoletest.Harness, cfg *console.Config) {
 		s.w = w
-		cfg.Pulse = s
+		cfg.Activity = s
 	})
 	return w, s
 }

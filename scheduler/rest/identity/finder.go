@@ -118,7 +118,7 @@ func (f *Authenticator) Find(r *http.Request) (*auth.Principal, error) {
 		if cfg.Local {
 			via = auth.ViaLoopback
 		}
-		return auth.Anybody(via, address), nil
+		return auth.Anonymous(via, address), nil
 	}
 	p, err := f.find(cfg, r, address)
 	if err != nil {

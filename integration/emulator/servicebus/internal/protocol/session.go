@@ -79,7 +79,7 @@ func (s *session) release() {
 	clear(s.unsettled)
 }
 
-// stop ends all links of a server that stops, so that clients see it on every link: first what they send is rejected.
+// stop ends all links of a server that stops, so that clients see it on every link. It rejects transfers first.
 func (s *session) stop(reason error) {
 	for _, l := range s.links {
 		if l, ok := l.(*incoming); ok {

@@ -80,14 +80,14 @@ func Try(do func()) (err error) {
 	return nil
 }
 
-// Must checks that there is no error.
+// Must ends the operation with the errors that are not nil.
 func Must(errs ...error) {
 	if err := errors.Join(errs...); err != nil {
 		panic(failure{err})
 	}
 }
 
-// Get returns a value, and checks that there is no error.
+// Get returns the value of a call; its error ends the operation.
 func Get[T any](value T, err error) T {
 	Must(err)
 	return value

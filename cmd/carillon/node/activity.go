@@ -41,8 +41,8 @@ const (
 	reportName = "report." // <id>
 )
 
-// pulses publishes the activity of this process and reads the reports of all others.
-type pulses struct {
+// activity publishes the activity of this process and reads the reports of all others.
+type activity struct {
 	node     *Node
 	recorder stats.Recorder
 	id, name string
@@ -62,21 +62,21 @@ type readings struct {
 	told  map[string][]byte
 }
 
-func newPulses(n *Node) *pulses {
+func newActivity(n *Node) *activity {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
 	}
-	p := &pulses{node: n, id: strings.ToLower(rand.Text()[:12]), name: host, now: n.store.Now}
+	p := &activity{node: n, id: strings.ToLower(rand.Text()[:12]), name: host, now: n.store.Now}
 	p.since = p.now()
 	return p
 }
 
 // Record counts a record of this process.
-func (p *pulses) Record(r *scheduler.Record) { p.recorder.Add(r, p.now()) }
+func (p *activity) Record(r *scheduler.Record) { p.recorder.Add(r, p.now()) }
 
 // run publishes the activity of this process until ctx is done, then a final report.
-func (p *pulses) run(ctx context.Context) {
+func (p *activity) run(ctx context.Context) {
 	tick := time.NewTicker(reportEvery)
 	defer tick.Stop()
 	var last stats.Report
@@ -107,16 +107,16 @@ func (p *pulses) run(ctx context.Context) {
 }
 
 // publishHours publishes the counts since the last call.
-func (p *pulses) publishHours(ctx context.Context) {
+func (p *activity) publishHours(ctx context.Context) {
 	p.recorder.Changed(func(number stats.Hour, data []byte) bool {
-		err := p.node.store.TellPulse(ctx, hourName+p.id+"."+strconv.FormatInt(int64(number), 10), data, stats.Kept)
+		err := p.node.store.PublishActivity(ctx, hourName+p.id+"."+strconv.FormatInt(int64(number), 10), data, stats.Kept)
 		if err != nil {
 			p.node.log.Debug("publishing the hourly counts failed; retrying", "err", err)
 		}
 		return err == nil
 	})
 	p.recorder.ChangedFailures(func(data []byte) bool {
-		err := p.node.store.TellPulse(ctx, failedName+p.id, data, stats.Kept)
+		err := p.node.store.PublishActivity(ctx, failedName+p.id, data, stats.Kept)
 		if err != nil {
 			p.node.log.Debug("publishing the last failures failed; retrying", "err", err)
 		}
@@ -124,10 +124,10 @@ func (p *pulses) publishHours(ctx context.Context) {
 	})
 }
 
-func (p *pulses) tellReport(ctx context.Context, r stats.Report) {
+func (p *activity) tellReport(ctx context.Context, r stats.Report) {
 	data, err := r.Encode()
 	if err == nil {
-		err = p.node.store.TellPulse(ctx, reportName+p.id, data, stats.Present)
+		err = p.node.store.PublishActivity(ctx, reportName+p.id, data, stats.Present)
 	}
 	if err != nil {
 		p.node.log.Debug("publishing the activity of this process failed", "err", err)
@@ -135,7 +135,7 @@ func (p *pulses) tellReport(ctx context.Context, r stats.Report) {
 }
 
 // report returns the report of this process.
-func (p *pulses) report() stats.Report {
+func (p *activity) report() stats.Report {
 	n, now := p.node, p.now()
 	load := n.worker.Stats()
 	audit, _ := p.audit.last()
@@ -165,17 +165,17 @@ var targetStates = map[limits.State]string{
 
 // Board returns the reports of all processes, with the current one of this process. On an error it contains this
 // process and the others' last known reports.
-func (p *pulses) Board(ctx context.Context) (*stats.Board, error) {
+func (p *activity) Board(ctx context.Context) (*stats.Board, error) {
 	return p.board.get(ctx, boardKept, p.look)
 }
 
 // Load returns the total load of all processes.
-func (p *pulses) Load(ctx context.Context) (scheduler.Load, error) {
+func (p *activity) Load(ctx context.Context) (scheduler.Load, error) {
 	return p.load.get(ctx, loadKept, p.node.store.Load)
 }
 
 // look builds a board; only one call runs at a time.
-func (p *pulses) look(ctx context.Context) (*stats.Board, error) {
+func (p *activity) look(ctx context.Context) (*stats.Board, error) {
 	err := p.readOthers(ctx)
 	board := stats.NewBoard(p.now())
 	own := map[string]bool{failedName + p.id: true}
@@ -195,7 +195,7 @@ func (p *pulses) look(ctx context.Context) (*stats.Board, error) {
 }
 
 // put adds a report to a board, and reports whether to keep it. Unreadable reports of later versions are not kept.
-func (p *pulses) put(board *stats.Board, name string, data []byte) bool {
+func (p *activity) put(board *stats.Board, name string, data []byte) bool {
 	if rest, ok := strings.CutPrefix(name, hourName); ok {
 		_, text, _ := strings.Cut(rest, ".")
 		number, err := strconv.ParseInt(text, 10, 64)
@@ -218,17 +218,17 @@ func (p *pulses) put(board *stats.Board, name string, data []byte) bool {
 }
 
 // readOthers reads the reports since the last call.
-func (p *pulses) readOthers(ctx context.Context) error {
+func (p *activity) readOthers(ctx context.Context) error {
 	if time.Since(p.all.whole) > rereadEvery || p.all.told == nil {
 		p.all = readings{whole: time.Now(), told: map[string][]byte{}}
 	}
-	after, err := p.node.store.ReadPulse(ctx, p.all.after, func(name string, data []byte) { p.all.told[name] = data })
+	after, err := p.node.store.ReadActivity(ctx, p.all.after, func(name string, data []byte) { p.all.told[name] = data })
 	p.all.after = after
 	return err
 }
 
 // audited records the result of a consistency check.
-func (p *pulses) audited(rep *control.AuditReport, err error) {
+func (p *activity) audited(rep *control.AuditReport, err error) {
 	a := &stats.Audit{At: p.now(), Took: time.Duration(rep.Duration), Jobs: rep.Jobs, Found: len(rep.Findings), Mended: rep.Fixed}
 	if err != nil {
 		a.Failed = err.Error()

@@ -21,7 +21,7 @@ import (
 func (w *harness) told(after uint64) (all map[string]string, upTo uint64) {
 	w.t.Helper()
 	all = map[string]string{}
-	upTo, err := w.store.ReadPulse(w.t.Context(), after, func(name string, data []byte) { all[name] = string(data) })
+	upTo, err := w.store.ReadActivity(w.t.Context(), after, func(name string, data []byte) { all[name] = string(data) })
 	w.must(err)
 	return all, upTo
 }
@@ -33,15 +33,15 @@ func TestPulseIsReadAsTold(t *testing.T) {
 			t.Errorf("at first: %v up to %d", all, upTo)
 		}
 		_, other := w.open()
-		w.must(w.store.TellPulse(t.Context(), "report.a", []byte("one"), time.Minute))
-		w.must(other.TellPulse(t.Context(), "report.b", []byte("two"), time.Minute))
-		w.must(w.store.TellPulse(t.Context(), "report.a", []byte("three"), time.Minute))
-		w.must(w.store.TellPulse(t.Context(), "hour.a.5", []byte("kept"), 24*time.Hour))
+		w.must(w.store.PublishActivity(t.Context(), "report.a", []byte("one"), time.Minute))
+		w.must(other.PublishActivity(t.Context(), "report.b", []byte("two"), time.Minute))
+		w.must(w.store.PublishActivity(t.Context(), "report.a", []byte("three"), time.Minute))
+		w.must(w.store.PublishActivity(t.Context(), "hour.a.5", []byte("kept"), 24*time.Hour))
 		all, upTo := w.told(0)
 		if diff := cmp.Diff(map[string]string{"report.a": "three", "report.b": "two", "hour.a.5": "kept"}, all); diff != "" {
 			t.Errorf("all (-want +got):\n%s", diff)
 		}
-		w.must(other.TellPulse(t.Context(), "report.b", []byte("four"), time.Minute))
+		w.must(other.PublishActivity(t.Context(), "report.b", []byte("four"), time.Minute))
 		later, upTo2 := w.told(upTo)
 		if diff := cmp.Diff(map[string]string{"report.b": "four"}, later); diff != "" || upTo2 <= upTo {
 			t.Errorf("what is new, up to %d after %d (-want +got):\n%s", upTo2, upTo, diff)
@@ -62,7 +62,7 @@ func TestPulseOfManyProcesses(t *testing.T) {
 		for i := range 1200 {
 			name := fmt.Sprintf("hour.%d.5", i)
 			want[name] = "x"
-			w.must(w.store.TellPulse(t.Context(), name, []byte("x"), time.Hour))
+			w.must(w.store.PublishActivity(t.Context(), name, []byte("x"), time.Hour))
 		}
 		if all, _ := w.told(0); !maps.Equal(all, want) {
 			t.Errorf("%d were read", len(all))
@@ -76,7 +76,7 @@ func TestPulseStreamLost(t *testing.T) {
 		const stream = "CARILLON_PULSE"
 		w.must(w.js.DeleteStream(t.Context(), stream))
 		_, later := w.open()
-		w.must(later.TellPulse(t.Context(), "report.a", []byte("one"), time.Minute))
+		w.must(later.PublishActivity(t.Context(), "report.a", []byte("one"), time.Minute))
 
 		w.must(w.js.DeleteStream(t.Context(), stream))
 		_, err := w.js.CreateStream(t.Context(), jetstream.StreamConfig{
@@ -84,10 +84,10 @@ func TestPulseStreamLost(t *testing.T) {
 		})
 		w.must(err)
 		_, without := w.open()
-		if err := without.TellPulse(t.Context(), "report.a", []byte("one"), time.Minute); !errors.Is(err, scheduler.ErrUnavailable) {
+		if err := without.PublishActivity(t.Context(), "report.a", []byte("one"), time.Minute); !errors.Is(err, scheduler.ErrUnavailable) {
 			t.Errorf("told to a stream that keeps everything: %v", err)
 		}
-		if upTo, err := without.ReadPulse(t.Context(), 0, func(string, []byte) { t.Error("something was told") }); err != nil || upTo != 0 {
+		if upTo, err := without.ReadActivity(t.Context(), 0, func(string, []byte) { t.Error("something was told") }); err != nil || upTo != 0 {
 			t.Errorf("read up to %d, %v", upTo, err)
 		}
 		if shut, err := without.Check(t.Context()); err != nil || len(shut) > 0 {
@@ -112,7 +112,7 @@ func TestPulseWithoutPermission(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		err = st.TellPulse(t.Context(), "report.a", []byte("x"), time.Minute)
+		err = st.PublishActivity(t.Context(), "report.a", []byte("x"), time.Minute)
 		if name == "all" && err != nil || name != "all" && !errors.Is(err, scheduler.ErrUnavailable) {
 			t.Errorf("%s: %v", name, err)
 		}
