@@ -5,7 +5,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/fault"
 )
 
-// A link is what links of both directions have. Its fields are guarded by conn.mu.
+// link is the common part of incoming and outgoing links. Its fields are guarded by conn.mu.
 type link struct {
 	session *session
 	name    string
@@ -14,10 +14,10 @@ type link struct {
 	refused bool // detached by the server; the client has not answered yet
 
 	deliveryCount uint32
-	credit        uint32 // of who sends
+	credit        uint32 // messages that the sender may still send
 }
 
-// An end is the server's end of a link: an [incoming] or an [outgoing] one.
+// An end is the server's end of a link: [incoming] or [outgoing].
 type end interface {
 	base() *link
 	// release releases the resources of the link.
@@ -30,7 +30,7 @@ func (s *session) newLink(p *amqp.Attach) *link {
 
 func (l *link) base() *link { return l }
 
-// sendFlow sends the link's credit, and what more there is.
+// sendFlow sends a flow frame with the link's credit. more adds fields to it.
 func (l *link) sendFlow(more func(*amqp.Flow)) {
 	l.session.sendFlow(func(p *amqp.Flow) {
 		p.Handle, p.DeliveryCount, p.LinkCredit = amqp.Some(l.handle), amqp.Some(l.deliveryCount), amqp.Some(l.credit)
@@ -38,7 +38,7 @@ func (l *link) sendFlow(more func(*amqp.Flow)) {
 	})
 }
 
-// begin begins a link, which open answers, or refuses it.
+// begin attaches a link: open answers the attach, and its error refuses it.
 func (s *session) begin(p *amqp.Attach, l end, path string, open func() error) {
 	s.links[p.Handle] = l
 	s.conn.links++

@@ -9,7 +9,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 )
 
-// operations are what "$management" can be asked for, after "com.microsoft:", and the right that each wants.
+// operations are the requests of "$management", by their name after "com.microsoft:", with the required right.
 var operations = map[string]struct {
 	needs auth.Rights
 	do    func(*request) (response, error)
@@ -84,7 +84,7 @@ func arrayOf[T any](values []T) amqp.Array {
 	return array
 }
 
-// some is the answer with a list, or that there is nothing.
+// some is the answer with a list, or with "no content" for an empty one.
 func some(key string, list amqp.List) response {
 	if len(list) == 0 {
 		return noContent()
