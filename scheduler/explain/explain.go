@@ -77,7 +77,7 @@ func (q *Question) placed(a *Answer, p Place) bool {
 	b, due := p.Baton, p.Baton.MayRun()
 	which := "the occurrence of " + q.say(b.Nominal)
 	if b.Kind.IsManual() {
-		which = "the run by hand of " + q.say(b.Nominal)
+		which = "the manual run of " + q.say(b.Nominal)
 	}
 	switch {
 	case q.Closed && b.NeedsOpen():

@@ -106,7 +106,7 @@ func (q *Question) occurrence(a *Answer, id string) {
 	a.Lateness = scheduler.Seconds(ran[0].Lateness())
 	q.began(a, of, ran)
 	if ran[0].Kind.IsManual() {
-		a.Notes = append(a.Notes, "it is a run by hand, and not one of the schedule")
+		a.Notes = append(a.Notes, "it is a manual run, not an occurrence of the schedule")
 	}
 	if d := a.Lateness; d > lateAfter {
 		a.Notes = append(a.Notes, "its first attempt began "+span(time.Duration(d))+" after it was due")

@@ -76,7 +76,7 @@ func (e event) action() string {
 		text += fmt.Sprintf(", retry %d", e.Retry)
 	}
 	if e.Manual {
-		text += ", run by hand"
+		text += ", manual run"
 	}
 	return text
 }

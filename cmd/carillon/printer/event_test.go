@@ -37,7 +37,7 @@ func TestEvents(t *testing.T) {
 				Outcome: scheduler.OutcomeFailed, Status: 503, Attempt: 2, Kind: scheduler.Manual,
 				Message: "Http Action - …", Summary: "Service Unavailable",
 			}),
-			"10:00:00.001  team/report           failed        +1.5 ms  503 in 12.0 ms, run by hand, retry 2, Service Unavailable",
+			"10:00:00.001  team/report           failed        +1.5 ms  503 in 12.0 ms, manual run, retry 2, Service Unavailable",
 		},
 		{
 			attempt(scheduler.Record{

@@ -209,7 +209,7 @@ func (e event) detail(show func(time.Time) string) string {
 	add(e.attempted() && e.StatusCode != 0, "%d in %s", e.StatusCode, milliseconds(e.Duration))
 	add(e.outcome() == scheduler.OutcomeFaulted && e.Reason == "", "no retries left")
 	add(e.Late, "late")
-	add(e.Manual && e.Resubmits == "", "run by hand")
+	add(e.Manual && e.Resubmits == "", "manual run")
 	add(e.Resubmits != "", "repeats %s", e.repeated(show))
 	add(e.Action == "ErrorAction" && e.attempted(), "%s", cmp.Or(strings.TrimPrefix(e.ActionPath, "action."), "errorAction"))
 	add(e.Retry > 0 && e.attempted(), "retry %d", e.Retry)
