@@ -89,8 +89,8 @@ func TestRunsBesideTheBaton(t *testing.T) {
 
 		job *scheduler.Job
 	}{
-		{row{"of a disabled job, under way", "2026-03-02T11:59:30Z", beside(true, hand, "11:59:30.5"), explain.Running, []string{"the run by hand of 2026-03-02T11:59:30.5Z is with a worker"}, ""}, off},
-		{row{"of a disabled job, asked about now", "now", beside(true, hand, "11:59:30"), explain.Running, []string{"the run by hand"}, ""}, off},
+		{row{"of a disabled job, under way", "2026-03-02T11:59:30Z", beside(true, hand, "11:59:30.5"), explain.Running, []string{"the manual run of 2026-03-02T11:59:30.5Z is with a worker"}, ""}, off},
+		{row{"of a disabled job, asked about now", "now", beside(true, hand, "11:59:30"), explain.Running, []string{"the manual run"}, ""}, off},
 		{row{"of a disabled job, after an attempt", "2026-03-02T11:59:30Z", beside(false, hand, "11:59:30", begun("12:05:00")), explain.Retrying, []string{"due at 2026-03-02T12:05:00Z"}, ""}, off},
 		{row{"of a disabled job, with the record of its attempt", "2026-03-02T11:59:30Z", all(manual("11:59:30"), beside(false, hand, "11:59:30", begun("12:05:00"))), explain.Retrying, []string{"one attempt failed, and the next one is due at 2026-03-02T12:05:00Z"}, ""}, off},
 		{row{"of a disabled job, and it waits", "2026-03-02T11:59:30Z", beside(false, hand, "11:59:30", deferred("12:10:00")), explain.Waits, []string{"waits for its target"}, ""}, off},

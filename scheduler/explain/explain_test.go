@@ -121,7 +121,7 @@ func TestWhatTheHistorySays(t *testing.T) {
 		{"ran, at the second try", "2026-03-02T09:00Z", records(attempt("09:00:00", 1, failed, 0), attempt("09:00:00", 2, completed, 30*time.Second)), explain.Ran, []string{"2 attempts"}, ""},
 		{"asked for its jittered time", "2026-03-02T09:20Z", records(jittered), explain.Ran, []string{"2026-03-02T09:20:00Z, delayed by 20m0s, as its jitter", "and 0s late"}, ""},
 		{"asked while it ran", "2026-03-02T09:00:01Z", records(attempt("09:00:00", 1, completed, 300*time.Millisecond)), explain.Ran, nil, ""},
-		{"by hand", "2026-03-02T09:17Z", records(manual), explain.Ran, []string{"a run by hand"}, ""},
+		{"by hand", "2026-03-02T09:17Z", records(manual), explain.Ran, []string{"a manual run"}, ""},
 		{"the schedule's comes before one by hand", "2026-03-02T09:00Z", records(good, func() *scheduler.Record { r := *manual; r.Nominal = at("09:00:30"); return &r }()), explain.Ran, []string{"12ms late"}, ""},
 		{"failed", "2026-03-02T09:00Z", records(attempt("09:00:00", 1, failed, 0), attempt("09:00:00", 2, failed, 30*time.Second), gaveUp), explain.Failed, []string{"faulted, after 2 attempts", "status 503", "it is away"}, "carillon resubmit default/job default/job@2026-03-02T09:00:00Z"},
 		{"failed, with its errorAction", "2026-03-02T09:00Z", records(attempt("09:00:00", 1, failed, 0), onError, gaveUp), explain.Failed, []string{"(its errorAction completed)", "status 503"}, ""},
