@@ -400,6 +400,9 @@ func (k *killing) judge(ctx context.Context, duties []duty, ones map[string]oneS
 		st := must.Get(a.get(ctx, name))(t)
 		if got, want := st.Status.ExecutionCount, counts["default/"+name]; got != want {
 			t.Errorf("%s: counts %d executions, the history has %d", name, got, want)
+			for _, r := range records.of("default/" + name) {
+				t.Logf("%s %s %s: kind %d, %d executions before, merged %v", clock(r.Stored), r.Outcome, r.ID, r.Kind, r.Progress.Executions, r.Progress.Merged)
+			}
 		}
 		if st.State != scheduler.Enabled {
 			t.Errorf("%s: is %s", name, st.State)
