@@ -154,7 +154,8 @@ func (n *numbers[T]) number(value T) uint32 {
 // release removes a row of a number, and frees the number without rows.
 func (n *numbers[T]) release(number uint32) {
 	c := &n.all[number]
-	if c.rows--; c.rows == 0 {
+	c.rows--
+	if c.rows == 0 {
 		delete(n.of, c.value)
 		*c = counted[T]{}
 		n.free = append(n.free, number)

@@ -182,13 +182,13 @@ func TestMemoryOfNamesIsBounded(t *testing.T) {
 	const most = 1 << 20
 	x := historyindex.New(1, most)
 	var before, after runtime.MemStats
-	runtime.GC()
+	runtime.GC() //nolint:revive // what is live is measured
 	runtime.ReadMemStats(&before)
 	for n := range uint64(100_000) {
 		k := scheduler.Key{Collection: "c", Job: strconv.FormatUint(n, 10)}
 		x.Append(&scheduler.Record{Sequence: n + 1, Job: k, Outcome: scheduler.OutcomeCompleted, Ended: began})
 	}
-	runtime.GC()
+	runtime.GC() //nolint:revive // as above
 	runtime.ReadMemStats(&after)
 	if used := int64(after.HeapAlloc) - int64(before.HeapAlloc); used > 3*most {
 		t.Errorf("it uses %d bytes, the limit is %d", used, most)
