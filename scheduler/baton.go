@@ -360,8 +360,8 @@ type Progress struct {
 	// GaveUp: the next run was too expensive to compute, so the job ended although its schedule may have further times.
 	GaveUp bool `json:"gaveUp,omitempty"`
 
-	// Merged holds the most recently merged detached runs, by the ids of their nominal times, so that none is counted
-	// twice after a crash.
+	// Merged holds the merged detached runs, by the ids of their nominal times, so that none is counted twice after a
+	// crash. A run may leave the list once its baton is no longer stored.
 	Merged []int64 `json:"merged,omitempty"`
 }
 
@@ -389,8 +389,7 @@ func (p *Progress) ran(nominal time.Time) {
 	}
 }
 
-// mergedKept is the number of merged detached runs to remember: more than end within the seconds that a redelivery
-// takes.
+// mergedKept is the number of merged detached runs that are remembered in any case.
 const mergedKept = 32
 
 // Merge adds the counters of the detached run at nominal. It returns false if they were already merged.
@@ -399,7 +398,7 @@ func (p *Progress) Merge(q Progress, nominal time.Time) bool {
 	if slices.Contains(p.Merged, id) {
 		return false
 	}
-	p.Merged = append(slices.Clone(p.Merged[max(0, len(p.Merged)-mergedKept+1):]), id)
+	p.Merged = append(slices.Clone(p.Merged), id)
 	p.Executions += q.Executions
 	p.Failures += q.Failures
 	p.Errors += q.Errors
@@ -409,6 +408,19 @@ func (p *Progress) Merge(q Progress, nominal time.Time) bool {
 		p.Last = q.Last
 	}
 	return true
+}
+
+// ForgetMerged removes detached runs from Merged that cannot be merged again, because their batons are no longer stored.
+// stored gets the name of a detached run ([DetachedName]).
+func (p *Progress) ForgetMerged(stored func(detached string) bool) {
+	old := max(0, len(p.Merged)-mergedKept)
+	var kept []int64
+	for i, id := range p.Merged {
+		if i >= old || stored(strconv.FormatInt(id, 36)) {
+			kept = append(kept, id)
+		}
+	}
+	p.Merged = kept
 }
 
 // keep raises the counters of p to at least the counters of q. A baton that is redelivered after a crash lacks the runs
@@ -422,9 +434,16 @@ func (p *Progress) keep(q *Progress) {
 	}
 	for _, id := range q.Merged {
 		if !slices.Contains(p.Merged, id) {
-			p.Merged = append(slices.Clone(p.Merged[max(0, len(p.Merged)-mergedKept+1):]), id)
+			p.Merged = append(slices.Clone(p.Merged), id)
 		}
 	}
+}
+
+// Includes reports whether p has counted all that q has counted.
+func (p *Progress) Includes(q *Progress) bool {
+	sum := *p
+	sum.keep(q)
+	return sum.equal(p)
 }
 
 // later returns the later of two times.

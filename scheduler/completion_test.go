@@ -115,12 +115,16 @@ func TestMerge(t *testing.T) {
 	if p.Executions != 2*runs || p.Failures != runs || !p.Last.Equal(one.Last) {
 		t.Errorf("%+v", p)
 	}
-	if len(p.Merged) != 32 || p.Merge(one, at("09:00:00").Add((runs-32)*time.Second)) {
-		t.Errorf("%d runs are remembered", len(p.Merged))
-	}
 	before := p
+	p.ForgetMerged(func(detached string) bool { return detached == scheduler.DetachedName(at("09:00:01")) })
+	for n, want := range map[int]bool{0: true, 1: false, runs - 33: true, runs - 32: false} {
+		again := p
+		if got := again.Merge(one, at("09:00:00").Add(time.Duration(n)*time.Second)); got != want {
+			t.Errorf("run %d counts again: %t", n, got)
+		}
+	}
 	before.Merge(one, at("10:00:00"))
-	if p.Merged[0] == before.Merged[0] || p.Executions != 2*runs {
+	if len(before.Merged) != runs+1 || len(p.Merged) != 33 || p.Executions != 2*runs {
 		t.Error("progress that is merged shares its list with another")
 	}
 	older := scheduler.Progress{Last: at("09:30:00")}

@@ -420,6 +420,13 @@ func (p *planner) cancelPlannedOnce(ctx context.Context, j *scheduler.Job, seen 
 		return nil
 	case b.BelongsTo(j) && (!b.NeedsOpen() || !b.MayRun().After(j.Updated)):
 		return nil
+	case b.BelongsTo(j) && !j.Progress.Includes(&b.Progress): // detached runs were merged into it after the edit had read it
+		err := p.shared.steps.Move(ctx, j, scheduler.Step{State: j.State, Progress: b.Progress},
+			step.From{BatonKey: slot, Waiting: seen.Waiting, Schedule: b.Schedule})
+		if errors.Is(err, step.ErrOvertaken) {
+			return nil
+		}
+		return err
 	}
 	return p.shared.Store.Cancel(ctx, slot, seen.Waiting)
 }

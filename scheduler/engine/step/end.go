@@ -16,15 +16,27 @@ func (e *Executor) CompletionOf(j *scheduler.Job, s scheduler.Step, from From) s
 	return x
 }
 
-// end removes a waiting baton and writes the job's end.
+// end removes a waiting baton and writes the job's end. The progress of a disabled job is written first: a detached run
+// that then finds no baton adds its counters to those in the definition.
 func (e *Executor) end(ctx context.Context, j *scheduler.Job, s scheduler.Step, from From) error {
-	if from.Waiting != 0 {
-		if err := e.cfg.Store.Cancel(ctx, from.BatonKey, from.Waiting); err != nil {
-			return err
-		}
-	}
 	ending := e.CompletionOf(j, s, from)
-	return e.cfg.Persist(ctx, j.Key, func(ctx context.Context) error { return e.End(ctx, ending, j) })
+	write := func() error {
+		return e.cfg.Persist(ctx, j.Key, func(ctx context.Context) error { return e.End(ctx, ending, j) })
+	}
+	remove := func() error {
+		if from.Waiting == 0 {
+			return nil
+		}
+		return e.cfg.Store.Cancel(ctx, from.BatonKey, from.Waiting)
+	}
+	first, second := remove, write
+	if !s.State.Final() {
+		first, second = write, remove
+	}
+	if err := first(); err != nil {
+		return err
+	}
+	return second()
 }
 
 // conflictPause is the time between two tries to write an end.

@@ -130,7 +130,7 @@ func (e *Executor) Append(ctx context.Context, r *scheduler.Record) (again bool,
 func (e *Executor) Move(ctx context.Context, j *scheduler.Job, s scheduler.Step, from From) error {
 	switch {
 	case s.Merge:
-		return e.merge(ctx, j.Key, *from.Baton, s.Progress)
+		return e.merge(ctx, j.Key, from, s.Progress)
 	case s.Next == nil:
 		return e.end(ctx, j, s, from)
 	}

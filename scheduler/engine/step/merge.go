@@ -17,17 +17,28 @@ const (
 )
 
 // merge adds the counters of an ended detached run to its job by compare-and-set: on the waiting baton or, without one,
-// on the definition. It waits while a worker has the baton.
-func (e *Executor) merge(ctx context.Context, k scheduler.Key, detached scheduler.Baton, p scheduler.Progress) error {
+// on the definition. It waits while a worker has the job's baton, or the server may be firing it. from is the location of
+// the detached run: once its own baton is gone, another worker has merged it.
+func (e *Executor) merge(ctx context.Context, k scheduler.Key, from From, p scheduler.Progress) error {
+	tried := false
+	once := func(ctx context.Context) error {
+		if tried {
+			if _, err := e.cfg.Store.Running(ctx, from.BatonKey); errors.Is(err, scheduler.ErrNotFound) {
+				return nil
+			}
+		}
+		tried = true
+		return e.mergeOnce(ctx, k, *from.Baton, p)
+	}
 	for pause := mergePause; ; pause = min(2*pause, mergeMaxPause) {
-		err := e.cfg.Persist(ctx, k, func(ctx context.Context) error { return e.mergeOnce(ctx, k, detached, p) })
+		err := e.cfg.Persist(ctx, k, once)
 		if !errors.Is(err, scheduler.ErrConflict) || !flow.Pause(ctx, pause) {
 			return err
 		}
 	}
 }
 
-// mergeOnce returns ErrConflict if the baton cannot be changed now.
+// mergeOnce returns ErrConflict if the baton cannot be changed now, or if it is not certain that the change lasts.
 func (e *Executor) mergeOnce(ctx context.Context, k scheduler.Key, detached scheduler.Baton, p scheduler.Progress) error {
 	slot := scheduler.BatonKey{Key: k}
 	st, err := e.cfg.Store.Waiting(ctx, slot)
@@ -55,13 +66,20 @@ func (e *Executor) mergeOnce(ctx context.Context, k scheduler.Key, detached sche
 			return scheduler.ErrConflict // its baton is in transit, or lost: the consistency check restores it
 		}
 	}
-	if next, counts := j.MergeStored(detached, p); counts {
-		return e.save(ctx, next)
+	next, counts := j.MergeStored(detached, p)
+	if !counts {
+		return nil
 	}
-	return nil
+	if err := e.forgetMerged(ctx, k, &next.Progress); err != nil {
+		return err
+	}
+	return e.save(ctx, next)
 }
 
-// mergeWaiting adds the counters to the waiting baton.
+// mergeWaiting adds the counters to the waiting baton. The server fires a baton in two steps: it copies the message, and
+// a moment later stores the copy and removes whatever then waits. A change between the two would be lost, so
+// mergeWaiting returns ErrConflict in the time in which the server may fire the baton, and reads the baton again if the
+// change was stored in that time.
 func (e *Executor) mergeWaiting(ctx context.Context, st scheduler.Stored, detached scheduler.Baton, p scheduler.Progress) error {
 	b, err := scheduler.DecodeBaton(st.Data)
 	if err != nil {
@@ -74,7 +92,36 @@ func (e *Executor) mergeWaiting(ctx context.Context, st scheduler.Stored, detach
 	if !detached.BelongsTo(j) || !b.Merge(p, detached.Nominal) {
 		return nil // deleted, or merged by an earlier worker
 	}
+	if j.MayFire(&b, e.cfg.Store.Now()) {
+		return scheduler.ErrConflict
+	}
+	if err := e.forgetMerged(ctx, st.Key, &b.Progress); err != nil {
+		return err
+	}
 	b.Number += detached.Uncounted(p)
 	from := From{BatonKey: scheduler.BatonKey{Key: st.Key}, Waiting: st.Revision}
-	return e.publish(ctx, b.Encode(), e.ArmAt(j, &b), from)
+	if err := e.publish(ctx, b.Encode(), e.ArmAt(j, &b), from); err != nil {
+		return err
+	}
+	if j.MayFire(&b, e.cfg.Store.Now()) {
+		return scheduler.ErrConflict
+	}
+	return nil
+}
+
+// mergedMost is the number of merged detached runs from which those are forgotten whose baton is gone.
+const mergedMost = 64
+
+// forgetMerged shortens the list of merged detached runs. A run stays in it while its baton is stored, because a worker
+// may be about to merge it again.
+func (e *Executor) forgetMerged(ctx context.Context, k scheduler.Key, p *scheduler.Progress) error {
+	if len(p.Merged) < mergedMost {
+		return nil
+	}
+	stored := map[string]bool{}
+	err := e.cfg.Store.EachDetached(ctx, k, func(slot scheduler.BatonKey, _ scheduler.Stored, _ bool) { stored[slot.Detached] = true })
+	if err == nil {
+		p.ForgetMerged(func(detached string) bool { return stored[detached] })
+	}
+	return err
 }
