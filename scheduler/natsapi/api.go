@@ -111,6 +111,7 @@ type API struct {
 	counters map[string]*counters
 	pool     *workerPool
 	tails    *throttle.Places
+	open     chan struct{}
 
 	work    context.Context //nolint:containedctx // of requests; outlives a stop by the grace
 	abandon context.CancelFunc
@@ -142,9 +143,13 @@ func NewAPI(cfg APIConfig) *API {
 	}
 	return &API{
 		cfg: cfg, log: cfg.Logger, counters: map[string]*counters{}, pool: newWorkerPool(), tails: throttle.NewPlaces(maxTails),
+		open:  make(chan struct{}),
 		queue: fairqueue.New(fairqueue.Config{Slots: cfg.Concurrency, PerCaller: waitingOfCaller, Waiting: waiting}),
 	}
 }
+
+// Open returns a channel that is closed once the server delivers requests.
+func (a *API) Open() <-chan struct{} { return a.open }
 
 // Run answers requests until ctx is done. Then it accepts no more, finishes those in progress, and returns nil. Call it
 // once.
@@ -169,6 +174,8 @@ func (a *API) Run(ctx context.Context) error {
 			return fmt.Errorf("micro service: endpoint %s: %w", e.name, err)
 		}
 	}
+	_ = a.cfg.Conn.FlushTimeout(flushPatience) // without a connection, the subscriptions follow with the next one
+	close(a.open)
 	<-ctx.Done()
 	a.stop(svc)
 	return nil
@@ -184,7 +191,7 @@ func (a *API) add(ctx context.Context, svc micro.Service, e endpoint) error {
 		micro.WithEndpointMetadata(map[string]string{"answers": e.answers}))
 }
 
-// flushPatience limits the wait for the server to process an unsubscribe.
+// flushPatience limits the wait for the server to process subscriptions, or their end.
 const flushPatience = 2 * time.Second
 
 // stop accepts no more requests and finishes those in progress.

@@ -127,11 +127,9 @@ func (w *harness) api(change ...func(*natsapi.APIConfig)) (stop func()) {
 	for _, f := range change {
 		f(&cfg)
 	}
-	stop = w.background(natsapi.NewAPI(cfg).Run)
-	w.await("the micro service", func() bool {
-		m, err := w.nc.Request("$SRV.INFO.carillon", nil, time.Second)
-		return err == nil && strings.Contains(string(m.Data), "malformed-secret-put") // the last endpoint
-	})
+	api := natsapi.NewAPI(cfg)
+	stop = w.background(api.Run)
+	<-api.Open()
 	return stop
 }
 

@@ -7,10 +7,12 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
+	"github.com/carillon-sched/carillon/cmd/carillon/node/nodetest"
 )
 
 // TestLostConnectionIsToldOnce shows that the writes that fail with a connection are no lines beside the one that tells of
@@ -32,5 +34,13 @@ func TestLostConnectionIsToldOnce(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(text.String()), "\n")
 	if len(lines) != 2 || !strings.Contains(lines[0], "connection to NATS lost") || !strings.Contains(lines[1], "subject=a.b") {
 		t.Errorf("told:\n%s", text.String())
+	}
+}
+
+// TestReadyAnswersNATS asks over NATS the moment a scheduler is ready.
+func TestReadyAnswersNATS(t *testing.T) {
+	s := nodetest.Start(t, node.Config{}, nil)
+	if _, err := s.Conn.Request("carillon.api.secret-put.a.b.c", nil, 10*time.Second); err != nil { // the last endpoint
+		t.Error(err)
 	}
 }

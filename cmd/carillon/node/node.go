@@ -164,15 +164,22 @@ func (n *Node) Run(ctx context.Context, ready func() error) error {
 
 	engine, engineCtx := errgroup.WithContext(ctx)
 	engine.Go(func() error { return n.worker.Run(engineCtx) })
-	n.openNATS(engineCtx, engine)
+	open := n.openNATS(engineCtx, engine)
 	engine.Go(func() error { n.audit(engineCtx); return nil })
 	engine.Go(func() error { n.watchClock(engineCtx); return nil })
 	engine.Go(func() error { n.health.run(engineCtx, n.store.Suspicions()); return nil })
 	engine.Go(func() error { n.disk.run(engineCtx); return nil })
 	engine.Go(func() error { n.store.Spread(engineCtx, n.cfg.SpreadAfter); return nil })
 	engine.Go(func() error { return web.failure(engineCtx) })
-	n.working.Store(true)
-	engine.Go(ready)
+	engine.Go(func() error {
+		select {
+		case <-open:
+			n.working.Store(true)
+			return ready()
+		case <-engineCtx.Done():
+			return nil
+		}
+	})
 
 	<-engineCtx.Done()
 	n.stopping.Store(true)
@@ -195,8 +202,9 @@ func Anonymous(server string) string {
 	return u.String()
 }
 
-// openNATS opens the APIs over NATS: published specs, and request and reply.
-func (n *Node) openNATS(ctx context.Context, g *errgroup.Group) {
+// openNATS opens the APIs over NATS: published specs, and request and reply. The channel is closed once requests are
+// answered.
+func (n *Node) openNATS(ctx context.Context, g *errgroup.Group) <-chan struct{} {
 	ingest := natsapi.NewIngest(natsapi.IngestConfig{
 		Service: n.service, Source: n.store, Observe: n.metrics.Spec, Tracer: n.cfg.Tracer, Logger: n.log,
 	})
@@ -206,6 +214,7 @@ func (n *Node) openNATS(ctx context.Context, g *errgroup.Group) {
 	})
 	g.Go(func() error { return ingest.Run(ctx) })
 	g.Go(func() error { return api.Run(ctx) })
+	return api.Open()
 }
 
 // closePatience limits how long a connection can take to flush.
