@@ -9,6 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -66,15 +67,13 @@ type Metrics struct {
 
 // New returns metrics with all counters at zero.
 func New(cfg Config) *Metrics {
-	m := &Metrics{records: newRecords(cfg.ActionTypes), apis: newAPIs(), audits: newAudits()}
 	registry := prometheus.NewRegistry()
+	f := factory{promauto.With(registry)}
+	m := &Metrics{records: newRecords(f, cfg.ActionTypes), apis: newAPIs(f), audits: newAudits(f)}
 	registry.MustRegister(
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		buildInfo(cfg.Version), newState(cfg),
 	)
-	for _, all := range [][]prometheus.Collector{m.records.collectors(), m.apis.collectors(), m.audits.collectors()} {
-		registry.MustRegister(all...)
-	}
 	m.handler = promhttp.HandlerFor(registry, promhttp.HandlerOpts{
 		ErrorHandling: promhttp.ContinueOnError, MaxRequestsInFlight: scrapesMost,
 	})
@@ -114,6 +113,9 @@ func histogram(name, help string, buckets []float64) prometheus.HistogramOpts {
 	}
 }
 
-func counter(name, help string, labels ...string) *prometheus.CounterVec {
-	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+// factory creates metrics and registers them.
+type factory struct{ promauto.Factory }
+
+func (f factory) counter(name, help string, labels ...string) *prometheus.CounterVec {
+	return f.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 }

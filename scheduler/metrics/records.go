@@ -42,20 +42,20 @@ type action struct {
 	duration                            prometheus.Observer
 }
 
-func newRecords(types []string) records {
+func newRecords(f factory, types []string) records {
 	r := records{
-		attempts: counter("carillon_attempts_total", "Attempts that have ended.", "outcome", "action_type"),
-		duration: prometheus.NewHistogramVec(histogram(
+		attempts: f.counter("carillon_attempts_total", "Attempts that have ended.", "outcome", "action_type"),
+		duration: f.NewHistogramVec(histogram(
 			"carillon_attempt_duration_seconds", "How long attempts took: the call of the target.", durationBuckets,
 		), []string{"action_type"}),
-		retries:   counter("carillon_retries_total", "Attempts that were not the first of their action.", "action_type"),
-		faulted:   counter("carillon_occurrences_faulted_total", "Occurrences that failed after all retries.", "action_type"),
-		skips:     counter("carillon_occurrences_skipped_total", "Due instants that did not run.", "reason"),
-		postpones: counter("carillon_occurrences_postponed_total", "Times that occurrences were postponed.", "reason"),
-		lateness: prometheus.NewHistogram(histogram(
+		retries:   f.counter("carillon_retries_total", "Attempts that were not the first of their action.", "action_type"),
+		faulted:   f.counter("carillon_occurrences_faulted_total", "Occurrences that failed after all retries.", "action_type"),
+		skips:     f.counter("carillon_occurrences_skipped_total", "Due instants that did not run.", "reason"),
+		postpones: f.counter("carillon_occurrences_postponed_total", "Times that occurrences were postponed.", "reason"),
+		lateness: f.NewHistogram(histogram(
 			"carillon_attempt_lateness_seconds", "How long after it was due an attempt began.", latenessBuckets,
 		)),
-		late:    counter("carillon_occurrences_late_total", "Occurrences that began later than their lateAfter.", "collection"),
+		late:    f.counter("carillon_occurrences_late_total", "Occurrences that began later than their lateAfter.", "collection"),
 		actions: map[string]*action{}, skipped: map[scheduler.Reason]prometheus.Counter{},
 	}
 	for _, name := range append([]string{other}, types...) {
@@ -72,10 +72,6 @@ func newRecords(types []string) records {
 	r.late.WithLabelValues(scheduler.DefaultCollection) // other collections appear with their first late occurrence
 	r.byTarget, r.byCollection = r.postpones.WithLabelValues("target"), r.postpones.WithLabelValues("collection")
 	return r
-}
-
-func (r *records) collectors() []prometheus.Collector {
-	return []prometheus.Collector{r.attempts, r.duration, r.retries, r.faulted, r.skips, r.postpones, r.lateness, r.late}
 }
 
 // Record counts a stored record. It does not block.
@@ -126,17 +122,13 @@ type apis struct {
 	specs    *prometheus.CounterVec
 }
 
-func newAPIs() apis {
+func newAPIs(f factory) apis {
 	return apis{
-		requests: prometheus.NewHistogramVec(histogram(
+		requests: f.NewHistogramVec(histogram(
 			"carillon_api_request_duration_seconds", "How long requests to the APIs took, but for live tails.", requestBuckets,
 		), []string{"api", "operation", "status"}),
-		specs: counter("carillon_specs_total", "Processed specs that were published.", "verb", "result"),
+		specs: f.counter("carillon_specs_total", "Processed specs that were published.", "verb", "result"),
 	}
-}
-
-func (a *apis) collectors() []prometheus.Collector {
-	return []prometheus.Collector{a.requests, a.specs}
 }
 
 // Requests returns an observer for the requests to an API. It takes the operation (a small fixed set), the HTTP status
@@ -166,16 +158,16 @@ type audits struct {
 	took     prometheus.Gauge
 }
 
-func newAudits() audits {
+func newAudits(f factory) audits {
 	a := audits{
-		runs: counter("carillon_audit_runs_total", "Audits of jobs and batons.", "result"),
-		findings: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		runs: f.counter("carillon_audit_runs_total", "Audits of jobs and batons.", "result"),
+		findings: f.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "carillon_audit_findings", Help: "Findings of the last audit.",
 		}, []string{"kind"}),
-		last: prometheus.NewGauge(prometheus.GaugeOpts{
+		last: f.NewGauge(prometheus.GaugeOpts{
 			Name: "carillon_audit_last_success_timestamp_seconds", Help: "When the last audit ended that saw everything; 0: none has.",
 		}),
-		took: prometheus.NewGauge(prometheus.GaugeOpts{
+		took: f.NewGauge(prometheus.GaugeOpts{
 			Name: "carillon_audit_duration_seconds", Help: "How long that audit took.",
 		}),
 	}
@@ -185,10 +177,6 @@ func newAudits() audits {
 		a.findings.WithLabelValues(kind)
 	}
 	return a
-}
-
-func (a *audits) collectors() []prometheus.Collector {
-	return []prometheus.Collector{a.runs, a.findings, a.last, a.took}
 }
 
 // Audited records a consistency check. An interrupted check keeps the previous findings.
