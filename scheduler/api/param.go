@@ -91,11 +91,7 @@ var (
 		{Name: "after", Kind: Sequence, Tail: true, Text: "of a live tail: the sequence after which it begins; default: from now on"},
 	}
 	history = slices.Concat(page, []Param{
-		{
-			Name: "$filter",
-			Text: "status|actionType|actionName|target|manual|late eq VALUE, startTime|endTime ge|gt|le|lt TIME, joined by and, " +
-				"alternatives by or",
-		},
+		{Name: "$filter", Text: v1.HistoryFilterForm},
 		{Name: "uid", Text: "only records of the job with that uid, and not of an earlier job of the same name"},
 		{Name: "earlier", Kind: Flag, Text: "also records of earlier jobs of the name"},
 	}, follow, []Param{{

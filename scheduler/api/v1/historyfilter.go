@@ -178,9 +178,23 @@ func choiceOf(name string) *choice {
 	return &choices[i]
 }
 
+// The forms of a comparison.
+var (
+	choiceForm = func() string {
+		var names []string
+		for _, c := range choices {
+			names = append(names, c.names[0])
+		}
+		return alternatives(names) + " eq VALUE"
+	}()
+	boundForm = "startTime|endTime ge|gt|le|lt TIME"
+)
+
+// HistoryFilterForm describes the filters that [HistoryFilter] parses.
+var HistoryFilterForm = choiceForm + ", " + boundForm + ", joined by and, alternatives by or"
+
 // errUnknownTerm lists the supported comparisons.
-var errUnknownTerm = errors.New("is not of the form: status|actionType|actionName|target|manual|late eq VALUE; " +
-	"several may be joined by or; nor of the form: startTime|endTime ge|gt|le|lt TIME")
+var errUnknownTerm = errors.New("is not of the form: " + choiceForm + "; several may be joined by or; nor of the form: " + boundForm)
 
 // bound parses the comparison of a time.
 func (r filterReader) bound(since, until *time.Time, term []string) error {
