@@ -118,8 +118,11 @@ func (d *Definition) schedule() string {
 // scheduleMembers are the fields that decide when the job runs, except jitter.
 var scheduleMembers = []string{"startTime", "timeZone", "dst", "recurrence"}
 
-// work returns the canonical text of all fields except notes for people. An edit that changes it restarts an ended job.
-func (d *Definition) work() string { return d.properties.Without("labels", "description").String() }
+// noteMembers are notes for people: they do not affect the job's runs.
+var noteMembers = []string{"labels", "description"}
+
+// work returns the canonical text of all fields except notes. An edit that changes it restarts an ended job.
+func (d *Definition) work() string { return d.properties.Without(noteMembers...).String() }
 
 // properties reads the fields of the properties object. The caller calls o.Done, because the object may also hold
 // envelope fields.
@@ -226,7 +229,8 @@ func IgnorePolicies(o *document.Object) {
 // IgnoreUnscheduled accepts all other fields that do not decide when the job runs, for callers that read only the
 // schedule and the pause.
 func IgnoreUnscheduled(o *document.Object) {
-	o.Ignore("action", "state", "status", "labels", "description", "data", "input")
+	o.Ignore(noteMembers...)
+	o.Ignore("action", "state", "status", "data", "input")
 }
 
 func (d *Definition) readPolicies(o *document.Object) {
