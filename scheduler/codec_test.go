@@ -170,7 +170,8 @@ func TestEveryFieldOfARecordIsStored(t *testing.T) {
 		got, err := scheduler.DecodeRecord(data)
 		if diff := gocmp.Diff(&r, got); err != nil || diff != "" {
 			t.Errorf("%s: %v (-want +got); give it a line in Form, code and record of recordform.go if users see it, "+
-				"else in storedEngine of recordstored.go\n%s", name, err, diff)
+				"else in storedEngine of recordstored.go; the stored form keeps the exact value, such as a duration as Seconds\n%s",
+				name, err, diff)
 		}
 	}
 }

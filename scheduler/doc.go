@@ -33,6 +33,7 @@
 //	admit    may the job run, and which occurrence? ·······▶ Decide   decide.go
 //	  │        run │ detach │ skip │ wait │ restart │ drop │ astray │ orphan
 //	  │        a disabled collection postpones the run       postpone.go
+//	  │        a pause skips the times before its end        pause.go
 //	  ▼
 //	limit    wait for a slot of the target, or defer ······▶ Defer    postpone.go
 //	  ▼

@@ -8,6 +8,12 @@ import "time"
 // together before the baton moves elsewhere: to the occurrence after the pause, for a manual run, or when an edit
 // shortens or extends the pause.
 //
+//	the schedule reaches a time in the pause          step ──▶ beyondPause
+//	an edit changes the end of the pause              [Job.Replan] ──▶ repaused ──▶ beyondPause
+//	a worker has the baton of a time in the pause     [Decide] ──▶ pause
+//	the baton moves elsewhere: record passed times    [Decide], [Job.Trigger], [Job.Settle] ──▶ settlePause
+//	a one-shot is delivered after the pause           [Decide] ──▶ outlasted ──▶ endPaused
+//
 // A schedule without times after the pause waits for its last time in the pause, because the pause may end early. A
 // one-shot waits for the end of the pause; its misfire policy then decides whether it is too late.
 

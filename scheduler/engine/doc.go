@@ -17,4 +17,19 @@
 //	              │           │
 //	              ▼           ▼
 //	           crowded     deferred (both wait outside the process)
+//
+// # Failover
+//
+// A worker that is killed leaves its batons without an acknowledgment. Package store/failover detects its death, and the
+// server delivers each baton to another worker, which continues from the history:
+//
+//	take     the baton was delivered before: its run is suspect
+//	receive  search the history for a record of the attempt
+//	           │
+//	           ├── none                                  ──▶ held: the attempt runs, with the same idempotency key
+//	           ├── none, but a later baton is stored     ──▶ acknowledge: the dead worker had passed it on
+//	           ├── a record                              ──▶ [scheduler.Recover]: retry, next occurrence or end
+//	           └── a record, and a later baton is stored ──▶ acknowledge
+//
+// A slow worker can finish an attempt that another one repeats. The store then rejects its move of the baton.
 package engine

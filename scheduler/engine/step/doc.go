@@ -1,5 +1,5 @@
 // Package step executes the decisions of package scheduler: it writes the records of a [scheduler.Step], and then moves
-// the job's baton, writes the job's end, or merges a detached run. The packages control and worker share it, so a step
+// the job's baton, writes the job's end, or merges a detached run. The packages control and engine share it, so a step
 // has the same effect in both.
 //
 //	records ──▶ Move ──┬──▶ next baton (ScheduleAt, Fire or Reschedule)
