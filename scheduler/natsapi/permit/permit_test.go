@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
@@ -31,21 +29,6 @@ import (
 
 // patience bounds every wait of a test that something happens.
 const patience = 30 * time.Second
-
-// exampleConfig is the configuration that users start from.
-const exampleConfig = "../../../examples/nats/nats-server.conf"
-
-// exampleUsers are its users, and what each is.
-var exampleUsers = map[string]permit.Config{
-	"carillon":           {Role: permit.Scheduler},
-	"reader":             {Role: permit.Reader, User: "reader"},
-	"operator":           {Role: permit.Operator, User: "operator"},
-	"admin":              {Role: permit.Admin, User: "admin"},
-	"partners-reader":    {Role: permit.Reader, User: "partners-reader", Collections: []string{"partners"}},
-	"partners-operator":  {Role: permit.Operator, User: "partners-operator", Collections: []string{"partners"}},
-	"partners-admin":     {Role: permit.Admin, User: "partners-admin", Collections: []string{"partners"}},
-	"partners-publisher": {Role: permit.Publisher, User: "partners-publisher", Collections: []string{"partners"}},
-}
 
 // harness is a NATS server with the example's configuration, and a scheduler on it.
 type harness struct {
@@ -125,7 +108,8 @@ func newHarness(t *testing.T, apart bool) *harness {
 	w.run(natsapi.NewAPI(natsapi.APIConfig{Conn: nc, Service: w.service}).Run)
 	w.run(natsapi.NewIngest(natsapi.IngestConfig{Service: w.service, Source: st}).Run)
 	admin := w.user("admin")
-	w.await("the API", func() bool { _, err := admin.Request("carillon.api.collection-list", nil, patience); return err == nil })
+	// The endpoint for secrets is among the last ones.
+	w.await("the API", func() bool { _, err := admin.Request("carillon.api.secret-list", nil, patience); return err == nil })
 	for _, c := range []string{"partners", "other"} {
 		w.mustAnswer(admin, "carillon.api.collection-put."+c, "")
 		w.mustAnswer(admin, "carillon.api.put."+c+".job", job)
@@ -138,15 +122,6 @@ const job = `{"action": {"type": "http", "request": {"method": "GET", "uri": "ht
 // run runs a part of the scheduler until the test ends.
 func (w *harness) run(part func(context.Context) error) {
 	storetest.Run(w.t, part)
-}
-
-func exampleOptions(t *testing.T) *server.Options {
-	t.Helper()
-	options, err := server.ProcessConfigFile(exampleConfig)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return options
 }
 
 // connect connects as a user of the example.
@@ -192,28 +167,6 @@ func (w *harness) mustAnswer(nc *nats.Conn, subject, body string) *nats.Msg {
 		w.t.Fatalf("%s: %s %s", subject, code, m.Data)
 	}
 	return m
-}
-
-// TestExampleHasThePermissionsOfTheTable shows that the example's users have what `carillon nats permissions` prints.
-func TestExampleHasThePermissionsOfTheTable(t *testing.T) {
-	options := exampleOptions(t)
-	if len(options.Users) != len(exampleUsers) {
-		t.Errorf("%d users, want %d", len(options.Users), len(exampleUsers))
-	}
-	for _, u := range options.Users {
-		want, err := permit.For(exampleUsers[u.Username])
-		if err != nil {
-			t.Errorf("%s: %v", u.Username, err)
-			continue
-		}
-		got := permit.Permissions{
-			Publish: u.Permissions.Publish.Allow, Subscribe: u.Permissions.Subscribe.Allow, Responses: u.Permissions.Response != nil,
-		}
-		inAnyOrder := cmpopts.SortSlices(func(a, b string) bool { return a < b })
-		if diff := cmp.Diff(want, got, inAnyOrder); diff != "" {
-			t.Errorf("%s: %s has other permissions than the table (-table +example): %s", u.Username, exampleConfig, diff)
-		}
-	}
 }
 
 // least is what each subject needs, written down a second time: r reader, w operator, a admin of the collection, A of all,
