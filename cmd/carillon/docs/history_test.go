@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/carillon-sched/carillon/cmd/carillon/docs"
 	"github.com/carillon-sched/carillon/cmd/carillon/docs/doctable"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
@@ -40,6 +42,23 @@ func TestHistoryMembers(t *testing.T) {
 	}
 }
 
+// TestSkipReasons compares the reasons of skips in the page about metrics with the scheduler's.
+func TestSkipReasons(t *testing.T) {
+	page, err := docs.Find("metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, got, _ := strings.Cut(page.Text, "| skipped: ")
+	got, _, _ = strings.Cut(got, " |")
+	var want []string
+	for _, r := range scheduler.Reasons {
+		want = append(want, "`"+string(r)+"`")
+	}
+	if diff := cmp.Diff(strings.Join(want, ", "), strings.TrimSpace(got)); diff != "" {
+		t.Errorf("reference/metrics.md: the reasons in the table of labels (-code +page)\n%s", diff)
+	}
+}
+
 // fullest is a record of which every member is shown.
 func fullest(t *testing.T) *scheduler.Record {
 	t.Helper()
@@ -67,7 +86,7 @@ func fullest(t *testing.T) *scheduler.Record {
 	form := reflect.ValueOf(r.Form())
 	for i := range form.NumField() {
 		if form.Field(i).IsZero() {
-			t.Fatalf("%s has no value", form.Type().Field(i).Name)
+			t.Fatalf("RecordForm.%s has no value: set it in Form of recordform.go, and a value that it shows in fullest", form.Type().Field(i).Name)
 		}
 	}
 	return r

@@ -15,8 +15,8 @@ import (
 var update = flag.Bool("update", false, "write the generated tables of the pages")
 
 // Check compares the first table below a heading of a page with rows. The first row is the table's header. A row
-// with fewer cells than the header keeps the hand-written cells of the page's row with the same first cell. With
-// -update, Check writes the table. It returns all rows.
+// with fewer cells than the header keeps the hand-written cells of the page's row with the same first cell, which
+// must not all be empty. With -update, Check writes the table. It returns all rows.
 func Check(t *testing.T, page, heading string, rows [][]string) [][]string {
 	t.Helper()
 	data, err := os.ReadFile(page)
@@ -36,11 +36,14 @@ func Check(t *testing.T, page, heading string, rows [][]string) [][]string {
 			continue
 		}
 		at := slices.IndexFunc(written, func(w []string) bool { return w[0] == row[0] && len(w) == len(rows[0]) })
-		if at < 0 {
-			t.Errorf("%s: write the row of %s, with %d cells", page, row[0], len(rows[0]))
-			at, written = 0, append([][]string{make([]string, len(rows[0]))}, written...)
+		own := make([]string, len(rows[0])-len(row))
+		if at >= 0 {
+			own = written[at][len(row):]
 		}
-		rows[i] = slices.Concat(row, written[at][len(row):])
+		if strings.Join(own, "") == "" {
+			t.Errorf("%s: the row of %s needs a text in column %q; -update adds a missing row", page, row[0], rows[0][len(rows[0])-1])
+		}
+		rows[i] = slices.Concat(row, own)
 	}
 	got := before + "\n" + heading + "\n" + start + "\n" + format(rows) + "\n" + rest
 	got = got[1 : len(got)-1] // without the line breaks added above
