@@ -26,8 +26,9 @@ func TestContributingListsAllFiles(t *testing.T) {
 			want:    "scheduler/api/dispatch/calls.go scheduler/api/table.go scheduler/client/why.go scheduler/control/why.go",
 		},
 		{
-			list: "Add a job field", pattern: `"(job\.)?jitter"`, folders: "cmd scheduler",
-			want:   "cmd/carillon/jobs/describe.go scheduler/console/builder/form.go scheduler/definition.go scheduler/schema/describe.go",
+			list: "Add a job field", pattern: `"(job\.)?jitter"|\bd\.Jitter\b`, folders: "cmd scheduler",
+			want: "cmd/carillon/jobs/describe.go scheduler/console/builder/form.go scheduler/console/job/definition.go " +
+				"scheduler/definition.go scheduler/schema/describe.go",
 			others: "scheduler/forecast/proposal.go scheduler/importer/crontab.go scheduler/importer/eventbridge.go scheduler/retry.go",
 		},
 		{
