@@ -153,14 +153,14 @@ const (
 //
 //	job-status, job-timeline  parts of the page
 //	changed                   other parts with records have changed; its id is the sequence of the last record
-//	gone                      the job was deleted
+//	end                       the job was deleted
 //
 // A reconnecting browser sends the last id it received and is notified of later records.
 func (r section) events(c *frame.Request) error {
 	k := key(c)
 	v, s, err := r.statusOf(c.Context(), c, k)
 	if errors.Is(err, scheduler.ErrNotFound) {
-		return c.Live().Event("gone", "", "") // after a reconnect
+		return c.Live().End(deleted(c)) // after a reconnect
 	}
 	if err != nil {
 		return err
@@ -208,28 +208,29 @@ func (f *following) serve(ctx context.Context, ended <-chan error, v *v1.Job, s 
 		turn++
 		select {
 		case err := <-ended:
-			return over(f.live, err)
+			return f.over(err)
 		default:
 		}
 		if last := f.recorded.Load(); last != f.told || turn%lookTurns == 0 {
 			if err := f.look(ctx, last); err != nil {
-				return over(f.live, err)
+				return f.over(err)
 			}
 		}
 		return nil
 	})
 }
 
-// over ends the events after an error. If the job is missing, it sends the final event "gone". After other errors, the
-// browser reconnects and gets the error then.
-func over(l *frame.Live, err error) error {
+// over ends the events after an error. After other errors than a missing job, the browser reconnects and gets the error
+// then.
+func (f *following) over(err error) error {
 	if errors.Is(err, scheduler.ErrNotFound) {
-		if err := l.Event("gone", "", ""); err != nil {
-			return err
-		}
+		return errors.Join(f.live.End(deleted(f.call)), frame.ErrOver)
 	}
 	return frame.ErrOver
 }
+
+// deleted is the last event of a deleted job.
+func deleted(c *frame.Request) frame.Problem { return frame.Problem{Text: c.Text("job.gone")} }
 
 // look sends the changed parts. last is the sequence of the last record.
 func (f *following) look(ctx context.Context, last uint64) error {

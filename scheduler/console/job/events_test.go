@@ -53,8 +53,8 @@ func TestEvents(t *testing.T) {
 	w.OK(w.Service.Disable(t.Context(), consoletest.Key("default/report")))
 	s.Next("job-status", "Disabled")
 	w.OK(w.Service.Delete(t.Context(), consoletest.Key("default/report"), 0))
-	s.Next("gone", "")
-	w.Follow(html.UnescapeString(after), "Last-Event-Id: "+last).Next("gone", "") // also to who comes later
+	s.Next("end", "This job was deleted.")
+	w.Follow(html.UnescapeString(after), "Last-Event-Id: "+last).Next("end", "This job was deleted.") // also to who comes later
 }
 
 // TestBeside tells of a run that goes on beside the schedule: that by hand of a job that is disabled.

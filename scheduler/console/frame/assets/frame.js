@@ -171,68 +171,79 @@ async function why(url) {
 // plain is the text of a part.
 const plain = (html) => parse(html).textContent.replace(/\s+/g, ' ').trim();
 
-// live keeps the parts of a page up to date: see frame.Call.Live. While the page is hidden it is not connected. Where the
-// address says after what it begins, it goes on there: what came meanwhile is told then.
-function live(element) {
+// stream receives events while the page is visible. After an error it connects again and continues after the last event.
+// take(name, data) gets the events in names. tell(state, html) gets "live", "lost" with the reason if the server refuses, and
+// "ended" with the reason. The result follows an address, "" for none.
+function stream(names, take, tell) {
   let source = null;
-  let lost = false;
-  let ended = false;
+  let address = '';
   let last = ''; // the id of the last event
-  const names = (element.dataset.parts || '').split(' ').filter(Boolean);
-  const open = () => {
-    if (source || ended || document.hidden) return;
-    const url = new URL(element.dataset.events, location);
-    if (last && url.searchParams.has('after')) url.searchParams.set('after', last);
-    source = new EventSource(url);
-    source.onopen = () => {
-      if (lost) say(document.body.dataset.back);
-      lost = false;
-    };
-    source.onerror = () => {
-      if (!lost) say(document.body.dataset.lost, true);
-      lost = true;
-      if (source && source.readyState === EventSource.CLOSED) {
-        source = null;
-        why(url).then(({ html, wait }) => {
-          if (html && lost && !source) say(plain(html), true);
-          setTimeout(open, wait);
-        });
-      }
-    };
-    source.addEventListener('end', (e) => { // nothing more comes, and this says why
-      source?.close();
-      source = null;
-      ended = true;
-      say(plain(e.data), true);
-    });
-    for (const name of names) {
-      source.addEventListener(name, (e) => {
-        last = e.lastEventId || last;
-        const target = document.getElementById(name);
-        if (target) put(target, e.data);
-      });
-    }
-    element.dispatchEvent(new CustomEvent('carillon:source', { detail: source }));
-  };
-  document.addEventListener('visibilitychange', () => {
-    if (!document.hidden) open();
-    else if (source) {
-      source.close();
-      source = null;
-    }
-  });
-  window.addEventListener('pagehide', () => { source?.close(); source = null; });
-  window.addEventListener('pageshow', open); // it was kept, and somebody came back to it
-  element.addEventListener('carillon:follow', (e) => { // something else from now on
-    if (element.dataset.events === e.detail) return;
-    element.dataset.events = e.detail;
-    ended = false;
-    last = '';
+  let again = 0;
+  const close = () => {
+    clearTimeout(again);
     source?.close();
     source = null;
+  };
+  const open = () => {
+    if (source || !address || document.hidden) return;
+    const url = new URL(address, location);
+    if (last) url.searchParams.set('after', last);
+    const mine = new EventSource(url);
+    source = mine;
+    mine.onopen = () => tell('live', '');
+    mine.onerror = async () => {
+      tell('lost', '');
+      if (mine !== source || mine.readyState !== EventSource.CLOSED) return;
+      source = null;
+      const of = address;
+      const { html, wait } = await why(url);
+      if (source || of !== address) return; // it is followed again, or another address is
+      if (html) tell('lost', html);
+      clearTimeout(again);
+      again = setTimeout(open, wait);
+    };
+    mine.addEventListener('end', (e) => {
+      address = '';
+      close();
+      tell('ended', e.data);
+    });
+    for (const name of names) {
+      mine.addEventListener(name, (e) => {
+        last = e.lastEventId || last;
+        take(name, e.data);
+      });
+    }
+  };
+  document.addEventListener('visibilitychange', () => (document.hidden ? close() : open()));
+  window.addEventListener('pagehide', close);
+  window.addEventListener('pageshow', open); // the browser kept the page
+  return (to) => {
+    close();
+    address = to;
+    last = '';
     open();
+  };
+}
+
+// live keeps the parts of a page up to date: see frame.Call.Live. An event without a part is one for the page's script.
+function live(element) {
+  let lost = false;
+  const to = stream(element.dataset.parts.split(' '), (name, data) => {
+    const target = document.getElementById(name);
+    if (target) put(target, data);
+    else element.dispatchEvent(new CustomEvent(`carillon:${name}`));
+  }, (state, html) => {
+    if (html) say(plain(html), true);
+    else if (state === 'live' && lost) say(document.body.dataset.back);
+    else if (state === 'lost' && !lost) say(document.body.dataset.lost, true);
+    lost = state === 'lost';
   });
-  open();
+  element.addEventListener('carillon:follow', (e) => { // another address from now on
+    if (element.dataset.events === e.detail) return;
+    element.dataset.events = e.detail;
+    to(e.detail);
+  });
+  to(element.dataset.events);
 }
 
 // ---- search ------------------------------------------------------------------------------------------------------------
@@ -292,6 +303,42 @@ function follow(element, query) {
   const fresh = new URLSearchParams(query);
   fresh.set('follow', '1');
   around.dispatchEvent(new CustomEvent('carillon:follow', { detail: `${around.dataset.events.split('?')[0]}?${fresh}` }));
+}
+
+// ---- selections --------------------------------------------------------------------------------------------------------
+
+// picking lets the checkbox data-all select all boxes, and Shift a range. changed(n) gets the number of selected boxes. The
+// result counts them again.
+function picking(root, boxes, changed = () => {}) {
+  let last = null; // the box that was clicked last
+  const count = () => {
+    const all = boxes();
+    const n = all.filter((b) => b.checked).length;
+    const head = $('[data-all]', root);
+    if (head) {
+      head.disabled = all.length === 0;
+      head.checked = n > 0 && n === all.length;
+      head.indeterminate = n > 0 && n < all.length;
+    }
+    changed(n);
+  };
+  root.addEventListener('click', (e) => {
+    const all = boxes();
+    if (e.target.matches('[data-all]')) {
+      for (const b of all) b.checked = e.target.checked;
+    } else if (!all.includes(e.target)) {
+      return;
+    } else {
+      if (e.shiftKey && all.includes(last)) {
+        const [from, to] = [all.indexOf(last), all.indexOf(e.target)].sort((a, b) => a - b);
+        for (const b of all.slice(from, to + 1)) b.checked = e.target.checked;
+      }
+      last = e.target;
+    }
+    count();
+  });
+  count();
+  return count;
 }
 
 // ---- keys --------------------------------------------------------------------------------------------------------------
@@ -379,7 +426,7 @@ async function copy(button) {
   }
 }
 
-window.carillon = { $, $$, distance, morph, parse, put, part, say, why, dress };
+window.carillon = { $, $$, distance, morph, parse, put, part, plain, say, stream, picking, dress };
 
 // The server writes times on the browser's clock, too, and learns which one that is by a cookie: the first page of all is
 // asked for again when it has come too early.

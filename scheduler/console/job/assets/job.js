@@ -1,8 +1,6 @@
 // The page of a job: what it does is done without leaving it, and what its events say has changed is fetched anew.
 
-const { $, $$, part, parse, put, say } = window.carillon;
-
-const text = (html) => parse(html).textContent.replace(/\s+/g, ' ').trim();
+const { $, $$, part, plain, put, say } = window.carillon;
 
 // ---- doing -------------------------------------------------------------------------------------------------------------
 
@@ -27,7 +25,7 @@ async function act(form, button) {
     const answer = await part(form.action, { method: 'POST', body });
     const menu = form.closest('details.menu');
     if (answer.ok && menu) menu.open = false;
-    say(text(answer.html), !answer.ok);
+    say(plain(answer.html), !answer.ok);
   } catch {
     say(document.body.dataset.lost, true);
   } finally {
@@ -127,14 +125,7 @@ function present() {
   line.scrollLeft = Number(line.dataset.scrollTo) - line.clientWidth * 0.75;
 }
 
-job?.addEventListener('carillon:source', (e) => {
-  const source = e.detail;
-  source.addEventListener('changed', refresh);
-  source.addEventListener('gone', () => {
-    source.close();
-    say(job.dataset.gone, true);
-  });
-});
+job?.addEventListener('carillon:changed', refresh);
 job?.addEventListener('carillon:new', present);
 job?.addEventListener('wheel', (e) => { scrolled ||= Boolean(e.target.closest('[data-scroll-to]')); }, { passive: true });
 job?.addEventListener('pointerdown', (e) => { scrolled ||= Boolean(e.target.closest('[data-scroll-to]')); });

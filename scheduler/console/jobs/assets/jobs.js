@@ -1,44 +1,18 @@
 // The table of jobs: what is selected, and the states of what is shown, every few seconds, without moving a row. While the index
 // of jobs is behind, the table is asked for again until it is not.
 
-const { $, $$, part, parse, put, morph, dress, say } = window.carillon;
+const { $, $$, part, parse, put, morph, dress, say, picking } = window.carillon;
 
 const found = $('#found');
-const boxes = () => $$('input[name=job]', found);
-let last = null; // the box that was clicked last, for ranges
-
-function selection() {
-  const all = boxes();
-  const picked = all.filter((b) => b.checked).length;
-  const matching = $('input[name=all]', found);
-  const some = picked > 0 || (matching && matching.checked);
-  const head = $('input[data-all]', found);
-  if (head) {
-    head.checked = picked > 0 && picked === all.length;
-    head.indeterminate = picked > 0 && picked < all.length;
-  }
+const pick = picking(found, () => $$('input[name=job]', found), (picked) => {
+  const some = picked > 0 || $('input[name=all]', found)?.checked;
   const count = $('[data-count]', found);
   if (count) count.textContent = found.dataset.picked.replace('%s', picked);
-  const doing = $('.doing', found);
-  if (doing) doing.classList.toggle('some', Boolean(some));
+  $('.doing', found)?.classList.toggle('some', Boolean(some));
   for (const b of $$('button[name=do]', found)) b.disabled = !some;
-}
-
-found.addEventListener('click', (e) => {
-  if (e.target.matches('input[name=job]')) {
-    const all = boxes();
-    if (e.shiftKey && last && all.includes(last)) {
-      const [from, to] = [all.indexOf(last), all.indexOf(e.target)].sort((a, b) => a - b);
-      for (const b of all.slice(from, to + 1)) b.checked = e.target.checked;
-    }
-    last = e.target;
-  } else if (e.target.matches('input[data-all]')) {
-    for (const b of boxes()) b.checked = e.target.checked;
-  }
 });
-found.addEventListener('change', selection);
-found.addEventListener('carillon:new', selection);
-selection();
+found.addEventListener('change', pick);
+found.addEventListener('carillon:new', pick);
 
 // ---- what is shown, as it is now ---------------------------------------------------------------------------------------
 

@@ -1,19 +1,14 @@
 // The tail of all attempts. What comes is put on top, a few times a second; while somebody looks at something, it waits, and is
 // counted. The page never has more lines than it says, and what it has no room for is counted and can be opened in the history.
 
-const { $, $$, dress, parse, why } = window.carillon;
+const { $, $$, dress, parse, stream } = window.carillon;
 
 const tail = $('#tail');
-let source = null;
-let wanted = ''; // where the events come from
-let last = ''; // the sequence of the last record that is told
+let connection = ''; // live, lost or ended; '' before the first answer
 let waiting = []; // what came while the list stood still, oldest first: {fragment, lines, missed}
 let dropped = 0; // of these, what there was no room for
 let button = false; // it stands still because somebody said so
 let pointer = false;
-let over = false; // nothing more comes
-let asked = false; // what is followed has been answered, or refused
-let again = 0;
 
 const bar = () => $('.bar[data-follow]', tail);
 const list = () => $('#attempts', tail);
@@ -34,7 +29,7 @@ function tell(state) {
   $('b', count).textContent = String(n);
 }
 
-const state = () => (over ? 'ended' : still() ? 'paused' : source?.readyState === EventSource.OPEN ? 'live' : asked ? 'lost' : '');
+const state = () => (connection !== 'ended' && still() ? 'paused' : connection);
 
 // before is the address of the history before a line.
 function before(line) {
@@ -109,67 +104,26 @@ function problem(html) {
   if (box && box.textContent !== fresh.textContent) box.replaceChildren(fresh);
 }
 
-function close() {
-  clearTimeout(again);
-  source?.close();
-  source = null;
-}
-
-function open() {
-  if (source || over || document.hidden || !wanted) return;
-  const url = new URL(wanted, location);
-  if (last) url.searchParams.set('after', last);
-  const mine = new EventSource(url);
-  source = mine;
-  mine.onopen = () => {
-    asked = true;
-    problem('');
-    show();
-  };
-  mine.onerror = () => {
-    asked = true;
-    if (mine === source && mine.readyState === EventSource.CLOSED) {
-      source = null;
-      const of = wanted;
-      why(url).then(({ html, wait }) => {
-        if (source || of !== wanted) return; // it is followed again, or something else is
-        problem(html);
-        clearTimeout(again);
-        again = setTimeout(open, wait);
-      });
-    }
-    show();
-  };
-  mine.addEventListener('rows', (e) => {
-    last = e.lastEventId || last;
-    take(e.data);
-    show();
-  });
-  mine.addEventListener('mark', (e) => { last = e.lastEventId || last; });
-  mine.addEventListener('end', (e) => {
-    over = true;
-    close();
-    problem(e.data);
-    show();
-  });
-}
+const follow = stream(['rows', 'mark'], (name, data) => {
+  if (name !== 'rows') return; // the mark is a position only
+  take(data);
+  show();
+}, (now, html) => {
+  connection = now;
+  if (html || now === 'live') problem(html);
+  show();
+});
 
 // begin follows what the list is of, when that is another than before.
 function begin() {
-  const follow = bar()?.dataset.follow || '';
-  close();
-  wanted = follow;
-  last = '';
+  const events = bar()?.dataset.follow || '';
   waiting = [];
   dropped = 0;
-  over = false;
-  asked = false;
+  connection = '';
   pointer = false;
-  const b = $('[data-pause]', tail);
-  if (b) b.setAttribute('aria-pressed', String(button));
-  if (!follow) return;
-  open();
-  show();
+  $('[data-pause]', tail)?.setAttribute('aria-pressed', String(button));
+  follow(events);
+  if (events) show();
 }
 
 tail.addEventListener('carillon:new', begin);
@@ -191,10 +145,4 @@ tail.addEventListener('pointerout', (e) => {
 });
 document.addEventListener('focusin', show);
 tail.addEventListener('focusout', () => setTimeout(show));
-document.addEventListener('visibilitychange', () => {
-  if (document.hidden) close();
-  else open();
-});
-window.addEventListener('pagehide', close);
-window.addEventListener('pageshow', open);
 begin();

@@ -1,6 +1,6 @@
 // Fetches what takes long to count when it is there, and marks all proposals at once.
 
-const { $, $$, part, put } = window.carillon;
+const { $, $$, part, put, picking } = window.carillon;
 
 for (const id of ['report', 'agenda']) {
   const into = document.getElementById(id);
@@ -27,7 +27,4 @@ for (const id of ['report', 'agenda']) {
   }
 }
 
-document.addEventListener('change', (e) => {
-  if (!e.target.matches('[data-all]')) return;
-  for (const box of $$('input[name=pick]', e.target.closest('form'))) box.checked = e.target.checked;
-});
+picking(document, () => $$('input[name=pick]'));
