@@ -9,13 +9,9 @@
 package console
 
 import (
-	"context"
-	"log/slog"
 	"net/http"
 	"slices"
-	"time"
 
-	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/builder"
 	"github.com/carillon-sched/carillon/scheduler/console/collections"
 	"github.com/carillon-sched/carillon/scheduler/console/edit"
@@ -27,7 +23,6 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/console/load"
 	"github.com/carillon-sched/carillon/scheduler/console/overview"
 	"github.com/carillon-sched/carillon/scheduler/control"
-	"github.com/carillon-sched/carillon/scheduler/throttle"
 )
 
 // Config configures the console. Service is required.
@@ -39,26 +34,14 @@ type Config struct {
 	// Prefix is the prefix of the NATS subjects of published specs. Default: carillon.
 	Prefix string
 
-	// Sections are additional parts. Default: none.
-	Sections []frame.Section
-
-	// Identify, AllowHost, Rate, Ready, MaxLive, Observe, Logger and Version: see [frame.Config].
-	Identify  func(r *http.Request) (*auth.Principal, error)
-	AllowHost func(host string) bool
-	Rate      *throttle.Throttle
-	Ready     func(ctx context.Context) error
-	MaxLive   int
-	Observe   func(operation string, status int, took time.Duration)
-	Logger    *slog.Logger
-	Version   string
+	// Config configures the frame. Its sections follow those of the console. Default: none.
+	frame.Config
 }
 
 // New returns the console. It serves / and all paths below [frame.Root].
 func New(cfg Config) http.Handler {
-	return frame.New(frame.Config{
-		Sections: sections(cfg), Identify: cfg.Identify, AllowHost: cfg.AllowHost, Rate: cfg.Rate, Ready: cfg.Ready,
-		MaxLive: cfg.MaxLive, Observe: cfg.Observe, Logger: cfg.Logger, Version: cfg.Version,
-	})
+	cfg.Sections = sections(cfg)
+	return frame.New(cfg.Config)
 }
 
 // sections returns the parts of the console in the order of the menu.

@@ -53,7 +53,7 @@ func TestSearchIsNotRepeated(t *testing.T) {
 	for path, last := range map[string]string{
 		"/entity/events?follow=1&at=orders":                                      "messages",
 		"/entity/events?follow=1&at=orders&q=x":                                  "tabs",
-		"/storage/events?follow=1&account=devstoreaccount1&queue=letters":        "letters",
+		"/storage/events?follow=1&account=devstoreaccount1&queue=letters":        "messages",
 		"/storage/events?follow=1&account=devstoreaccount1&queue=letters&q=text": "state",
 	} {
 		looks.Store(0)

@@ -64,14 +64,14 @@ func FuzzShort(f *testing.F) {
 	})
 }
 
-// TestShowLetter decodes what clients encode in base64, if it is text.
-func TestShowLetter(t *testing.T) {
+// TestShowText decodes what clients encode in base64, if it is text.
+func TestShowText(t *testing.T) {
 	encode := base64.StdEncoding.EncodeToString
 	for text, want := range map[string]string{
 		"hello": "text hello", encode([]byte("a<b>")): "base64 a<b>", encode([]byte{0, 1, 2, 0xff}): "text AAEC/w==", `{"a":1}`: "json {\n  \"a\": 1\n}",
 		"word": "text word", "": "text ",
 	} {
-		if got := showLetter(text, ""); got.View+" "+got.Text != want {
+		if got := showText(text, ""); got.View+" "+got.Text != want {
 			t.Errorf("%q: %s %q, want %q", text, got.View, got.Text, want)
 		}
 	}

@@ -46,6 +46,7 @@ type field struct {
 // The names of fields in forms.
 const (
 	fieldSession   = "session"
+	fieldPartition = "partitionkey"
 	fieldScheduled = "scheduled"
 	fieldTTL       = "ttl"
 )
@@ -56,28 +57,35 @@ var types = browse.Types()
 // blankProperties are rows for more properties, for those without scripts.
 const blankProperties = 3
 
-// fieldsOf are the fields of a draft.
-func fieldsOf(d browse.Draft, requiresSession bool) []field {
-	scheduled, ttl := "", ""
+// draftFields are the texts that a sender can set, by the names of their fields in forms.
+var draftFields = []struct {
+	name string
+	at   func(d *browse.Draft) *string
+}{
+	{"contenttype", func(d *browse.Draft) *string { return &d.ContentType }},
+	{"subject", func(d *browse.Draft) *string { return &d.Subject }},
+	{"messageid", func(d *browse.Draft) *string { return &d.MessageID }},
+	{fieldSession, func(d *browse.Draft) *string { return &d.SessionID }},
+	{"correlation", func(d *browse.Draft) *string { return &d.CorrelationID }},
+	{"to", func(d *browse.Draft) *string { return &d.To }},
+	{"replyto", func(d *browse.Draft) *string { return &d.ReplyTo }},
+	{"replytosession", func(d *browse.Draft) *string { return &d.ReplyToSessionID }},
+	{fieldPartition, func(d *browse.Draft) *string { return &d.PartitionKey }},
+}
+
+// fieldsOf returns the fields of a draft.
+func fieldsOf(d browse.Draft, requiresSession bool) (all []field) {
+	for _, f := range draftFields {
+		all = append(all, field{Name: f.name, Value: *f.at(&d), Required: requiresSession && f.name == fieldSession})
+	}
+	scheduled, ttl := field{Name: fieldScheduled, Kind: "datetime-local"}, field{Name: fieldTTL}
 	if !d.Scheduled.IsZero() {
-		scheduled = d.Scheduled.UTC().Format("2006-01-02T15:04:05")
+		scheduled.Value = d.Scheduled.UTC().Format("2006-01-02T15:04:05")
 	}
 	if d.TTL > 0 {
-		ttl = spanText(d.TTL)
+		ttl.Value = spanText(d.TTL)
 	}
-	return []field{
-		{Name: "contenttype", Value: d.ContentType},
-		{Name: "subject", Value: d.Subject},
-		{Name: "messageid", Value: d.MessageID},
-		{Name: fieldSession, Value: d.SessionID, Required: requiresSession},
-		{Name: "correlation", Value: d.CorrelationID},
-		{Name: "to", Value: d.To},
-		{Name: "replyto", Value: d.ReplyTo},
-		{Name: "replytosession", Value: d.ReplyToSessionID},
-		{Name: "partitionkey", Value: d.PartitionKey},
-		{Name: fieldScheduled, Value: scheduled, Kind: "datetime-local"},
-		{Name: fieldTTL, Value: ttl},
-	}
+	return append(all, scheduled, ttl)
 }
 
 // draftOf is the form of a dead letter.
@@ -138,10 +146,8 @@ func lines(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
 // readDraft reads a form. wrong says what is, by the names of fields.
 func readDraft(c *frame.Request, form url.Values) (d browse.Draft, wrong map[string]string) {
 	wrong = map[string]string{}
-	d = browse.Draft{
-		MessageID: form.Get("messageid"), SessionID: form.Get(fieldSession), CorrelationID: form.Get("correlation"),
-		Subject: form.Get("subject"), ContentType: form.Get("contenttype"), To: form.Get("to"), ReplyTo: form.Get("replyto"),
-		ReplyToSessionID: form.Get("replytosession"), PartitionKey: form.Get("partitionkey"),
+	for _, f := range draftFields {
+		*f.at(&d) = form.Get(f.name)
 	}
 	if text := strings.TrimSpace(form.Get(fieldScheduled)); text != "" {
 		at, err := localTime(text, c.Zone())
@@ -158,7 +164,7 @@ func readDraft(c *frame.Request, form url.Values) (d browse.Draft, wrong map[str
 		d.TTL = ttl
 	}
 	if d.PartitionKey != "" && d.SessionID != "" && d.PartitionKey != d.SessionID {
-		wrong["partitionkey"] = c.Text("queues.wrong.partition")
+		wrong[fieldPartition] = c.Text("queues.wrong.partition")
 	}
 	d.Properties = rows(c, form, "p", "properties", wrong)
 	var err error

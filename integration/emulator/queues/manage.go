@@ -239,11 +239,7 @@ func (v entityForm) fill(c *frame.Request, form url.Values) browse.Entity {
 	return e
 }
 
-func (r *section) create(c *frame.Request) error {
-	form, err := c.Form()
-	if err != nil {
-		return err
-	}
+func (r *section) create(c *frame.Request, form url.Values) error {
 	e, err := r.kindOf(c, form.Get("kind"), form.Get("at"))
 	if err != nil {
 		return err
@@ -261,11 +257,7 @@ func (r *section) create(c *frame.Request) error {
 	return saved(c, v, e, v.save(c, e, r.bus().Create), "queues.new.done")
 }
 
-func (r *section) update(c *frame.Request) error {
-	form, err := c.Form()
-	if err != nil {
-		return err
-	}
+func (r *section) update(c *frame.Request, form url.Values) error {
 	v, changed, status, err := r.changed(c, form)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -171,22 +172,14 @@ type selected struct {
 	n    int64
 }
 
-func selection(c *frame.Request) (selected, error) {
-	form, err := c.Form()
-	if err != nil {
-		return selected{}, err
-	}
-	n, err := number(c, form.Get("n"))
-	return selected{form.Get("at"), partOf(form.Get("part")), n}, err
+func selection(c *frame.Request, named func(string) string) (selected, error) {
+	n, err := number(c, named("n"))
+	return selected{named("at"), partOf(named("part")), n}, err
 }
 
 // remove deletes one message.
-func (r *section) remove(c *frame.Request) error {
-	s, err := selection(c)
-	if err != nil {
-		return err
-	}
-	err = r.bus().Delete(s.path, s.part, s.n)
+func (r *section) remove(c *frame.Request, _ url.Values, s selected) error {
+	err := r.bus().Delete(s.path, s.part, s.n)
 	return done(c, err, c.Text("queues.deleted", s.n), address("/entity", "at", s.path, "part", string(s.part)))
 }
 
@@ -194,24 +187,16 @@ func (r *section) remove(c *frame.Request) error {
 const maxReason = 4096
 
 // deadLetter makes a dead letter of one message.
-func (r *section) deadLetter(c *frame.Request) error {
-	s, err := selection(c)
-	if err != nil {
-		return err
-	}
-	reason, description := strings.TrimSpace(c.Request.PostForm.Get("reason")), strings.TrimSpace(c.Request.PostForm.Get("description"))
+func (r *section) deadLetter(c *frame.Request, form url.Values, s selected) error {
+	reason, description := strings.TrimSpace(form.Get("reason")), strings.TrimSpace(form.Get("description"))
 	if len(reason) > maxReason || len(description) > maxReason {
 		return frame.Problem{Status: http.StatusUnprocessableEntity, Text: c.Text("queues.bury.long", maxReason)}
 	}
-	err = r.bus().DeadLetter(s.path, s.n, reason, description)
+	err := r.bus().DeadLetter(s.path, s.n, reason, description)
 	return done(c, err, c.Text("queues.buried", s.n), address("/entity", "at", s.path, "part", string(browse.Dead)))
 }
 
-func (r *section) purge(c *frame.Request) error {
-	form, err := c.Form()
-	if err != nil {
-		return err
-	}
+func (r *section) purge(c *frame.Request, form url.Values) error {
 	marked, err := picked(c, form["n"])
 	if err != nil {
 		return err
@@ -234,11 +219,7 @@ func (r *section) edit(c *frame.Request, e browse.Entity) error {
 }
 
 // resubmit resubmits dead letters: one unchanged, one edited, or all.
-func (r *section) resubmit(c *frame.Request) error {
-	form, err := c.Form()
-	if err != nil {
-		return err
-	}
+func (r *section) resubmit(c *frame.Request, form url.Values) error {
 	path, part, toTopic := form.Get("at"), partOf(form.Get("part")), form.Get("to") == browse.Topic
 	if form.Get("all") != "" {
 		marked, err := picked(c, form["n"])
@@ -335,16 +316,16 @@ func storeCrumbs(q storagequeue.QueueStatus) [][2]string {
 }
 
 // Crumbs leads back from a message.
-func (v letterView) Crumbs() [][2]string { return storeCrumbs(v.Queue) }
+func (v storeMessageView) Crumbs() [][2]string { return storeCrumbs(v.Queue) }
 
 // Address returns the address of the message without a view.
-func (v letterView) Address() string {
-	return address("/storage/message", "account", v.Queue.Account, "queue", v.Queue.Name, "id", v.Letter.ID)
+func (v storeMessageView) Address() string {
+	return address("/storage/message", "account", v.Queue.Account, "queue", v.Queue.Name, "id", v.Message.ID)
 }
 
 // Download is where the text is.
-func (v letterView) Download() string {
-	return address("/storage/body", "account", v.Queue.Account, "queue", v.Queue.Name, "id", v.Letter.ID)
+func (v storeMessageView) Download() string {
+	return address("/storage/body", "account", v.Queue.Account, "queue", v.Queue.Name, "id", v.Message.ID)
 }
 
 // Crumbs leads back from the form.

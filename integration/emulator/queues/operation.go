@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"sync"
@@ -189,10 +190,10 @@ func (r *section) start(
 func (o *operation) address() string { return address("/operation", "id", o.ID) }
 
 // operationOf returns the operation that a request is about.
-func (r *section) operationOf(c *frame.Request, id string) (*operation, error) {
+func (r *section) operationOf(c *frame.Request, named func(string) string) (*operation, error) {
 	r.operations.mu.Lock()
 	defer r.operations.mu.Unlock()
-	if o := r.operations.of[id]; o != nil {
+	if o := r.operations.of[named("id")]; o != nil {
 		return o, nil
 	}
 	return nil, frame.Problem{
@@ -201,33 +202,17 @@ func (r *section) operationOf(c *frame.Request, id string) (*operation, error) {
 }
 
 // operation shows how far one is.
-func (r *section) operation(c *frame.Request) error {
-	o, err := r.operationOf(c, c.Query("id"))
-	if err != nil {
-		return err
-	}
+func (r *section) operation(c *frame.Request, o *operation) error {
 	return operationPage.show(c, 0, c.Text("queues."+o.Verb+".title.running", titled(o.Path)), o.progress(c))
 }
 
 // followOperation shows the progress live.
-func (r *section) followOperation(c *frame.Request) error {
-	o, err := r.operationOf(c, c.Query("id"))
-	if err != nil {
-		return err
-	}
+func (r *section) followOperation(c *frame.Request, o *operation) error {
 	return operationPage.follow(c, func() (any, []string, error) { return o.progress(c), []string{"progress"}, nil })
 }
 
-// stopOperation has one leave the rest alone.
-func (r *section) stopOperation(c *frame.Request) error {
-	form, err := c.Form()
-	if err != nil {
-		return err
-	}
-	o, err := r.operationOf(c, form.Get("id"))
-	if err != nil {
-		return err
-	}
+// stopOperation ends an operation before it has processed all messages.
+func (r *section) stopOperation(c *frame.Request, _ url.Values, o *operation) error {
 	o.stop()
 	return c.Redirect(o.address())
 }
@@ -325,7 +310,7 @@ func (r *section) confirm(c *frame.Request, e browse.Entity, verb string) error 
 }
 
 // markedTitles are the titles of operations on selected messages, where those on all have another title.
-var markedTitles = map[string]string{verbPurge: "queues.letters.delete.title"}
+var markedTitles = map[string]string{verbPurge: "queues.storemessages.delete.title"}
 
 func (r *section) confirmPurge(c *frame.Request, e browse.Entity) error {
 	return r.confirm(c, e, verbPurge)

@@ -68,20 +68,20 @@ func plain(name string) page {
 }
 
 var (
-	listPage      = of("list.html", "lists")
-	entityPage    = of("entity.html", "messages")
-	sessionsPage  = of("sessions.html", "sessions")
-	messagePage   = of("message.html", "body")
-	draftPage     = of("draft.html", "")
-	confirmPage   = plain("confirm.html")
-	rulesPage     = of("rules.html", "")
-	rulePage      = of("rule.html", "")
-	managePage    = plain("manage.html")
-	operationPage = plain("operation.html")
-	storagePage   = of("storage.html", "letters")
-	letterPage    = of("letter.html", "body")
-	putPage       = of("put.html", "")
-	newStorePage  = plain("newstore.html")
+	listPage         = of("list.html", "lists")
+	entityPage       = of("entity.html", "messages")
+	sessionsPage     = of("sessions.html", "sessions")
+	messagePage      = of("message.html", "body")
+	draftPage        = of("draft.html", "")
+	confirmPage      = plain("confirm.html")
+	rulesPage        = of("rules.html", "")
+	rulePage         = of("rule.html", "")
+	managePage       = plain("manage.html")
+	operationPage    = plain("operation.html")
+	storagePage      = of("storage.html", "messages")
+	storeMessagePage = of("storemessage.html", "body")
+	putPage          = of("put.html", "")
+	newStorePage     = plain("newstore.html")
 )
 
 // show renders the page, or the fragment that the request asks for.
@@ -141,33 +141,34 @@ func Section(cfg Config) frame.Section {
 			read("/rules", asked(r.entityOf, r.rules)),
 			frame.Route{Method: http.MethodPost, Path: Path + "/rules", Right: auth.Read, Do: posted(r.entityOf, r.try)},
 			ask("/send", asked(r.entityOf, r.newDraft)), change("/send", posted(r.entityOf, r.send)),
-			ask("/resubmit", asked(r.entityOf, r.edit)), change("/resubmit", r.resubmit),
-			ask("/purge", asked(r.entityOf, r.confirmPurge)), change("/purge", r.purge),
-			change("/delete", r.remove), change("/bury", r.deadLetter),
-			ask("/operation", r.operation), lasting(ask("/operation/events", r.followOperation)),
-			change("/operation/stop", r.stopOperation),
+			ask("/resubmit", asked(r.entityOf, r.edit)), change("/resubmit", filled(r.resubmit)),
+			ask("/purge", asked(r.entityOf, r.confirmPurge)), change("/purge", filled(r.purge)),
+			change("/delete", posted(selection, r.remove)), change("/bury", posted(selection, r.deadLetter)),
+			ask("/operation", asked(r.operationOf, r.operation)),
+			lasting(ask("/operation/events", asked(r.operationOf, r.followOperation))),
+			change("/operation/stop", posted(r.operationOf, r.stopOperation)),
 			read("/sessions", r.sessions), live("/sessions/events", r.followSessions),
 		)
 		routes = slices.Concat(
-			routes, form("/new", r.newEntity, r.create), form("/change", asked(r.entityOf, r.changeEntity), r.update),
+			routes, form("/new", r.newEntity, filled(r.create)), form("/change", asked(r.entityOf, r.changeEntity), filled(r.update)),
 			form("/drop", asked(r.entityOf, r.confirmDrop), posted(r.entityOf, r.drop)),
 			form("/rule", asked(r.entityOf, r.editRule), posted(r.entityOf, r.putRule)),
-			form("/rule/delete", asked(r.entityOf, r.confirmRule), r.deleteRule),
+			form("/rule/delete", asked(r.entityOf, r.confirmRule), filled(r.deleteRule)),
 		)
 	}
 	if r.storage != nil {
 		routes = append(
 			routes,
 			read("/storage", r.store), live("/storage/events", r.followStore),
-			read("/storage/message", asked(r.queueOf, r.letter)), read("/storage/body", asked(r.queueOf, r.downloadLetter)),
-			ask("/storage/put", asked(r.queueOf, r.newLetter)), change("/storage/put", posted(r.queueOf, r.put)),
+			read("/storage/message", asked(r.queueOf, r.storeMessage)), read("/storage/body", asked(r.queueOf, r.downloadStoreMessage)),
+			ask("/storage/put", asked(r.queueOf, r.newPut)), change("/storage/put", posted(r.queueOf, r.put)),
 			ask("/storage/clear", asked(r.queueOf, r.confirmClear)), change("/storage/clear", posted(r.queueOf, r.clear)),
-			ask("/storage/delete", asked(r.queueOf, r.confirmRemove)), change("/storage/delete", posted(r.queueOf, r.removeLetters)),
-			ask("/storage/move", asked(r.queueOf, r.confirmMove)), change("/storage/move", posted(r.queueOf, r.moveLetters)),
+			ask("/storage/delete", asked(r.queueOf, r.confirmRemove)), change("/storage/delete", posted(r.queueOf, r.removeStoreMessages)),
+			ask("/storage/move", asked(r.queueOf, r.confirmMove)), change("/storage/move", posted(r.queueOf, r.moveStoreMessages)),
 		)
 		routes = slices.Concat(
-			routes, form("/storage/new", r.newStore, r.createStore),
-			form("/storage/drop", asked(r.queueOf, r.confirmDropStore), r.dropStore),
+			routes, form("/storage/new", r.newStore, filled(r.createStore)),
+			form("/storage/drop", asked(r.queueOf, r.confirmDropStore), filled(r.dropStore)),
 		)
 	}
 	return frame.Section{Name: "queues", Path: Path, Key: "q", Right: auth.Read, Routes: routes, Assets: files}
@@ -182,7 +183,7 @@ func Alone(cfg Config) frame.Section {
 	return alone
 }
 
-// A finder returns the entity or the storage queue that a request names.
+// A finder returns the entity, storage queue, message or operation that a request names.
 type finder[T any] func(c *frame.Request, named func(parameter string) string) (T, error)
 
 // asked passes the entity or queue of the query to a handler.
@@ -198,16 +199,23 @@ func asked[T any](find finder[T], do func(*frame.Request, T) error) func(*frame.
 
 // posted passes a form, and its entity or queue, to a handler.
 func posted[T any](find finder[T], do func(*frame.Request, url.Values, T) error) func(*frame.Request) error {
-	return func(c *frame.Request) error {
-		form, err := c.Form()
-		if err != nil {
-			return err
-		}
+	return filled(func(c *frame.Request, form url.Values) error {
 		found, err := find(c, form.Get)
 		if err != nil {
 			return err
 		}
 		return do(c, form, found)
+	})
+}
+
+// filled passes a form to a handler.
+func filled(do func(*frame.Request, url.Values) error) func(*frame.Request) error {
+	return func(c *frame.Request) error {
+		form, err := c.Form()
+		if err != nil {
+			return err
+		}
+		return do(c, form)
 	}
 }
 
@@ -250,13 +258,11 @@ func reason(err error) string { return cmp.Or(browse.Reason(err), err.Error()) }
 // followEvery is how often a live part looks for changes.
 const followEvery = time.Second
 
-// follow sends the changed parts of the page until the browser disconnects.
+// follow sends the changed parts of the page until the browser disconnects, or the entity no longer exists: the next request
+// reports that.
 func (p page) follow(c *frame.Request, look func() (data any, parts []string, err error)) error {
 	l := c.Live()
-	again, beat := time.NewTicker(followEvery), time.NewTicker(frame.Beat)
-	defer again.Stop()
-	defer beat.Stop()
-	for {
+	return l.Every(followEvery, func() error {
 		data, parts, err := look()
 		for _, part := range parts {
 			if err == nil {
@@ -264,18 +270,10 @@ func (p page) follow(c *frame.Request, look func() (data any, parts []string, er
 			}
 		}
 		if err != nil {
-			return nil // the browser has disconnected, or the entity no longer exists: the next request reports that
+			return frame.ErrOver
 		}
-		select {
-		case <-c.Context().Done():
-			return nil
-		case <-again.C:
-		case <-beat.C:
-			if l.StillThere() != nil {
-				return nil
-			}
-		}
-	}
+		return nil
+	})
 }
 
 // address puts a query behind a path of the section. Empty values are left out.

@@ -343,11 +343,7 @@ func (r *section) ruled(
 	return v, http.StatusUnprocessableEntity
 }
 
-func (r *section) deleteRule(c *frame.Request) error {
-	form, err := c.Form()
-	if err != nil {
-		return err
-	}
+func (r *section) deleteRule(c *frame.Request, form url.Values) error {
 	path, name := form.Get("at"), form.Get("name")
 	return done(c, r.bus().DeleteRule(path, name), c.Text("queues.rule.deleted", name), address("/rules", "at", path))
 }

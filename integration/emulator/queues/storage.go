@@ -39,7 +39,7 @@ const poisonAfter = 5
 // storeView is the page of a storage queue.
 type storeView struct {
 	Queue     storagequeue.QueueStatus
-	Rows      []letterRow
+	Rows      []storeMessageRow
 	From      uint64
 	Search    string
 	First     bool
@@ -52,8 +52,8 @@ type storeView struct {
 	Movable   bool   // there are other queues to move messages into
 }
 
-// A letterRow is a message in a list.
-type letterRow struct {
+// A storeMessageRow is a message in a list.
+type storeMessageRow struct {
 	storagequeue.Message
 
 	Preview string
@@ -61,12 +61,12 @@ type letterRow struct {
 	Failing bool // it was taken as often as Azure Functions would
 }
 
-func rowOf(m storagequeue.Message) letterRow {
+func rowOf(m storagequeue.Message) storeMessageRow {
 	text := m.Text
 	if b, ok := decoded(text); ok && isText(b) {
 		text = string(b)
 	}
-	return letterRow{m, short(text, 160), m.NextVisible.After(time.Now()), m.DequeueCount >= poisonAfter}
+	return storeMessageRow{m, short(text, 160), m.NextVisible.After(time.Now()), m.DequeueCount >= poisonAfter}
 }
 
 // queueOf returns the storage queue that a request is about.
@@ -88,7 +88,7 @@ func (r *section) storeView(c *frame.Request) (*storeView, error) {
 	if err != nil {
 		return nil, err
 	}
-	return v, r.peekLetters(c, v)
+	return v, r.peekStore(c, v)
 }
 
 // storeOutside looks at a storage queue, and at none of its messages.
@@ -106,8 +106,8 @@ func (r *section) storeOutside(c *frame.Request) (*storeView, error) {
 	return v, nil
 }
 
-// peekLetters looks at the messages that are asked for.
-func (r *section) peekLetters(c *frame.Request, v *storeView) error {
+// peekStore looks at the messages that are asked for.
+func (r *section) peekStore(c *frame.Request, v *storeView) error {
 	q := v.Queue
 	page, next, err := r.storage().Messages(q.Account, q.Name, v.From, perPage, v.Search)
 	if err != nil {
@@ -137,36 +137,36 @@ func (r *section) followStore(c *frame.Request) error {
 		if err != nil || !v.First { // as for an entity
 			return v, []string{"state"}, err
 		}
-		return v, []string{"state", "letters"}, r.peekLetters(c, v)
+		return v, []string{"state", "messages"}, r.peekStore(c, v)
 	})
 }
 
-// letterView is the page of a storage queue's message.
-type letterView struct {
+// storeMessageView is the page of a storage queue's message.
+type storeMessageView struct {
 	Queue     storagequeue.QueueStatus
-	Letter    letterRow
+	Message   storeMessageRow
 	Body      shownBody
 	Origin    string
 	MayChange bool
 }
 
-func (r *section) letterOf(c *frame.Request, q storagequeue.QueueStatus) (storagequeue.Message, error) {
+func (r *section) storeMessageOf(c *frame.Request, q storagequeue.QueueStatus) (storagequeue.Message, error) {
 	m, err := r.storage().Message(q.Account, q.Name, c.Query("id"))
 	return m, problem(c, err)
 }
 
-func (r *section) letter(c *frame.Request, q storagequeue.QueueStatus) error {
-	m, err := r.letterOf(c, q)
+func (r *section) storeMessage(c *frame.Request, q storagequeue.QueueStatus) error {
+	m, err := r.storeMessageOf(c, q)
 	if err != nil {
 		return err
 	}
-	v := letterView{Queue: q, Letter: rowOf(m), Body: showLetter(m.Text, c.Query("view")), MayChange: c.May(auth.Operate, "")}
+	v := storeMessageView{Queue: q, Message: rowOf(m), Body: showText(m.Text, c.Query("view")), MayChange: c.May(auth.Operate, "")}
 	v.Origin, _ = r.related(q)
-	return letterPage.show(c, 0, c.Text("queues.letter.title", q.Name), v)
+	return storeMessagePage.show(c, 0, c.Text("queues.storemessage.title", q.Name), v)
 }
 
-// showLetter shows a text. A view can show its decoded base64: base64 itself, or another view prefixed by "64-".
-func showLetter(text, view string) shownBody {
+// showText shows a text. A view can show its decoded base64: base64 itself, or another view prefixed by "64-".
+func showText(text, view string) shownBody {
 	inner, encodes := decoded(text)
 	encodes = encodes && (isText(inner) || view == asBase64)
 	if view == "" && encodes {
@@ -185,8 +185,8 @@ func showLetter(text, view string) shownBody {
 	return s
 }
 
-func (r *section) downloadLetter(c *frame.Request, q storagequeue.QueueStatus) error {
-	m, err := r.letterOf(c, q)
+func (r *section) downloadStoreMessage(c *frame.Request, q storagequeue.QueueStatus) error {
+	m, err := r.storeMessageOf(c, q)
 	if err != nil {
 		return err
 	}
@@ -202,7 +202,7 @@ type putView struct {
 	Wrong       map[string]string
 }
 
-func (r *section) newLetter(c *frame.Request, q storagequeue.QueueStatus) error {
+func (r *section) newPut(c *frame.Request, q storagequeue.QueueStatus) error {
 	return showPut(c, putView{Queue: q, Encode: true, TTL: "7d"}, http.StatusOK)
 }
 
@@ -284,11 +284,7 @@ func (r *section) newStore(c *frame.Request) error {
 	return showStoreForm(c, storeForm{Accounts: r.storage().Accounts()}, http.StatusOK)
 }
 
-func (r *section) createStore(c *frame.Request) error {
-	form, err := c.Form()
-	if err != nil {
-		return err
-	}
+func (r *section) createStore(c *frame.Request, form url.Values) error {
 	v := storeForm{Accounts: r.storage().Accounts(), Account: form.Get("account"), Name: strings.TrimSpace(form.Get("name"))}
 	if err := r.storage().Create(v.Account, v.Name); err != nil {
 		v.Wrong = c.Describe(problem(c, err)).Text
@@ -303,11 +299,7 @@ func (r *section) confirmDropStore(c *frame.Request, q storagequeue.QueueStatus)
 	return confirmQueue(q).askDrop(c, text, c.Text("queues.drop.hint"), "/storage/drop", q.Name)
 }
 
-func (r *section) dropStore(c *frame.Request) error {
-	form, err := c.Form()
-	if err != nil {
-		return err
-	}
+func (r *section) dropStore(c *frame.Request, form url.Values) error {
 	name := form.Get("queue")
 	return done(c, r.storage().Drop(form.Get("account"), name), c.Text("queues.drop.done", name), Path)
 }

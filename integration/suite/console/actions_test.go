@@ -48,16 +48,16 @@ func TestStorageQueues(t *testing.T) {
 	must(t, s.FillQueues(t.Context()))
 	page := open(t, s.HTTP, tab.Look{})
 	const letters = "/console/queues/storage?account=devstoreaccount1&queue=letters"
-	must(t, page.Go(letters+"-poison"), page.Text("#letters", `"letter":1`), page.Click("#letters tbody tr:first-child form[action$='/move'] button"))
+	must(t, page.Go(letters+"-poison"), page.Text("#messages", `"letter":1`), page.Click("#messages tbody tr:first-child form[action$='/move'] button"))
 	must(t, page.Text("#note", "The message is in letters now."))
 	must(t, page.Go(letters), page.Click("a.button.main"), page.Text("h1", "Send a message to letters"))
 	must(t, page.Fill("#text", "typed by hand"), page.Click("main form button.main"), page.Text("#note", "The message is in letters."))
-	must(t, page.Text("#letters", "typed by hand"), page.Fill("#q", "typed"), page.Await("document.querySelectorAll('#letters [data-line]').length === 1"))
-	must(t, page.Click("#letters [data-line] a"), page.Text("#body", "typed by hand"))
+	must(t, page.Text("#messages", "typed by hand"), page.Fill("#q", "typed"), page.Await("document.querySelectorAll('#messages [data-line]').length === 1"))
+	must(t, page.Click("#messages [data-line] a"), page.Text("#body", "typed by hand"))
 	accessible(t, page, "a message of a storage queue")
 	must(t, page.Click("[data-dialog=delete]"), page.Click("#delete button.danger"), page.Text("#note", "The message is deleted."))
 	must(t, page.Go(letters), page.Click("a[href*='/clear']"), page.Click("main button.danger"), page.Text("#note", "deleted"))
-	must(t, page.Text("#letters", "No"), page.Await("document.querySelectorAll('#letters [data-line]').length === 0"))
+	must(t, page.Text("#messages", "No"), page.Await("document.querySelectorAll('#messages [data-line]').length === 0"))
 }
 
 // TestPurge puts all dead letters back, and purges the queue.

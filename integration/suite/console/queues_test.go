@@ -60,9 +60,9 @@ func TestMarkedLetters(t *testing.T) {
 		must(t, page.Go("/console/queues/storage/new"), page.Fill("#s-name", name), page.Click("form button.main"), page.Text("#note", name+" is created."))
 	}
 	for range 3 {
-		must(t, page.Click("a.button.main"), page.Fill("#text", "failed"), page.Click("main form button.main"), page.Text("#letters", "failed"))
+		must(t, page.Click("a.button.main"), page.Fill("#text", "failed"), page.Click("main form button.main"), page.Text("#messages", "failed"))
 	}
-	must(t, page.Click("#letters [data-line]:last-child input[form=marked]"), page.Text("#marked output", "One is selected."))
+	must(t, page.Click("#messages [data-line]:last-child input[form=marked]"), page.Text("#marked output", "One is selected."))
 	must(t, page.Await("getComputedStyle(document.querySelector('#marked')).position === 'sticky'"))
 	must(t, page.Press("j"), page.Press("x"), page.Text("#marked output", "2 are selected.")) // keys go on where a pointer began
 	must(t, page.Await("document.querySelector('#marked [data-all]').indeterminate"), page.Click("#marked [data-all]"))

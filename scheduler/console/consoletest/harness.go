@@ -25,6 +25,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console"
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/engine"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
@@ -153,10 +154,9 @@ func New(tb testing.TB, change ...func(w *Harness, cfg *console.Config)) *Harnes
 	w.worker = engine.New(engine.Config{Store: w.Store, Actions: w.Actions, Secrets: w.Vault})
 	w.Service = control.New(control.Config{Store: w.Store, Actions: w.Actions, Secrets: w.Vault, Try: w.worker.Try})
 	w.OK(w.Service.EnsureDefault(tb.Context()))
-	cfg := console.Config{
-		Service: w.Service, Identify: w.identify, Version: "1.2.3",
-		Logger: slog.New(slog.NewTextHandler(complaints{w}, nil)),
-	}
+	cfg := console.Config{Service: w.Service, Config: frame.Config{
+		Identify: w.identify, Version: "1.2.3", Logger: slog.New(slog.NewTextHandler(complaints{w}, nil)),
+	}}
 	for _, f := range change {
 		f(w, &cfg)
 	}

@@ -27,9 +27,9 @@ func (r *section) beside(q storagequeue.QueueStatus) []string {
 	return all
 }
 
-// confirmLetters asks for confirmation of an operation on messages of the storage queue in the request: on those
+// confirmStoreMessages asks for confirmation of an operation on messages of the storage queue in the request: on those
 // selected, or on all if the request is for all.
-func confirmLetters(c *frame.Request, q storagequeue.QueueStatus) (v confirmation, marked bool, err error) {
+func confirmStoreMessages(c *frame.Request, q storagequeue.QueueStatus) (v confirmation, marked bool, err error) {
 	ids := c.Request.URL.Query()["id"]
 	if marked = c.Query("marked") != ""; marked && len(ids) == 0 {
 		return v, marked, noneMarked(c)
@@ -47,7 +47,7 @@ func confirmLetters(c *frame.Request, q storagequeue.QueueStatus) (v confirmatio
 
 // confirmRemove asks before messages that were selected are deleted.
 func (r *section) confirmRemove(c *frame.Request, q storagequeue.QueueStatus) error {
-	v, marked, err := confirmLetters(c, q)
+	v, marked, err := confirmStoreMessages(c, q)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (r *section) confirmRemove(c *frame.Request, q storagequeue.QueueStatus) er
 	}
 	v.Text, v.Hint, v.Action = many(c, "queues.purge.marked", v.Count, q.Name), c.Text("queues.clear.hint"), Path+"/storage/delete"
 	v.Button, v.Danger = many(c, "queues.purge.button", v.Count), true
-	return v.ask(c, c.Text("queues.letters.delete.title", q.Name))
+	return v.ask(c, c.Text("queues.storemessages.delete.title", q.Name))
 }
 
 // each calls do for each message of a form, and returns a note: the text one for a single message, else the text several
@@ -81,21 +81,21 @@ func each(c *frame.Request, ids []string, do func(id string) error, one, several
 	}
 	note = many(c, several, done, args...)
 	if gone > 0 {
-		note += " " + many(c, "queues.letters.gone", gone)
+		note += " " + many(c, "queues.storemessages.gone", gone)
 	}
 	return note, nil
 }
 
-// removeLetters deletes the messages that a form names.
-func (r *section) removeLetters(c *frame.Request, form url.Values, q storagequeue.QueueStatus) error {
+// removeStoreMessages deletes the messages that a form names.
+func (r *section) removeStoreMessages(c *frame.Request, form url.Values, q storagequeue.QueueStatus) error {
 	remove := func(id string) error { return r.storage().Delete(q.Account, q.Name, id) }
-	note, err := each(c, form["id"], remove, "queues.letter.deleted", "queues.purged")
+	note, err := each(c, form["id"], remove, "queues.storemessage.deleted", "queues.purged")
 	return done(c, err, note, storeAddress(q))
 }
 
 // confirmMove asks where messages are moved to: those that were selected, or all.
 func (r *section) confirmMove(c *frame.Request, q storagequeue.QueueStatus) error {
-	v, marked, err := confirmLetters(c, q)
+	v, marked, err := confirmStoreMessages(c, q)
 	if err != nil {
 		return err
 	}
@@ -123,9 +123,9 @@ func nowhere(c *frame.Request, text string) error {
 	return frame.Problem{Status: http.StatusNotFound, Text: text, Hint: c.Text("queues.move.nowhere.hint")}
 }
 
-// moveLetters moves the messages in a form, or all, to another queue: the one in the form, or else their
+// moveStoreMessages moves the messages in a form, or all, to another queue: the one in the form, or else their
 // original one.
-func (r *section) moveLetters(c *frame.Request, form url.Values, q storagequeue.QueueStatus) error {
+func (r *section) moveStoreMessages(c *frame.Request, form url.Values, q storagequeue.QueueStatus) error {
 	to := cmp.Or(form.Get("to"), strings.TrimSuffix(q.Name, poisonSuffix))
 	if !slices.Contains(r.beside(q), to) {
 		return nowhere(c, c.Text("queues.move.missing", to, q.Account))
@@ -135,6 +135,6 @@ func (r *section) moveLetters(c *frame.Request, form url.Values, q storagequeue.
 		return done(c, err, many(c, "queues.move.done", n, to), storeAddress(q))
 	}
 	move := func(id string) error { return r.storage().Move(q.Account, q.Name, id, to) }
-	note, err := each(c, form["id"], move, "queues.letter.moved", "queues.move.done", to)
+	note, err := each(c, form["id"], move, "queues.storemessage.moved", "queues.move.done", to)
 	return done(c, err, note, storeAddress(q))
 }
