@@ -22,7 +22,7 @@ func TestNewJob(t *testing.T) {
 	must(t, page.Click(`[name="schedule.when"][value="every"]`), page.Fill(`[name="schedule.plain.n"]`, "2"))
 	must(t, page.Await(`(() => { const e = document.getElementById('schedule.plain.unit'); e.value = 'second'; return e.dispatchEvent(new Event('input', {bubbles: true})) })()`))
 	must(t, page.Text("#schedule-outlook", "every 2 seconds"))
-	must(t, page.Click(`#newjob button[value="try"]`), page.Text("#newjob-told", "Answer of the target"), page.Text("#newjob-told", "200"))
+	must(t, page.Click(`#newjob button[value="try"]`), page.Text("#edit-told", "Answer of the target"), page.Text("#edit-told", "200"))
 	must(t, page.Click(`#newjob button.main`))
 	must(t, page.Await("location.pathname === '/console/jobs/default/report'"), page.Text("#note", "default/report is created"))
 	must(t, s.Await(t.Context(), func() bool {
@@ -95,9 +95,9 @@ func TestTryActions(t *testing.T) {
 		if test.kind == "ServiceBusTopic" { // it began as a queue
 			must(t, page.Fill(`[name="action.serviceBusTopicMessage.authentication.sasKeyName"]`, "RootManageSharedAccessKey"))
 		}
-		must(t, page.Click(`#newjob button[value="try"]`), page.Text("#newjob-told", "Answer of the target"))
+		must(t, page.Click(`#newjob button[value="try"]`), page.Text("#edit-told", "Answer of the target"))
 		for _, want := range test.want {
-			must(t, page.Text("#newjob-told", want))
+			must(t, page.Text("#edit-told", want))
 		}
 	}
 }
@@ -142,11 +142,11 @@ func TestNewJobLost(t *testing.T) {
 	must(t, page.Fill(`[name="action.request.uri"]`, s.HTTP+"/echo"))
 	made(t, s, nil, "admin")
 	page.Expect(401)
-	must(t, page.Click("#newjob button.main"), page.Text("#newjob-told", "You are signed out"))
+	must(t, page.Click("#newjob button.main"), page.Text("#edit-told", "You are signed out"))
 	_ = s.Stop()
 	page.Expect(0)
-	must(t, page.Click("#newjob button.main"), page.Text("#newjob-told", "Connection lost"))
-	must(t, page.Await(`document.getElementById('f-name').value === 'lost' && document.activeElement.closest('#newjob-told')`))
+	must(t, page.Click("#newjob button.main"), page.Text("#edit-told", "Connection lost"))
+	must(t, page.Await(`document.getElementById('f-name').value === 'lost' && document.activeElement.closest('#edit-told')`))
 	_ = page.Wrong() // the connection is refused, as it is to be here
 }
 

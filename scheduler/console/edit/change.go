@@ -340,8 +340,7 @@ func (e *editing) show(status int) error {
 	e.Wrong = e.wrongs()
 	p := &frame.Page{
 		Status: status, Title: e.call.Text("edit.title", e.Key), Template: changePage, Data: e,
-		Scripts: []string{builder.Script, "jobform/jobform.js", "edit/send.js", "edit/edit.js", "edit/complete.js"},
-		Styles:  []string{builder.Style, "jobform/jobform.css", "edit/edit.css"},
+		Scripts: append(slices.Clip(scripts), "edit/complete.js"), Styles: styles,
 	}
 	if e.call.Part() {
 		p.Part = "editor"

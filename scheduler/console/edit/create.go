@@ -76,8 +76,7 @@ func (r section) begin(c *frame.Request) error {
 func (r section) showNew(c *frame.Request, s *creating, status int) error {
 	p := &frame.Page{
 		Status: status, Title: c.Text("newjob.title"), Template: newPage, Data: s,
-		Scripts: []string{builder.Script, "jobform/jobform.js", "edit/send.js", "edit/newjob.js"},
-		Styles:  []string{builder.Style, "jobform/jobform.css", "edit/newjob.css"},
+		Scripts: scripts, Styles: styles,
 	}
 	if c.Part() { // a script treats any answer as the form, even if the job has problems
 		p.Part, p.Status = "newjob-form", http.StatusOK

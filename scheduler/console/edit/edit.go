@@ -30,6 +30,12 @@ var (
 	newPage    = templates("newjob.html")
 )
 
+// The assets of both pages.
+var (
+	scripts = []string{builder.Script, "jobform/jobform.js", "edit/edit.js"}
+	styles  = []string{builder.Style, "jobform/jobform.css", "edit/edit.css"}
+)
+
 func templates(name string) frame.Set {
 	return frame.Templates(files, name, "wrong.html").With(jobform.Files, "*.html").With(builder.Files, "*.html")
 }
