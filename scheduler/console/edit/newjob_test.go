@@ -65,9 +65,7 @@ func TestScript(t *testing.T) {
 		t.Fatalf("%d %.3000s", r.Status, r.Body)
 	}
 	v := w.Job("default/report")
-	if !strings.Contains(string(v.Job.Def.Properties()), `"cron":"0 9 * * *"`) {
-		t.Errorf("%s", v.Job.Def.Properties())
-	}
+	w.Has(string(v.Job.Def.Properties()), `"cron":"0 9 * * *"`)
 }
 
 // TestNothingIsOverwritten makes a job of a name that there is: it stays, and the name is told to be taken.
@@ -79,9 +77,7 @@ func TestNothingIsOverwritten(t *testing.T) {
 		t.Errorf("%d %.5000s", r.Status, r.Body)
 	}
 	v := w.Job("default/report")
-	if !strings.Contains(string(v.Job.Def.Properties()), "/old") {
-		t.Errorf("%s", v.Job.Def.Properties())
-	}
+	w.Has(string(v.Job.Def.Properties()), "/old")
 }
 
 // TestMistakes has all mistakes of a form at once, each beside its field, and nothing is made.
@@ -89,14 +85,10 @@ func TestMistakes(t *testing.T) {
 	w := consoletest.Shared(t)
 	r := w.Post(edit.NewPath, filled(t, w, "name=9 lives", "action.request.uri=", "schedule.when=cron", "schedule.recurrence.cron=0 0 32 * *", "schedule.jitter=2d"))
 	text := html.UnescapeString(r.Body)
-	for _, want := range []string{
+	w.Has(text,
 		`href="#f-name"`, `href="#f-action.request.uri"`, `href="#wrong-schedule.recurrence.cron"`, `href="#wrong-schedule.jitter"`,
 		`<mark>32</mark>`, "Fix 4 problems:",
-	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("%s is missing", want)
-		}
-	}
+	)
 	if r.Status != http.StatusUnprocessableEntity || t.Failed() {
 		t.Errorf("%d %s", r.Status, text)
 	}
@@ -109,14 +101,8 @@ func TestMistakes(t *testing.T) {
 // TestHints: what is required, and a choice that has the default as a word, do not say once more what holds without it.
 func TestHints(t *testing.T) {
 	page := html.UnescapeString(consoletest.Shared(t).Get(edit.NewPath))
-	for _, text := range []string{"The collection of the job.</p>", "Default: enabled</option>", "in either state.</p>", "Without it: none."} {
-		if !strings.Contains(page, text) {
-			t.Errorf("the form does not have %q", text)
-		}
-	}
-	if strings.Contains(page, "Without it: default") || strings.Contains(page, "Without it: as it is") {
-		t.Error("the form says what holds without what is required or is chosen")
-	}
+	w.Has(page, "The collection of the job.</p>", "Default: enabled</option>", "in either state.</p>", "Without it: none.")
+	w.Has(page, "!Without it: default", "!Without it: as it is")
 }
 
 // TestTypedSecrets types secrets and a mistake: neither the page nor the part that a script gets has them, and both say so.
@@ -141,9 +127,7 @@ func TestTypedSecrets(t *testing.T) {
 			form.Set("name", name)
 			for _, headers := range [][]string{nil, {"X-Carillon-Part: 1"}} {
 				r := w.Post(edit.NewPath, form, headers...)
-				if strings.Contains(r.Body, secret) || !strings.Contains(r.Body, "type them again") {
-					t.Errorf("%s %q: %.3000s", do, name, r.Body)
-				}
+				w.Has(r.Body, "!"+secret, "type them again")
 				if do == "show" && name != "" && !strings.Contains(html.UnescapeString(r.Body), "password</code>") {
 					t.Errorf("it does not say where secrets belong: %.3000s", r.Body)
 				}
@@ -166,9 +150,7 @@ func TestCopy(t *testing.T) {
 	w.Put("billing/nightly", `{"description": "<b>books</b>", "labels": {"team": "billing"}, "timeZone": "Europe/Berlin", "recurrence": {"cron": "30 2 * * MON-FRI"},
 		"jitter": "PT30S", "action": {"type": "http", "request": {"method": "POST", "uri": "http://127.0.0.1:9/books", "body": "{}"}, "retryPolicy": {"retryType": "none"}}}`)
 	page := w.Get(edit.NewPath + "?from=billing/nightly")
-	if strings.Contains(page, "<b>books") {
-		t.Error("markup is not escaped")
-	}
+	w.Has(page, "!<b>books")
 	form := fields(t, page)
 	if form.Get("collection") != "billing" || form.Get("name") != "" || form.Get("schedule.when") != "weekdays" || form.Get("schedule.plain.times") != "02:30" {
 		t.Errorf("%v", form)
@@ -221,9 +203,7 @@ func TestHostileText(t *testing.T) {
 			form.Set("schedule.when", when)
 			for _, path := range []string{edit.NewPath, "/console/preview"} {
 				r := w.Post(path, form)
-				if strings.Contains(r.Body, "<script>alert") || strings.Contains(r.Body, "<img src=x") {
-					t.Errorf("%s %s: not escaped", path, when)
-				}
+				w.Has(r.Body, "!<script>alert", "!<img src=x")
 				if r.Status >= http.StatusInternalServerError {
 					t.Errorf("%s %s: %d", path, when, r.Status)
 				}
@@ -243,22 +223,12 @@ func TestPreviewPart(t *testing.T) {
 		return html.UnescapeString(r.Body)
 	}
 	got := ask(url.Values{"schedule.when": {"daily"}, "schedule.plain.times": {"9"}, "schedule.timeZone": {"Europe/Berlin"}})
-	for _, want := range []string{`data-put="schedule-outlook"`, "At 09:00 every day, Europe/Berlin.", "0 9 * * *", "<svg", "class=\"heat2\""} {
-		if !strings.Contains(got, want) {
-			t.Errorf("%s is missing in %s", want, got)
-		}
-	}
-	if strings.Contains(got, "schedule-builder") {
-		t.Error("it has fields that nobody asked for")
-	}
+	w.Has(got, `data-put="schedule-outlook"`, "At 09:00 every day, Europe/Berlin.", "0 9 * * *", "<svg", "class=\"heat2\"")
+	w.Has(got, "!schedule-builder")
 	got = ask(url.Values{"schedule.when": {"daily"}, "schedule.paste": {"*/5 * * * * /usr/bin/true"}})
-	if !strings.Contains(got, `data-put="schedule-builder"`) || !strings.Contains(got, `value="*/5 * * * *"`) {
-		t.Errorf("%s", got)
-	}
+	w.Has(got, `data-put="schedule-builder"`, `value="*/5 * * * *"`)
 	got = ask(url.Values{"schedule.when": {"cron"}, "schedule.recurrence.cron": {"0 0 32 * *"}})
-	if !strings.Contains(got, `data-wrong="schedule.recurrence.cron"`) || !strings.Contains(got, "<mark>32</mark>") || !strings.Contains(got, "Fix 1 problem") {
-		t.Errorf("%s", got)
-	}
+	w.Has(got, `data-wrong="schedule.recurrence.cron"`, "<mark>32</mark>", "Fix 1 problem")
 }
 
 // TestDuplicate follows the link of a job's page.
@@ -272,9 +242,7 @@ func TestDuplicate(t *testing.T) {
 		t.Errorf("%q of %.3000s", link, page)
 	}
 	w.Be("reader")
-	if strings.Contains(w.Get("/console/jobs/default/report"), "/console/jobs/new") {
-		t.Error("a reader is led to a page that is not for readers")
-	}
+	w.Has(w.Get("/console/jobs/default/report"), "!/console/jobs/new")
 }
 
 // TestTry tries a job out that has no name yet, and a schedule with a mistake: the target is asked once, its answer is shown
@@ -292,11 +260,7 @@ func TestTry(t *testing.T) {
 	form := filled(t, w, "name=", "do=try", "action.request.uri="+target.URL, "schedule.when=cron", "schedule.recurrence.cron=0 0 32 * *",
 		"action.request.headers#1~name=X-Api-Key", "action.request.headers#1~how=text", "action.request.headers#1~value="+secret)
 	r := w.Post(edit.NewPath, form)
-	for _, want := range []string{"418", "&lt;script&gt;alert(", "Answer of the target", "failed"} {
-		if !strings.Contains(r.Body, want) {
-			t.Errorf("%s is missing", want)
-		}
-	}
+	w.Has(r.Body, "418", "&lt;script&gt;alert(", "Answer of the target", "failed")
 	if r.Status != http.StatusOK || asked.Load() != 1 || strings.Contains(r.Body, secret) || strings.Contains(r.Body, "<script>alert") || t.Failed() {
 		t.Errorf("%d, asked %d times: %s", r.Status, asked.Load(), r.Body)
 	}
@@ -338,9 +302,7 @@ func TestTryErrorAction(t *testing.T) {
 			t.Fatalf("%s: %d %.3000s", do, r.Status, r.Body)
 		}
 		for _, text := range texts {
-			if !strings.Contains(r.Body, text) {
-				t.Errorf("%s: %s is missing", do, text)
-			}
+			w.Has(r.Body, text)
 		}
 		if status != http.StatusBadRequest {
 			form = fields(t, r.Body)
@@ -406,11 +368,7 @@ func TestPastedJob(t *testing.T) {
 	}
 	v := w.Job("default/nightly")
 	stored := string(v.Job.Def.Properties())
-	for _, want := range []string{`"PUT"`, `/night`, `"dark"`, `"owl"`, `"2039-12-01T09:00:00Z"`, `"weekDays":["Monday"]`, `"retryCount":3`} {
-		if !strings.Contains(stored, want) {
-			t.Errorf("%s is not in %s", want, stored)
-		}
-	}
+	w.Has(stored, `"PUT"`, `/night`, `"dark"`, `"owl"`, `"2039-12-01T09:00:00Z"`, `"weekDays":["Monday"]`, `"retryCount":3`)
 	if v.Job.State != "disabled" {
 		t.Errorf("it is %s", v.Job.State)
 	}
@@ -442,9 +400,7 @@ func TestCopiedCommands(t *testing.T) {
 			w.Be(who)
 		}
 		page := html.UnescapeString(w.Post(edit.NewPath, form).Body)
-		if !strings.Contains(page, "it's $${CARILLON_HOME} $(date)") || !strings.Contains(page, `"body":"it's ${CARILLON_HOME} $(date)"`) {
-			t.Errorf("as %q: %.3000s", who, page)
-		}
+		w.Has(page, "it's $${CARILLON_HOME} $(date)", `"body":"it's ${CARILLON_HOME} $(date)"`)
 		if strings.Contains(page, `Bearer $CARILLON_TOKEN"`) != (who != "") {
 			t.Errorf("as %q: the request has a token, or none: %.3000s", who, page)
 		}

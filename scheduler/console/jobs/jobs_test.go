@@ -74,11 +74,7 @@ func TestPaused(t *testing.T) {
 	}
 	paused("default/a default/c")
 	body := w.Get("/console/jobs?state=paused")
-	for _, want := range []string{`<option selected>paused</option>`, `class="state paused"`, "ends <time", "2 jobs"} {
-		if !strings.Contains(body, want) {
-			t.Errorf("the page has no %q", want)
-		}
-	}
+	w.Has(body, `<option selected>paused</option>`, `class="state paused"`, "ends <time", "2 jobs")
 	at := ask(w, url.Values{"do": {"enable"}, "all": {"1"}, "state": {"paused"}})
 	w.Has(confirm(w, at, nil), "<dt>done</dt><dd>2</dd>")
 	paused("")
@@ -222,9 +218,7 @@ func TestRefresh(t *testing.T) {
 	w.Put("secret/there", never)
 	w.Be("reader@default")
 	body := w.Part("/console/jobs?shown=default/there&shown=default/gone&shown=secret/there&shown=%2F%3Cb%3E")
-	if !strings.Contains(body, `id="job-default.there"`) || !strings.Contains(body, "state deleted") || strings.Contains(body, "secret") || strings.Contains(body, "<b>") {
-		t.Error(body)
-	}
+	w.Has(body, `id="job-default.there"`, "state deleted", "!secret", "!<b>")
 }
 
 // TestRights: readers see no boxes and no buttons, and nothing of other collections; what they post is refused.
@@ -251,10 +245,6 @@ func TestRights(t *testing.T) {
 func TestEmpty(t *testing.T) {
 	w := consoletest.New(t)
 	indexed(w)
-	if body := w.Get("/console/jobs"); !strings.Contains(body, "carillon apply examples/jobs") || !strings.Contains(body, "/console/jobs/new") {
-		t.Error(body)
-	}
-	if body := w.Part("/console/jobs?q=nothing"); strings.Contains(body, "carillon apply") || !strings.Contains(body, "Show all jobs") {
-		t.Error(body)
-	}
+	w.Has(w.Get("/console/jobs"), "carillon apply examples/jobs", "/console/jobs/new")
+	w.Has(w.Part("/console/jobs?q=nothing"), "!carillon apply", "Show all jobs")
 }

@@ -79,9 +79,7 @@ func address(t *testing.T, pattern *regexp.Regexp, page string) string {
 // TestPages goes through the history by its pages, without scripts.
 func TestPages(t *testing.T) {
 	w := newHarness(t)
-	if page := w.Get("/console/live"); !strings.Contains(page, "No runs yet") || !strings.Contains(page, "carillon run") {
-		t.Errorf("the page without records is %s", page)
-	}
+	w.Has(w.Get("/console/live"), "No runs yet", "carillon run")
 	w.record("default/a", 120)
 	w.record("other/b", 130)
 	var seen []int
@@ -257,9 +255,7 @@ func TestGap(t *testing.T) {
 		t.Errorf("after the gap came %v", e)
 	}
 	s = w.Follow("/console/live/events?follow=true&after=3", "Last-Event-Id: 500")
-	if e := s.Next("rows", ""); !strings.Contains(e.Data, "500 is of a history that was lost") {
-		t.Errorf("a place that is not there is told as %v", e)
-	}
+	w.Has(s.Next("rows", "").Data, "500 is of a history that was lost")
 	w.record("default/a", 1)
 	if e := s.Next("rows", ""); !slices.Equal(numbers(sequences, e.Data), []int{21}) {
 		t.Errorf("after it came %v", e)
@@ -272,9 +268,7 @@ func TestPlaces(t *testing.T) {
 	w.record("default/a", 1)
 	one := w.Follow("/console/live/events?follow=true&after=0")
 	one.Next("rows", "")
-	if e := w.Follow("/console/live/events?follow=true").Next("end", ""); !strings.Contains(e.Data, "You have 1 pages open") {
-		t.Errorf("one too many is told %v", e)
-	}
+	w.Has(w.Follow("/console/live/events?follow=true").Next("end", "").Data, "You have 1 pages open")
 	one.Close()
 	w.Await("the place to be free", func() bool {
 		s := w.Follow("/console/live/events?follow=true&after=0")
@@ -309,7 +303,5 @@ func TestEnd(t *testing.T) {
 	w.record("default/a", 1)
 	s.Next("rows", "")
 	w.OK(w.Service.Delete(t.Context(), consoletest.Key("default/a"), 0))
-	if e := s.Next("end", ""); !strings.Contains(e.Data, "deleted") {
-		t.Errorf("the end is %v", e)
-	}
+	w.Has(s.Next("end", "").Data, "deleted")
 }

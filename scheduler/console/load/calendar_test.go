@@ -134,9 +134,7 @@ func TestPastDay(t *testing.T) {
 		}
 	}
 	for _, still := range []string{"00:00 – 03:00", "06:00 – 24:00"} {
-		if !strings.Contains(page, `<th scope="row">`+still+`</th><td colspan="2" class="faint">nothing ran</td>`) {
-			t.Errorf("it does not say that nothing ran %s: %.3000s", still, page)
-		}
+		w.Has(page, `<th scope="row">`+still+`</th><td colspan="2" class="faint">nothing ran</td>`)
 	}
 	if len(labels) != 3 || !strings.Contains(page, "Past hours come from the history") || !strings.Contains(page, "Count again") {
 		t.Errorf("%v: %.3000s", labels, page)
@@ -189,8 +187,6 @@ func TestFeed(t *testing.T) {
 	for query, path := range map[string]string{
 		"": "/runs.ics", "collection=other": "/jobCollections/other/runs.ics", "job=often": "/jobCollections/default/jobs/often/runs.ics",
 	} {
-		if page := w.Get("/console/calendar?wait=true&" + query); !strings.Contains(page, `href="`+w.Console.URL+path+`"`) {
-			t.Errorf("%s has no %s", query, path)
-		}
+		w.Has(w.Get("/console/calendar?wait=true&" + query), `href="`+w.Console.URL+path+`"`)
 	}
 }
