@@ -24,14 +24,17 @@ func edited(t *testing.T) *stage.Stage {
 	return s
 }
 
-// stored returns a job as the API shows it.
-func stored(t *testing.T, s *stage.Stage) string {
+const nightly = "/jobCollections/default/jobs/night"
+
+// stores checks that the stored job has texts.
+func stores(t *testing.T, s *stage.Stage, texts ...string) {
 	t.Helper()
-	status, body, err := s.Call(t.Context(), "GET", "/jobCollections/default/jobs/night", nil)
-	if err != nil || status != 200 {
-		t.Fatal(status, err)
+	got := api(t, s, "GET", nightly, nil)
+	for _, text := range texts {
+		if !strings.Contains(got, text) {
+			t.Errorf("%s is not in %s", text, got)
+		}
 	}
-	return string(body)
 }
 
 const review, save = `.edit-end button[value=review]`, `#review button[value=save]`
@@ -60,12 +63,7 @@ func TestEditForm(t *testing.T) {
 	must(t, page.Text("#review", "Closes the shop."), page.Text("#review", "Unchanged."))
 	accessible(t, page, "a review")
 	must(t, page.Click(save), page.Await(`location.pathname === '/console/jobs/default/night'`), page.Text("#note", "default/night is saved"))
-	got := stored(t, s)
-	for _, want := range []string{`"description":"Closes the shop."`, `"team":"billing"`, `"Accept":"text/plain"`, `"timeout":"PT2M"`} {
-		if !strings.Contains(got, want) {
-			t.Errorf("%s is not in %s", want, got)
-		}
-	}
+	stores(t, s, `"description":"Closes the shop."`, `"team":"billing"`, `"Accept":"text/plain"`, `"timeout":"PT2M"`)
 }
 
 // TestEditYAML types YAML with suggestions, by keys alone.
@@ -92,9 +90,7 @@ func TestEditYAML(t *testing.T) {
 	must(t, page.Click(`#edit-told a`), page.Await(`document.activeElement.id === 'yaml-text' && getSelection().toString().includes('timeout: soon')`))
 	must(t, page.Type("#yaml-text", "timeout: PT1M"), page.Click(review), page.Text("#review", "PT1M"), page.Click(save))
 	must(t, page.Await(`location.pathname === '/console/jobs/default/night'`))
-	if got := stored(t, s); !strings.Contains(got, `"overlap":"allow"`) || !strings.Contains(got, `"timeout":"PT1M"`) {
-		t.Error(got)
-	}
+	stores(t, s, `"overlap":"allow"`, `"timeout":"PT1M"`)
 }
 
 // TestEditJSON types JSON with suggestions.
@@ -111,9 +107,7 @@ func TestEditJSON(t *testing.T) {
 	must(t, page.Type("#yaml-text", `", "request": {"method": "POST", "uri": "`+s.HTTP+`/echo/night", "bo`), page.Text("#yaml-list", "body"), page.Press(enter))
 	must(t, page.Type("#yaml-text", `"json"}}}`), page.Click(review), page.Text("#review", "Asia/Tokyo"), page.Click(save))
 	must(t, page.Await(`location.pathname === '/console/jobs/default/night'`))
-	if got := stored(t, s); !strings.Contains(got, `"timeZone":"Asia/Tokyo"`) || !strings.Contains(got, `"body":"json"`) {
-		t.Error(got)
-	}
+	stores(t, s, `"timeZone":"Asia/Tokyo"`, `"body":"json"`)
 }
 
 // TestEditWithoutScripts goes from one way to edit to the other and back: what was typed stays.
@@ -125,9 +119,7 @@ func TestEditWithoutScripts(t *testing.T) {
 	must(t, page.Type("#yaml-text", "\ntimeout: PT3M\n"), page.Click(`.tabs [value="as:form"]`))
 	must(t, page.Await(`document.querySelector('[name="timeout"]')?.value === 'PT3M' && document.querySelector('[name="description"]').value === 'Closes the shop.'`))
 	must(t, page.Click(review), page.Text("#review", "PT3M"), page.Click(save), page.Await(`location.pathname === '/console/jobs/default/night'`))
-	if got := stored(t, s); !strings.Contains(got, `"timeout":"PT3M"`) || !strings.Contains(got, "Closes the shop.") {
-		t.Error(got)
-	}
+	stores(t, s, `"timeout":"PT3M"`, "Closes the shop.")
 }
 
 // TestEditConflict has somebody else change the job meanwhile.
@@ -136,17 +128,13 @@ func TestEditConflict(t *testing.T) {
 	page := open(t, s.HTTP, tab.Look{})
 	must(t, page.Go("/console/jobs/default/night/edit"))
 	must(t, page.Fill(`[name="description"]`, "Mine."), page.Click(review), page.Text("#review", "Mine."))
-	if status, body, err := s.Call(t.Context(), "PATCH", "/jobCollections/default/jobs/night", map[string]any{"description": "Theirs.", "jitter": "PT5S"}); err != nil || status != 200 {
-		t.Fatal(status, string(body), err)
-	}
+	api(t, s, "PATCH", nightly, map[string]any{"description": "Theirs.", "jitter": "PT5S"})
 	page.Expect(409)
 	must(t, page.Click(save), page.Text("#conflict", "Theirs."))
 	accessible(t, page, "a conflict")
 	must(t, page.Click(`[name="choice:description"][value=mine]`), page.Click(`#conflict button[value=merge]`), page.Text("#review", "Mine."))
 	must(t, page.Click(save), page.Await(`location.pathname === '/console/jobs/default/night'`))
-	if got := stored(t, s); !strings.Contains(got, `"description":"Mine."`) || !strings.Contains(got, `"jitter":"PT5S"`) {
-		t.Error(got)
-	}
+	stores(t, s, `"description":"Mine."`, `"jitter":"PT5S"`)
 }
 
 // TestEditLost stops the scheduler while somebody types: what was typed stays.
@@ -212,9 +200,7 @@ func TestEditAccessible(t *testing.T) {
 		must(t, page.Click(`.edit-end button`), page.Text("#review", "Mine"))
 		check("a review")
 		change := map[string]any{"description": "Theirs " + width, "labels": map[string]string{"of": width}}
-		if status, body, err := s.Call(t.Context(), "PATCH", "/jobCollections/default/jobs/night", change); err != nil || status != 200 {
-			t.Fatal(status, string(body), err)
-		}
+		api(t, s, "PATCH", nightly, change)
 		must(t, page.Click(save), page.Text("#conflict", "Theirs"))
 		check("a conflict")
 	}

@@ -41,9 +41,7 @@ func TestJobRuns(t *testing.T) {
 		page.Text("#job-timeline-text", "1 completed"),
 		page.Text("#job-status", "Waits for its next run"),
 	)
-	if status, body, err := s.Call(t.Context(), "POST", "/jobCollections/default/jobs/report/disable", map[string]any{}); err != nil || status != 200 {
-		t.Fatalf("%d %s %v", status, body, err)
-	}
+	api(t, s, "POST", "/jobCollections/default/jobs/report/disable", map[string]any{})
 	must(t,
 		page.Text("#job-status", "Disabled. Due runs are skipped"),
 		page.Text("#job-next", "If the job were enabled"),
@@ -67,10 +65,7 @@ func TestJobComesBack(t *testing.T) {
 	s, page, let := aJob(t)
 	let()
 	run := func() {
-		status, body, err := s.Call(t.Context(), "POST", "/jobCollections/default/jobs/report/run", map[string]any{})
-		if err != nil || status/100 != 2 {
-			t.Fatalf("%d %s %v", status, body, err)
-		}
+		api(t, s, "POST", "/jobCollections/default/jobs/report/run", map[string]any{})
 	}
 	run()
 	must(t, page.Text("#job-timeline-text", "1 completed"), page.Text("#job-history", "completed"))

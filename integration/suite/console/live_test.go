@@ -43,7 +43,6 @@ func missed(t *testing.T, page *tab.Tab) int {
 func recorded(t *testing.T, s *stage.Stage, from, to int) (all []int) {
 	t.Helper()
 	for path := "/history"; path != ""; {
-		status, body, err := s.Call(t.Context(), http.MethodGet, path, nil)
 		var page struct {
 			Value []struct {
 				Properties struct {
@@ -52,10 +51,7 @@ func recorded(t *testing.T, s *stage.Stage, from, to int) (all []int) {
 			} `json:"value"`
 			NextLink string `json:"nextLink"`
 		}
-		must(t, err, json.Unmarshal(body, &page))
-		if status != http.StatusOK {
-			t.Fatalf("%s: %d %s", path, status, body)
-		}
+		must(t, json.Unmarshal([]byte(api(t, s, http.MethodGet, path, nil)), &page))
 		for _, one := range page.Value {
 			if n := one.Properties.Sequence; n >= from && n <= to {
 				all = append(all, n)

@@ -104,6 +104,16 @@ func own(t *testing.T) *stage.Stage {
 	return s
 }
 
+// api sends a request to the REST API of a scheduler, which must succeed, and returns the answer.
+func api(t *testing.T, s *stage.Stage, method, path string, document any) string {
+	t.Helper()
+	status, body, err := s.Call(t.Context(), method, path, document)
+	if err != nil || status/100 != 2 {
+		t.Fatalf("%s %s: %d %s (%v)", method, path, status, body, err)
+	}
+	return string(body)
+}
+
 // open opens a tab. At the end of the test nothing may have happened in it that must not.
 func open(t *testing.T, base string, look tab.Look) *tab.Tab {
 	t.Helper()

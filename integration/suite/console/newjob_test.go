@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/carillon-sched/carillon/integration/suite/console/stage"
 	"github.com/carillon-sched/carillon/integration/suite/console/tab"
 )
 
@@ -25,8 +26,14 @@ func TestNewJob(t *testing.T) {
 	must(t, page.Click(`#newjob button[value="try"]`), page.Text("#edit-told", "Answer of the target"), page.Text("#edit-told", "200"))
 	must(t, page.Click(`#newjob button.main`))
 	must(t, page.Await("location.pathname === '/console/jobs/default/report'"), page.Text("#note", "default/report is created"))
+	completes(t, s, "report")
+}
+
+// completes waits until a job has run.
+func completes(t *testing.T, s *stage.Stage, name string) {
+	t.Helper()
 	must(t, s.Await(t.Context(), func() bool {
-		status, body, err := s.Call(t.Context(), http.MethodGet, "/jobCollections/default/jobs/report/history", nil)
+		status, body, err := s.Call(t.Context(), http.MethodGet, "/jobCollections/default/jobs/"+name+"/history", nil)
 		return err == nil && status == http.StatusOK && strings.Contains(string(body), `"Completed"`)
 	}))
 }
@@ -128,10 +135,7 @@ func TestSecretStaysWhereItIsTyped(t *testing.T) {
 	must(t, page.Fill("#f-name", "order"), page.Fill(`[name="action.serviceBusQueueMessage.queueName"]`, "orders"))
 	must(t, page.Click(`[name="schedule.when"][value="once"]`), page.Click("#newjob button.main"))
 	must(t, page.Await("location.pathname === '/console/jobs/default/order'"))
-	must(t, s.Await(t.Context(), func() bool {
-		status, body, err := s.Call(t.Context(), http.MethodGet, "/jobCollections/default/jobs/order/history", nil)
-		return err == nil && status == http.StatusOK && strings.Contains(string(body), `"Completed"`)
-	}))
+	completes(t, s, "order")
 }
 
 // TestNewJobLost makes a job while nobody is known any more, and while the scheduler is gone: what was typed stays.

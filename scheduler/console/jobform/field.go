@@ -60,28 +60,24 @@ type Choice struct {
 
 // Secret is the state of a secret, without its text.
 type Secret struct {
-	Name   string // of the inputs, without the suffixes ~how, ~text and ~ref
-	How    []Choice
+	Name   string   // of the inputs, without the suffixes ~how, ~text, ~value and ~ref
+	How    []Choice // the sources; nil for a row without a choice
 	Ref    string   // the name of a shared secret
 	Shared []string // names of all shared secrets
 	Again  bool     // a typed secret must be typed again, because pages do not contain it
 	Lines  bool     // several lines
 }
 
-// Row is a name with its value.
+// Row is a name with its value, which may be a secret.
 type Row struct {
-	Name     string // of the inputs
+	Secret
+
 	ID       string
 	Path     string
 	Key      string
 	Text     string
-	Lines    bool     // the text has several lines
-	How      []Choice // the kinds of value; nil: text only
-	Is       string   // the selected kind
-	Hidden   bool     // the text is a secret
-	Again    bool     // a typed secret must be typed again, because pages do not contain it
-	Ref      string   // the name of a shared secret
-	Shared   []string // names of all shared secrets
+	Is       string // the selected kind of value
+	Hidden   bool   // the text is a secret
 	Problems []string
 	Focus    bool
 }

@@ -106,7 +106,7 @@ func (w *walker) shown(members []document.Member, at location) []document.Member
 
 // row creates the row of a member.
 func (w *walker) row(at location, i int, name string) *Row {
-	row := &Row{Name: at.name + "#" + strconv.Itoa(i), Key: name}
+	row := &Row{Secret: Secret{Name: at.name + "#" + strconv.Itoa(i), Shared: w.in.Secrets}, Key: name}
 	row.ID = "f-" + row.Name
 	key, ok := w.typed(row.Name + rowKey)
 	if ok && Plain(key) != line(name) {
@@ -162,7 +162,7 @@ func (w *walker) rowValue(f *Field, row *Row, s *document.Shape, at location, wa
 	if free == nil {
 		return w.rowText(row, base, howText, row.Is)
 	}
-	row.Shared, row.Ref = w.in.Secrets, ref.Text()
+	row.Ref = ref.Text()
 	how, chosen := w.typed(row.Name + "~how")
 	if chosen {
 		row.Is = how
