@@ -285,8 +285,7 @@ func (r *section) send(c *frame.Request, form url.Values, e browse.Entity) error
 			if d.Scheduled.After(time.Now()) {
 				part = browse.Scheduled
 			}
-			c.Note(r.sent(c, e, d, part))
-			return c.Redirect(address("/entity", "at", e.Path, "part", string(part)))
+			return c.Done(r.sent(c, e, d, part), address("/entity", "at", e.Path, "part", string(part)))
 		}
 		wrong["form"] = c.Describe(problem(c, err)).Text
 	}

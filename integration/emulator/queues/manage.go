@@ -352,8 +352,7 @@ func saved(c *frame.Request, v entityForm, e browse.Entity, status int, note str
 	if status != http.StatusOK {
 		return showForm(c, v, status)
 	}
-	c.Note(c.Text(note, e.Path))
-	return c.Redirect(address("/entity", "at", e.Path))
+	return c.Done(c.Text(note, e.Path), address("/entity", "at", e.Path))
 }
 
 func (r *section) confirmDrop(c *frame.Request, e browse.Entity) error {

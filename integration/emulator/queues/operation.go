@@ -180,8 +180,7 @@ func (r *section) start(
 			if p.Tally.Held > 0 {
 				note += " " + many(c, "queues."+o.Verb+".held", p.Tally.Held)
 			}
-			c.Note(note)
-			return c.Redirect(o.Back())
+			return c.Done(note, o.Back())
 		}
 	}
 	return c.Redirect(o.address())

@@ -141,8 +141,8 @@ func Section(cfg Config) frame.Section {
 			read("/rules", asked(r.entityOf, r.rules)),
 			frame.Route{Method: http.MethodPost, Path: Path + "/rules", Right: auth.Read, Do: posted(r.entityOf, r.try)},
 			ask("/send", asked(r.entityOf, r.newDraft)), change("/send", posted(r.entityOf, r.send)),
-			ask("/resubmit", asked(r.entityOf, r.edit)), change("/resubmit", filled(r.resubmit)),
-			ask("/purge", asked(r.entityOf, r.confirmPurge)), change("/purge", filled(r.purge)),
+			ask("/resubmit", asked(r.entityOf, r.edit)), change("/resubmit", frame.WithForm(r.resubmit)),
+			ask("/purge", asked(r.entityOf, r.confirmPurge)), change("/purge", frame.WithForm(r.purge)),
 			change("/delete", posted(selection, r.remove)), change("/bury", posted(selection, r.deadLetter)),
 			ask("/operation", asked(r.operationOf, r.operation)),
 			lasting(ask("/operation/events", asked(r.operationOf, r.followOperation))),
@@ -150,10 +150,11 @@ func Section(cfg Config) frame.Section {
 			read("/sessions", r.sessions), live("/sessions/events", r.followSessions),
 		)
 		routes = slices.Concat(
-			routes, form("/new", r.newEntity, filled(r.create)), form("/change", asked(r.entityOf, r.changeEntity), filled(r.update)),
+			routes, form("/new", r.newEntity, frame.WithForm(r.create)),
+			form("/change", asked(r.entityOf, r.changeEntity), frame.WithForm(r.update)),
 			form("/drop", asked(r.entityOf, r.confirmDrop), posted(r.entityOf, r.drop)),
 			form("/rule", asked(r.entityOf, r.editRule), posted(r.entityOf, r.putRule)),
-			form("/rule/delete", asked(r.entityOf, r.confirmRule), filled(r.deleteRule)),
+			form("/rule/delete", asked(r.entityOf, r.confirmRule), frame.WithForm(r.deleteRule)),
 		)
 	}
 	if r.storage != nil {
@@ -167,8 +168,8 @@ func Section(cfg Config) frame.Section {
 			ask("/storage/move", asked(r.queueOf, r.confirmMove)), change("/storage/move", posted(r.queueOf, r.moveStoreMessages)),
 		)
 		routes = slices.Concat(
-			routes, form("/storage/new", r.newStore, filled(r.createStore)),
-			form("/storage/drop", asked(r.queueOf, r.confirmDropStore), filled(r.dropStore)),
+			routes, form("/storage/new", r.newStore, frame.WithForm(r.createStore)),
+			form("/storage/drop", asked(r.queueOf, r.confirmDropStore), frame.WithForm(r.dropStore)),
 		)
 	}
 	return frame.Section{Name: "queues", Path: Path, Key: "q", Right: auth.Read, Routes: routes, Assets: files}
@@ -199,7 +200,7 @@ func asked[T any](find finder[T], do func(*frame.Request, T) error) func(*frame.
 
 // posted passes a form, and its entity or queue, to a handler.
 func posted[T any](find finder[T], do func(*frame.Request, url.Values, T) error) func(*frame.Request) error {
-	return filled(func(c *frame.Request, form url.Values) error {
+	return frame.WithForm(func(c *frame.Request, form url.Values) error {
 		found, err := find(c, form.Get)
 		if err != nil {
 			return err
@@ -208,24 +209,12 @@ func posted[T any](find finder[T], do func(*frame.Request, url.Values, T) error)
 	})
 }
 
-// filled passes a form to a handler.
-func filled(do func(*frame.Request, url.Values) error) func(*frame.Request) error {
-	return func(c *frame.Request) error {
-		form, err := c.Form()
-		if err != nil {
-			return err
-		}
-		return do(c, form)
-	}
-}
-
 // done reports the error of a change, or leads on to an address with a note.
 func done(c *frame.Request, err error, note, to string) error {
 	if err != nil {
 		return problem(c, err)
 	}
-	c.Note(note)
-	return c.Redirect(to)
+	return c.Done(note, to)
 }
 
 // problem describes an error of an emulator for people.

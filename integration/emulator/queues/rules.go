@@ -310,8 +310,7 @@ func (r *section) putRule(c *frame.Request, form url.Values, e browse.Entity) er
 	if status != http.StatusOK {
 		return showRule(c, v, status)
 	}
-	c.Note(c.Text("queues.rule.saved", rule.Name))
-	return c.Redirect(address("/rules", "at", e.Path))
+	return c.Done(c.Text("queues.rule.saved", rule.Name), address("/rules", "at", e.Path))
 }
 
 // ruled puts a rule into a subscription, unless it has changed since its form was shown. It returns the status

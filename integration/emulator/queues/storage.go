@@ -240,8 +240,7 @@ func (r *section) put(c *frame.Request, form url.Values, q storagequeue.QueueSta
 		err := r.storage().Put(q.Account, q.Name, text, hidden, ttl)
 		switch {
 		case err == nil:
-			c.Note(c.Text("queues.sent", q.Name))
-			return c.Redirect(storeAddress(q))
+			return c.Done(c.Text("queues.sent", q.Name), storeAddress(q))
 		case missing(err):
 			return problem(c, err)
 		}
@@ -290,8 +289,7 @@ func (r *section) createStore(c *frame.Request, form url.Values) error {
 		v.Wrong = c.Describe(problem(c, err)).Text
 		return showStoreForm(c, v, http.StatusUnprocessableEntity)
 	}
-	c.Note(c.Text("queues.new.done", v.Name))
-	return c.Redirect(storeAddress(storagequeue.QueueStatus{Account: v.Account, Name: v.Name}))
+	return c.Done(c.Text("queues.new.done", v.Name), storeAddress(storagequeue.QueueStatus{Account: v.Account, Name: v.Name}))
 }
 
 func (r *section) confirmDropStore(c *frame.Request, q storagequeue.QueueStatus) error {

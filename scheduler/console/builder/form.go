@@ -406,7 +406,7 @@ type section struct {
 func Section(s *control.Service) frame.Section {
 	r := section{s}
 	return frame.Section{Name: "builder", Right: auth.Known, Assets: assets, Routes: []frame.Route{
-		{Method: http.MethodPost, Path: Path, Right: auth.Known, Do: r.preview},
+		{Method: http.MethodPost, Path: Path, Right: auth.Known, Do: frame.WithShortForm(r.preview)},
 	}}
 }
 
@@ -425,11 +425,7 @@ type wrongs struct {
 }
 
 // preview answers with the preview of the fields.
-func (r section) preview(c *frame.Request) error {
-	values, err := c.ShortForm()
-	if err != nil {
-		return err
-	}
+func (r section) preview(c *frame.Request, values url.Values) error {
 	pasted := values.Get(Prefix+"paste") != ""
 	s := Read(values)
 	o, err := s.Look(c.Context(), r.service.Previewer, values.Get("name"), c.Zone())

@@ -3,6 +3,7 @@ package collections
 import (
 	"errors"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -22,11 +23,7 @@ func (r section) held(etag string) (*control.Service, error) {
 }
 
 // create creates a collection without settings and redirects to its page.
-func (r section) create(c *frame.Request) error {
-	form, err := c.ShortForm()
-	if err != nil {
-		return err
-	}
+func (r section) create(c *frame.Request, form url.Values) error {
 	name := strings.TrimSpace(form.Get("name"))
 	if err := auth.Check(c.Context(), auth.Administer, name); err != nil {
 		return err
@@ -43,16 +40,11 @@ func (r section) create(c *frame.Request) error {
 	if err != nil {
 		return err
 	}
-	c.Note(c.Text("collections.did.create", name))
-	return c.Redirect(path(name))
+	return c.Done(c.Text("collections.did.create", name), path(name))
 }
 
 // save replaces the settings. It shows the form again if they are invalid.
-func (r section) save(c *frame.Request) error {
-	values, err := c.ShortForm()
-	if err != nil {
-		return err
-	}
+func (r section) save(c *frame.Request, values url.Values) error {
 	typed := sent(values)
 	wrong := func(err error) error {
 		p := c.Describe(err)
@@ -87,8 +79,7 @@ func (r section) save(c *frame.Request) error {
 	if result == v1.Unchanged {
 		text = c.Text("collections.did.nothing")
 	}
-	c.Note(text)
-	return c.Redirect(path(name(c)))
+	return c.Done(text, path(name(c)))
 }
 
 func (r section) enable(c *frame.Request) error  { return r.turn(c, scheduler.Enabled) }
@@ -102,8 +93,7 @@ func (r section) turn(c *frame.Request, state scheduler.State) error {
 	if state == scheduler.Disabled {
 		text = c.Text("collections.did.disable")
 	}
-	c.Note(text)
-	return c.Redirect(path(name(c)))
+	return c.Done(text, path(name(c)))
 }
 
 // confirmDelete asks for confirmation to delete the collection and its jobs.
@@ -116,11 +106,7 @@ func (r section) confirmDelete(c *frame.Request) error {
 }
 
 // remove deletes the collection. It deletes one with jobs only if the user has confirmed that, too.
-func (r section) remove(c *frame.Request) error {
-	form, err := c.ShortForm()
-	if err != nil {
-		return err
-	}
+func (r section) remove(c *frame.Request, form url.Values) error {
 	s, err := r.held(form.Get("etag"))
 	if err != nil {
 		return err
@@ -132,6 +118,5 @@ func (r section) remove(c *frame.Request) error {
 		}
 		return err
 	}
-	c.Note(c.Text("collections.did.delete", name(c)))
-	return c.Redirect(root)
+	return c.Done(c.Text("collections.did.delete", name(c)), root)
 }

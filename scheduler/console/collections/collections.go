@@ -41,13 +41,13 @@ func Section(s *control.Service) frame.Section {
 	}
 	return frame.Section{Name: "collections", Path: root, Key: "k", Right: auth.ReadAny, Assets: assets, Routes: []frame.Route{
 		route(http.MethodGet, root, auth.ReadAny, r.list),
-		route(http.MethodPost, root, auth.Known, r.create), // it checks the right on the collection in the form
+		route(http.MethodPost, root, auth.Known, frame.WithShortForm(r.create)), // it checks the right on the collection in the form
 		route(http.MethodGet, one, auth.Read, r.show),
-		route(http.MethodPost, one, auth.Administer, r.save),
+		route(http.MethodPost, one, auth.Administer, frame.WithShortForm(r.save)),
 		route(http.MethodPost, one+"/enable", auth.Administer, r.enable),
 		route(http.MethodPost, one+"/disable", auth.Administer, r.disable),
 		route(http.MethodGet, one+"/delete", auth.Administer, r.confirmDelete),
-		route(http.MethodPost, one+"/delete", auth.Administer, r.remove),
+		route(http.MethodPost, one+"/delete", auth.Administer, frame.WithShortForm(r.remove)),
 	}}
 }
 

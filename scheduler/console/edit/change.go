@@ -71,11 +71,7 @@ func (r section) open(c *frame.Request) error {
 }
 
 // change performs the action of a button.
-func (r section) change(c *frame.Request) error {
-	values, err := c.ShortForm()
-	if err != nil {
-		return err
-	}
+func (r section) change(c *frame.Request, values url.Values) error {
 	e := r.editing(c)
 	if err := e.reopen(values); err != nil {
 		return err

@@ -220,11 +220,7 @@ type exported struct {
 }
 
 // take performs the action of a button.
-func (r section) take(c *frame.Request) error {
-	values, err := c.ShortForm()
-	if err != nil {
-		return err
-	}
+func (r section) take(c *frame.Request, values url.Values) error {
 	s := &creating{From: c.Query("from")}
 	in, err := r.input(c, s)
 	if err != nil {

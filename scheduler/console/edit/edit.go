@@ -62,9 +62,9 @@ func Section(s *control.Service) frame.Section {
 	r.members = sync.OnceValues(func() ([]byte, error) { return json.Marshal(schema.Tree("job", s.JobShape())) })
 	return frame.Section{Name: "edit", Right: auth.Known, Assets: assets, Routes: []frame.Route{
 		{Method: http.MethodGet, Path: NewPath, Right: auth.OperateAny, Do: r.begin},
-		{Method: http.MethodPost, Path: NewPath, Right: auth.OperateAny, Do: r.take},
+		{Method: http.MethodPost, Path: NewPath, Right: auth.OperateAny, Do: frame.WithShortForm(r.take)},
 		{Method: http.MethodGet, Path: changePath, Right: auth.Operate, Do: r.open},
-		{Method: http.MethodPost, Path: changePath, Right: auth.Operate, Do: r.change},
+		{Method: http.MethodPost, Path: changePath, Right: auth.Operate, Do: frame.WithShortForm(r.change)},
 		{Method: http.MethodGet, Path: membersPath, Right: auth.Known, Do: r.showMembers},
 	}}
 }

@@ -62,8 +62,28 @@ func (c *Request) Query(name string) string {
 // Form returns the submitted form. The error of an invalid or too large body is a [Problem].
 func (c *Request) Form() (url.Values, error) { return c.form(maxForm) }
 
-// ShortForm is [Call.Form] for a form with job documents or less.
+// ShortForm is [Request.Form] for a form with job documents or less.
 func (c *Request) ShortForm() (url.Values, error) { return c.form(maxDocument) }
+
+// WithForm returns a handler that passes the [Request.Form] to do.
+func WithForm(do func(*Request, url.Values) error) func(*Request) error {
+	return withForm((*Request).Form, do)
+}
+
+// WithShortForm returns a handler that passes the [Request.ShortForm] to do.
+func WithShortForm(do func(*Request, url.Values) error) func(*Request) error {
+	return withForm((*Request).ShortForm, do)
+}
+
+func withForm(read func(*Request) (url.Values, error), do func(*Request, url.Values) error) func(*Request) error {
+	return func(c *Request) error {
+		form, err := read(c)
+		if err != nil {
+			return err
+		}
+		return do(c, form)
+	}
+}
 
 func (c *Request) form(most int64) (url.Values, error) {
 	c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, most)
@@ -130,6 +150,12 @@ func (c *Request) Redirect(to string) error {
 	c.Writer.Header().Set("Location", to)
 	c.Writer.WriteHeader(http.StatusSeeOther)
 	return nil
+}
+
+// Done redirects to a page that shows a note.
+func (c *Request) Done(note, to string) error {
+	c.Note(note)
+	return c.Redirect(to)
 }
 
 // Lead redirects like [Call.Redirect]. A script that requests a part navigates itself, so that a note appears once.

@@ -23,11 +23,7 @@ import (
 // act returns the operation of a form. do changes the job and says so: in a message for a script, else on the page of the
 // job.
 func act(do func(c *frame.Request, k scheduler.Key, form url.Values) (said string, err error)) func(*frame.Request) error {
-	return func(c *frame.Request) error {
-		form, err := c.Form()
-		if err != nil {
-			return err
-		}
+	return frame.WithForm(func(c *frame.Request, form url.Values) error {
 		said, err := do(c, key(c), form)
 		if err != nil {
 			return err
@@ -35,9 +31,8 @@ func act(do func(c *frame.Request, k scheduler.Key, form url.Values) (said strin
 		if c.Part() {
 			return c.Show(&frame.Page{Template: page, Part: "job-done", Data: said})
 		}
-		c.Note(said)
-		return c.Redirect(frame.JobPath(key(c)))
-	}
+		return c.Done(said, frame.JobPath(key(c)))
+	})
 }
 
 func (r section) run(c *frame.Request, k scheduler.Key, form url.Values) (string, error) {
@@ -121,11 +116,7 @@ func (r section) confirmDelete(c *frame.Request) error {
 }
 
 // remove deletes the job if it has not changed since it was shown.
-func (r section) remove(c *frame.Request) error {
-	form, err := c.Form()
-	if err != nil {
-		return err
-	}
+func (r section) remove(c *frame.Request, form url.Values) error {
 	s := r.service
 	if etag := form.Get("etag"); etag != "" {
 		when, err := scheduler.ReadCondition([]string{etag}, nil)
@@ -138,8 +129,7 @@ func (r section) remove(c *frame.Request) error {
 	if err := s.Delete(c.Lasting(), k, 0); err != nil {
 		return err
 	}
-	c.Note(c.Text("job.did.delete", k))
-	return c.Redirect(root)
+	return c.Done(c.Text("job.did.delete", k), root)
 }
 
 // The minimum interval of updates, and the interval of checks for changes without a notification: the start of an

@@ -73,7 +73,7 @@ func Section(cfg Config) frame.Section {
 		post("/resume", act(r.resume)),
 		post("/resubmit", act(r.resubmit)),
 		post("/cancel", act(r.cancel)),
-		post("/delete", r.remove),
+		post("/delete", frame.WithForm(r.remove)),
 	}}
 }
 

@@ -43,11 +43,11 @@ func Section(s *control.Service) frame.Section {
 	r := section{s}
 	return frame.Section{Name: "jobs", Path: listPath, Key: "j", Right: auth.ReadAny, Assets: assets, Routes: []frame.Route{
 		{Method: http.MethodGet, Path: listPath, Right: auth.ReadAny, Do: r.list},
-		{Method: http.MethodPost, Path: manyPath, Right: auth.OperateAny, Do: r.ask},
+		{Method: http.MethodPost, Path: manyPath, Right: auth.OperateAny, Do: frame.WithForm(r.ask)},
 		{Method: http.MethodGet, Path: manyPath, Right: auth.OperateAny, Do: r.listMany},
 		{Method: http.MethodGet, Path: manyPath + "/{id}", Right: auth.OperateAny, Do: r.showMany},
 		{Method: http.MethodGet, Path: manyPath + "/{id}/events", Right: auth.OperateAny, Do: r.followMany, Live: true},
-		{Method: http.MethodPost, Path: manyPath + "/{id}/start", Right: auth.OperateAny, Do: r.start},
+		{Method: http.MethodPost, Path: manyPath + "/{id}/start", Right: auth.OperateAny, Do: frame.WithForm(r.start)},
 		{Method: http.MethodPost, Path: manyPath + "/{id}/stop", Right: auth.OperateAny, Do: r.stop},
 	}}
 }

@@ -23,19 +23,14 @@ var verbs = []string{v1.VerbEnable, v1.VerbDisable, v1.VerbRun, v1.VerbDelete}
 const samples = 10
 
 // ask creates a proposed bulk operation and redirects to its confirmation.
-func (r section) ask(c *frame.Request) error {
-	form, err := c.Form()
-	if err != nil {
-		return err
-	}
+func (r section) ask(c *frame.Request, form url.Values) error {
 	op := v1.Operation{Verb: form.Get("do")}
 	f := readFilter(form)
 	if op.Verb == v1.VerbLabel && form.Get("tag") == "" && form.Get("until") != "" { // Enter submits the first button
 		op.Verb = v1.VerbPause
 	}
 	if wrong := complete(c, &op, form, r.service.Now()); wrong != "" {
-		c.Note(wrong)
-		return c.Redirect(f.address())
+		return c.Done(wrong, f.address())
 	}
 	if !slices.Contains(v1.OperationVerbs, op.Verb) {
 		return unknown(c, "do", op.Verb)
@@ -51,8 +46,7 @@ func (r section) ask(c *frame.Request) error {
 		}
 	}
 	if made.ID == "" {
-		c.Note(c.Text("jobs.pick.none"))
-		return c.Redirect(f.address())
+		return c.Done(c.Text("jobs.pick.none"), f.address())
 	}
 	return c.Redirect(manyPath + "/" + made.ID)
 }
@@ -247,11 +241,7 @@ func (r section) sample(c *frame.Request, p *progress) error {
 }
 
 // start starts a confirmed operation, unless it has already started.
-func (r section) start(c *frame.Request) error {
-	form, err := c.Form()
-	if err != nil {
-		return err
-	}
+func (r section) start(c *frame.Request, form url.Values) error {
 	op, err := r.operation(c)
 	if err != nil {
 		return err

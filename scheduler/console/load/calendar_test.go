@@ -187,6 +187,6 @@ func TestFeed(t *testing.T) {
 	for query, path := range map[string]string{
 		"": "/runs.ics", "collection=other": "/jobCollections/other/runs.ics", "job=often": "/jobCollections/default/jobs/often/runs.ics",
 	} {
-		w.Has(w.Get("/console/calendar?wait=true&" + query), `href="`+w.Console.URL+path+`"`)
+		w.Has(w.Get("/console/calendar?wait=true&"+query), `href="`+w.Console.URL+path+`"`)
 	}
 }

@@ -51,7 +51,7 @@ func Sections(s *control.Service) []frame.Section {
 		}},
 		{Name: "load", Path: loadPath, Key: "f", Right: auth.ReadAny, Assets: assets, Routes: []frame.Route{
 			{Method: http.MethodGet, Path: loadPath, Right: auth.ReadAny, Do: r.show},
-			{Method: http.MethodPost, Path: loadPath + "/renew", Right: auth.ReadAny, Do: r.renew},
+			{Method: http.MethodPost, Path: loadPath + "/renew", Right: auth.ReadAny, Do: frame.WithForm(r.renew)},
 			{Method: http.MethodPost, Path: loadPath + "/review", Right: auth.OperateAny, Do: r.review},
 			{Method: http.MethodPost, Path: loadPath + "/apply", Right: auth.OperateAny, Do: r.apply},
 		}},
@@ -266,11 +266,7 @@ func seen(c *frame.Request, s *control.Service) (sees func(string) bool, whose s
 }
 
 // renew restarts all computations.
-func (r section) renew(c *frame.Request) error {
-	form, err := c.Form()
-	if err != nil {
-		return err
-	}
+func (r section) renew(c *frame.Request, form url.Values) error {
 	r.reports.Renew()
 	r.agendas.Renew()
 	to := form.Get("to")
