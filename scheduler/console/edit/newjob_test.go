@@ -100,9 +100,10 @@ func TestMistakes(t *testing.T) {
 
 // TestHints: what is required, and a choice that has the default as a word, do not say once more what holds without it.
 func TestHints(t *testing.T) {
-	page := html.UnescapeString(consoletest.Shared(t).Get(edit.NewPath))
-	w.Has(page, "The collection of the job.</p>", "Default: enabled</option>", "in either state.</p>", "Without it: none.")
-	w.Has(page, "!Without it: default", "!Without it: as it is")
+	w := consoletest.Shared(t)
+	page := html.UnescapeString(w.Get(edit.NewPath))
+	w.Has(page, "The collection of the job.</p>", "Default: enabled</option>", "in either state.</p>", "Without it: none.",
+		"!Without it: default", "!Without it: as it is")
 }
 
 // TestTypedSecrets types secrets and a mistake: neither the page nor the part that a script gets has them, and both say so.
@@ -223,8 +224,8 @@ func TestPreviewPart(t *testing.T) {
 		return html.UnescapeString(r.Body)
 	}
 	got := ask(url.Values{"schedule.when": {"daily"}, "schedule.plain.times": {"9"}, "schedule.timeZone": {"Europe/Berlin"}})
-	w.Has(got, `data-put="schedule-outlook"`, "At 09:00 every day, Europe/Berlin.", "0 9 * * *", "<svg", "class=\"heat2\"")
-	w.Has(got, "!schedule-builder")
+	w.Has(got, `data-put="schedule-outlook"`, "At 09:00 every day, Europe/Berlin.", "0 9 * * *", "<svg", "class=\"heat2\"",
+		"!schedule-builder")
 	got = ask(url.Values{"schedule.when": {"daily"}, "schedule.paste": {"*/5 * * * * /usr/bin/true"}})
 	w.Has(got, `data-put="schedule-builder"`, `value="*/5 * * * *"`)
 	got = ask(url.Values{"schedule.when": {"cron"}, "schedule.recurrence.cron": {"0 0 32 * *"}})
