@@ -43,9 +43,7 @@ func TestLife(t *testing.T) {
 	}
 	done(root, url.Values{"name": {"partners"}}, one, "Collection partners is created")
 	w.Wants(http.StatusPreconditionFailed, w.Post(root, url.Values{"name": {"partners"}}), "exists already")
-	if r := w.Post(root, url.Values{"name": {"1<b>"}}); r.Status != http.StatusBadRequest || strings.Contains(r.Body, "1<b>") || !strings.Contains(r.Body, `id="name-wrong"`) {
-		t.Errorf("a wrong name: %d %s", r.Status, r.Body)
-	}
+	w.Wants(http.StatusBadRequest, w.Post(root, url.Values{"name": {"1<b>"}}), "!1<b>", `id="name-wrong"`)
 	form := fields(t, w.Get(one))
 	stale := form.Get("etag")
 	for name, value := range map[string]string{
@@ -72,9 +70,7 @@ func TestLife(t *testing.T) {
 		form.Set(name, value)
 	}
 	r := w.Post(one, form)
-	if r.Status != http.StatusBadRequest || strings.Contains(r.Body, "soon<b>") {
-		t.Errorf("what is wrong: %d %s", r.Status, r.Body)
-	}
+	w.Wants(http.StatusBadRequest, r, "!soon<b>")
 	w.Has(r.Body, `value="soon&lt;b&gt;"`, "See the messages at the fields", `aria-invalid="true" aria-describedby="maxJobs-wrong"`,
 		`id="maxJobs-wrong">must be a whole number`, `id="minRetry-wrong">`, `id="plan-wrong">`, `id="targets-wrong">[&#34;*&#34;].rate.limit: must be`)
 	w.HasNone(r.Body, `id="interval-wrong"`, "properties.minRetryInterval:")

@@ -328,9 +328,7 @@ func TestActs(t *testing.T) {
 	do("resume", nil)
 	w.Has(w.Get(path), ">Resumed.<", `class="state enabled"`)
 	said := w.Post(path+"/run", nil, "X-Carillon-Part: 1")
-	if said.Status != http.StatusOK || !strings.Contains(said.Body, "Started.") || strings.Contains(said.Body, "<html") {
-		t.Errorf("to a script: %d %s", said.Status, said.Body)
-	}
+	w.Wants(http.StatusOK, said, "Started.", "!<html")
 	await(t, w, "default/report", scheduler.OutcomeCompleted, 2)
 	ask := w.Get(path + "/delete")
 	w.Has(ask, "Delete report?", "Only a backup can restore them")
