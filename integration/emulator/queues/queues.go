@@ -86,12 +86,11 @@ var (
 
 // show renders the page, or the fragment that the request asks for.
 func (p page) show(c *frame.Request, status int, title string, data any) error {
-	shown := &frame.Page{Status: status, Title: title, Template: p.set, Data: data, Styles: []string{"queues/queues.css"}}
+	shown := &frame.Page{
+		Status: status, Title: title, Template: p.set, Fragment: p.part, Data: data, Styles: []string{"queues/queues.css"},
+	}
 	if !p.plain {
 		shown.Scripts = []string{"queues/queues.js"}
-	}
-	if c.Part() {
-		shown.Part = p.part
 	}
 	return c.Show(shown)
 }

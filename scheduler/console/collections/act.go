@@ -102,7 +102,7 @@ func (r section) confirmDelete(c *frame.Request) error {
 	if err != nil {
 		return err
 	}
-	return c.Show(shown(c.Text("collections.delete.title", s.Name), "delete", s))
+	return c.Show(shown(c.Text("collections.delete.title", s.Name), "collections-delete", s))
 }
 
 // remove deletes the collection. It deletes one with jobs only if the user has confirmed that, too.

@@ -56,14 +56,8 @@ func name(c *frame.Request) string { return c.Request.PathValue("c") }
 
 func shown(title, main string, data any) *frame.Page {
 	return &frame.Page{
-		Title: title, Template: page, NoHeading: true, Data: within{main, data}, Styles: []string{"collections/collections.css"},
+		Title: title, Template: page, NoHeading: true, Main: main, Data: data, Styles: []string{"collections/collections.css"},
 	}
-}
-
-// within is the input of the template "main": the selected page and its content.
-type within struct {
-	Main string
-	Data any
 }
 
 // line is a collection in the list.
@@ -146,7 +140,7 @@ func (r section) listWith(c *frame.Request, status int, typed string, wrong *fra
 		}
 		lines = append(lines, l)
 	}
-	p := shown(c.Text("collections.menu"), "list", struct {
+	p := shown(c.Text("collections.menu"), "collections-list", struct {
 		Lines  []*line
 		Create bool
 		Typed  string
@@ -199,7 +193,7 @@ func (r section) showWith(c *frame.Request, status int, typed *form, wrong *fram
 		s.Form = *typed
 		s.Faults, s.Wrong = beside(c, wrong)
 	}
-	p := shown(c.Text("collections.one", s.Name), "one", s)
+	p := shown(c.Text("collections.one", s.Name), "collections-one", s)
 	p.Status = status
 	return c.Show(p)
 }

@@ -334,12 +334,8 @@ func (e *editing) show(status int) error {
 		e.Outlook, _ = s.Look(e.call.Context(), e.section.service.Previewer, e.Key.Job, e.call.Zone())
 	}
 	e.Wrong = e.wrongs()
-	p := &frame.Page{
-		Status: status, Title: e.call.Text("edit.title", e.Key), Template: changePage, Data: e,
+	return e.call.Show(&frame.Page{
+		Status: status, Title: e.call.Text("edit.title", e.Key), Template: changePage, Fragment: "editor", Data: e,
 		Scripts: append(slices.Clip(scripts), "edit/complete.js"), Styles: styles,
-	}
-	if e.call.Part() {
-		p.Part = "editor"
-	}
-	return e.call.Show(p)
+	})
 }

@@ -28,9 +28,15 @@ type Page struct {
 	Template Set
 	Data     any
 
-	// Part is a template that is sent without the layout. Default: the template "main" in the layout, with the template
-	// "above", if any, above the heading.
+	// Main is the template in the layout, below the heading. The template "above", if any, is above the heading. Default:
+	// main.
+	Main string
+
+	// Part is a template that is sent instead, without the layout. Default: none.
 	Part string
+
+	// Fragment is the default of Part for a script that requests a part.
+	Fragment string
 
 	// NoHeading is for templates that contain the first heading.
 	NoHeading bool
@@ -91,6 +97,9 @@ func (c *Request) Part() bool { return c.Request.Header.Get("X-Carillon-Part") !
 // Show sends a page, or a part of it.
 func (c *Request) Show(p *Page) error {
 	name, data := p.Part, p.Data
+	if c.Part() {
+		name = cmp.Or(name, p.Fragment)
+	}
 	if name == "" {
 		name, data = "layout", c.dress(p)
 	}
@@ -143,7 +152,7 @@ func (s *shown) Above() (template.HTML, error) {
 }
 
 // Content returns the main part of the page.
-func (s *shown) Content() (template.HTML, error) { return s.written("main") }
+func (s *shown) Content() (template.HTML, error) { return s.written(cmp.Or(s.Main, "main")) }
 
 func (s *shown) written(name string) (template.HTML, error) {
 	text, err := Written(s.Template, name, s.Data)

@@ -112,7 +112,7 @@ func (r section) confirmDelete(c *frame.Request) error {
 	if err != nil {
 		return gone(c, err)
 	}
-	return c.Show(shown(c.Text("job.delete.title", k.Job), "delete", s))
+	return c.Show(shown(c.Text("job.delete.title", k.Job), "job-delete-page", "", s))
 }
 
 // remove deletes the job if it has not changed since it was shown.

@@ -217,10 +217,7 @@ func (r section) showCopy(c *frame.Request) error {
 	open := c.Who.Via == auth.ViaOpen || c.Who.Via == auth.ViaLoopback
 	copies := copiesOf(v, c.Server(), r.prefix, !open)
 	copies.name = nameOf(c, k)
-	if c.Part() {
-		return c.Show(&frame.Page{Template: page, Part: "job-copies", Data: copies})
-	}
-	return c.Show(shown(c.Text("job.copy")+" · "+k.Job, "copy", copies))
+	return c.Show(shown(c.Text("job.copy")+" · "+k.Job, "job-copy-page", "job-copies", copies))
 }
 
 // copiesOf returns the commands for a server and its prefix of published specs. token: the server requires an access

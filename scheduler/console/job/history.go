@@ -196,7 +196,7 @@ func (r section) showAudit(c *frame.Request) error {
 	if next != 0 {
 		older = frame.Address(frame.JobPath(k)+"/audit", nil, records.Before, strconv.FormatUint(next, 10))
 	}
-	return c.Show(shown(c.Text("job.audit")+" · "+k.Job, "audit", struct {
+	return c.Show(shown(c.Text("job.audit")+" · "+k.Job, "job-audit-page", "", struct {
 		name
 
 		Audit []*audit.Entry
@@ -239,10 +239,7 @@ func (r section) showWhy(c *frame.Request) error {
 			a.Run = ""
 		}
 	}
-	if c.Part() {
-		return c.Show(&frame.Page{Template: page, Part: "job-answer", Data: a})
-	}
-	return c.Show(shown(c.Text("job.why")+" · "+k.Job, "why", a))
+	return c.Show(shown(c.Text("job.why")+" · "+k.Job, "job-why-page", "job-answer", a))
 }
 
 // stateOf returns the mark of an answer.

@@ -83,17 +83,11 @@ func key(c *frame.Request) scheduler.Key {
 }
 
 // shown returns a page of the section.
-func shown(title, main string, data any) *frame.Page {
+func shown(title, main, fragment string, data any) *frame.Page {
 	return &frame.Page{
-		Title: title, Template: page, NoHeading: true, Data: within{main, data},
+		Title: title, Template: page, NoHeading: true, Main: main, Fragment: fragment, Data: data,
 		Scripts: []string{"job/job.js"}, Styles: []string{"job/job.css"},
 	}
-}
-
-// within is the input of the template "main": the selected page and its content.
-type within struct {
-	Main string
-	Data any
 }
 
 // name is the heading of the page.
@@ -159,7 +153,7 @@ func (r section) show(c *frame.Request) error {
 	if err != nil {
 		return gone(c, err)
 	}
-	return c.Show(shown(k.Job+" · "+k.Collection, "job", s))
+	return c.Show(shown(k.Job+" · "+k.Collection, "job-sheet", "", s))
 }
 
 // gone explains a missing job.
@@ -291,7 +285,7 @@ func (r section) showNext(c *frame.Request) error {
 	if c.Part() {
 		return c.Show(&frame.Page{Template: page, Part: "job-next", Data: next})
 	}
-	return c.Show(shown(c.Text("job.next")+" · "+k.Job, "next", struct {
+	return c.Show(shown(c.Text("job.next")+" · "+k.Job, "job-next-page", "", struct {
 		name
 
 		Next *coming
@@ -334,8 +328,5 @@ func (r section) showOccurrence(c *frame.Request) error {
 		}
 		p.Active = slices.Contains(active, p.Run.Occurrence)
 	}
-	if c.Part() {
-		return c.Show(&frame.Page{Template: page, Part: "job-occurrence", Data: p})
-	}
-	return c.Show(shown(p.Run.Occurrence, "occurrence", p))
+	return c.Show(shown(p.Run.Occurrence, "job-occurrence-page", "job-occurrence", p))
 }
