@@ -29,8 +29,8 @@ const livePatience = 10 * time.Second
 //
 // The page has an element with data-events="ADDRESS" and data-parts="NAME NAME…". For each of these events, the script
 // replaces the content of the element whose id is the event's name by the event's data. If no such element exists, the
-// script stores the event's id only. The event "end" is the last one and has the reason. When a hidden page becomes
-// visible again, the script adds the last id to the URL as the parameter after.
+// element with data-events gets the DOM event carillon:NAME instead. The event "end" is the last one and has the reason.
+// When a hidden page becomes visible again, the script adds the last id, if any, to the URL as the parameter after.
 func (c *Request) Live() *Live {
 	if !c.lasts {
 		panic("console: " + c.Request.URL.Path + " is not of a live route")

@@ -225,7 +225,7 @@ function stream(names, take, tell) {
   };
 }
 
-// live keeps the parts of a page up to date: see frame.Call.Live. An event without a part is one for the page's script.
+// live keeps the parts of a page up to date: see frame.Request.Live. An event without a part is one for the page's script.
 function live(element) {
   let lost = false;
   const to = stream(element.dataset.parts.split(' '), (name, data) => {
