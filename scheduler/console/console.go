@@ -27,15 +27,15 @@ import (
 
 // Config configures the console. Service is required.
 type Config struct {
+	// Config configures the frame. Its sections follow those of the console. Default: none.
+	frame.Config
+
 	Service *control.Service
 
 	// Activity provides the live statistics of all schedulers for the overview. Default: none.
 	Activity overview.Source
 	// Prefix is the prefix of the NATS subjects of published specs. Default: carillon.
 	Prefix string
-
-	// Config configures the frame. Its sections follow those of the console. Default: none.
-	frame.Config
 }
 
 // New returns the console. It serves / and all paths below [frame.Root].
