@@ -71,10 +71,11 @@ func (r Reader) History(ctx context.Context, q HistoryQuery, p v1.Page) (records
 		return nil, 0, err
 	}
 	defer release()
-	s := &historySearch{query: &q, page: p, skip: p.Skip, jobs: &incarnations{store: r.shared.Store}}
-	chunk := historyChunk
+	s := &historySearch{
+		store: r.shared.Store, query: &q, page: p, skip: p.Skip, jobs: &incarnations{store: r.shared.Store}, chunk: historyChunk,
+	}
 	if q.Key.Job != "" {
-		chunk = 1 // the job is known
+		s.chunk = 1 // the job is known
 		if err := s.jobs.learnOne(ctx, q.Key); err != nil {
 			return nil, 0, err
 		}
@@ -82,11 +83,10 @@ func (r Reader) History(ctx context.Context, q HistoryQuery, p v1.Page) (records
 			return nil, 0, notThere(q.Key)
 		}
 	}
-	find := finder{store: r.shared.Store, search: s, chunk: chunk}
 	if q.isFound(s.jobs.known[q.Key].incarnation) {
-		find.index, find.current = r.shared.histories.ask(ctx, p.Before)
+		s.index, s.current = r.shared.histories.ask(ctx, p.Before)
 	}
-	if err = find.all(ctx); err == nil && q.Key.Job != "" && s.seen == 0 && p.Before == 0 && s.missing() {
+	if err = s.run(ctx); err == nil && q.Key.Job != "" && s.seen == 0 && p.Before == 0 && s.missing() {
 		err = notThere(q.Key)
 	}
 	return s.records, s.next, err
@@ -125,10 +125,14 @@ func notThere(k scheduler.Key) error { return fmt.Errorf("job %s: %w", k, schedu
 
 // historySearch fills a page.
 type historySearch struct {
-	query *HistoryQuery
-	page  v1.Page
-	skip  int
-	jobs  *incarnations
+	store   scheduler.Store
+	query   *HistoryQuery
+	page    v1.Page
+	skip    int
+	jobs    *incarnations
+	chunk   int                 // records whose jobs are looked up together
+	index   *historyindex.Index // nil: no index
+	current bool                // the store has no newer records than the index
 
 	seen    int
 	pending []*scheduler.Record // records whose jobs must be looked up
@@ -142,6 +146,80 @@ type historySearch struct {
 func (s *historySearch) complete() bool { return s.full || s.ended }
 
 func (s *historySearch) missing() bool { return !s.jobs.known[s.query.Key].exists }
+
+// run finds the records, newest first: in the index for its range, and otherwise in the store.
+func (s *historySearch) run(ctx context.Context) error {
+	before := s.page.Before
+	if s.index == nil {
+		return s.scan(ctx, before, 0)
+	}
+	from, to := s.index.Span()
+	if !s.current && (before == 0 || before > to) {
+		if err := s.scan(ctx, before, to); err != nil || s.complete() {
+			return err
+		}
+	}
+	if before == 0 || before > to {
+		before = to
+	}
+	if before > from {
+		if err := s.lookUp(ctx, before); err != nil || s.complete() {
+			return err
+		}
+		before = from
+	}
+	if before <= 1 { // nothing precedes the first record
+		return nil
+	}
+	return s.scan(ctx, before, 0)
+}
+
+// scan reads the records of the store before a sequence and not before down.
+func (s *historySearch) scan(ctx context.Context, before, down uint64) error {
+	var failed error
+	err := s.store.Recent(ctx, s.query.Key, before, s.query.Outcomes, func(r *scheduler.Record) bool {
+		if r.Sequence < down {
+			return false
+		}
+		more := s.visit(r)
+		if len(s.pending) >= s.chunk {
+			failed = s.settle(ctx)
+		}
+		return more && failed == nil && !s.full
+	})
+	if err = errors.Join(err, failed); err != nil {
+		return err
+	}
+	return s.settle(ctx)
+}
+
+// lookUp adds the records before a sequence that the index finds.
+func (s *historySearch) lookUp(ctx context.Context, before uint64) error {
+	q := historyindex.Query{RecordFilter: s.query.RecordFilter, Key: s.query.Key, Sees: s.query.Sees}
+	for removed := 0; ; {
+		sequences, done := s.index.Search(&q, before, min(s.page.Size()-len(s.records)+s.skip+1, lookUpMost))
+		records, err := s.store.RecordsAt(ctx, sequences)
+		if err != nil {
+			return err
+		}
+		for _, r := range records {
+			if !s.visit(r) {
+				return s.settle(ctx)
+			}
+		}
+		if err := s.settle(ctx); err != nil || done || s.full {
+			return err
+		}
+		before = sequences[len(sequences)-1]
+		if removed += len(sequences) - len(records); removed >= historyReach {
+			s.next, s.ended = before, true
+			return nil
+		}
+	}
+}
+
+// lookUpMost limits the records that are read together.
+const lookUpMost = 256
 
 // visit examines the next record, and reports whether to continue.
 func (s *historySearch) visit(r *scheduler.Record) bool {
@@ -235,88 +313,3 @@ func present(ctx context.Context, store scheduler.Store, k scheduler.Key) (prese
 func presenceOf(st scheduler.Stored) presence {
 	return presence{scheduler.StoredIncarnation(st.Data), true}
 }
-
-// finder finds the records of a page, in the index for its range, and otherwise in the store.
-type finder struct {
-	store   scheduler.Store
-	search  *historySearch
-	chunk   int                 // records whose jobs are looked up together
-	index   *historyindex.Index // nil: no index
-	current bool                // the store has no newer records
-}
-
-// all finds the records, newest first.
-func (f *finder) all(ctx context.Context) error {
-	before := f.search.page.Before
-	if f.index == nil {
-		return f.scan(ctx, before, 0)
-	}
-	from, to := f.index.Span()
-	if !f.current && (before == 0 || before > to) {
-		if err := f.scan(ctx, before, to); err != nil || f.search.complete() {
-			return err
-		}
-	}
-	if before == 0 || before > to {
-		before = to
-	}
-	if before > from {
-		if err := f.lookUp(ctx, before); err != nil || f.search.complete() {
-			return err
-		}
-		before = from
-	}
-	if before <= 1 { // nothing precedes the first record
-		return nil
-	}
-	return f.scan(ctx, before, 0)
-}
-
-// scan reads the records of the store before a sequence and not before down.
-func (f *finder) scan(ctx context.Context, before, down uint64) error {
-	s := f.search
-	var failed error
-	err := f.store.Recent(ctx, s.query.Key, before, s.query.Outcomes, func(r *scheduler.Record) bool {
-		if r.Sequence < down {
-			return false
-		}
-		more := s.visit(r)
-		if len(s.pending) >= f.chunk {
-			failed = s.settle(ctx)
-		}
-		return more && failed == nil && !s.full
-	})
-	if err = errors.Join(err, failed); err != nil {
-		return err
-	}
-	return s.settle(ctx)
-}
-
-// lookUp adds the records before a sequence that the index finds.
-func (f *finder) lookUp(ctx context.Context, before uint64) error {
-	s := f.search
-	q := historyindex.Query{RecordFilter: s.query.RecordFilter, Key: s.query.Key, Sees: s.query.Sees}
-	for removed := 0; ; {
-		sequences, done := f.index.Search(&q, before, min(s.page.Size()-len(s.records)+s.skip+1, lookUpMost))
-		records, err := f.store.RecordsAt(ctx, sequences)
-		if err != nil {
-			return err
-		}
-		for _, r := range records {
-			if !s.visit(r) {
-				return s.settle(ctx)
-			}
-		}
-		if err := s.settle(ctx); err != nil || done || s.full {
-			return err
-		}
-		before = sequences[len(sequences)-1]
-		if removed += len(sequences) - len(records); removed >= historyReach {
-			s.next, s.ended = before, true
-			return nil
-		}
-	}
-}
-
-// lookUpMost limits the records that are read together.
-const lookUpMost = 256

@@ -41,14 +41,9 @@ func (p Previewer) Preview(ctx context.Context, body []byte) (*spec.Preview, err
 		return nil, err
 	}
 	defer release()
-	v, err := flow.Parse(ctx, body)
+	q, err := p.parse(ctx, body, scheduler.IgnorePolicies)
 	if err != nil {
 		return nil, err
-	}
-	r := document.NewReader()
-	q := p.readPreview(r, v, scheduler.IgnorePolicies)
-	if err := r.Err(); err != nil {
-		return nil, scheduler.AsInvalid(err)
 	}
 	preview := q.plan.PreviewPaused(q.paused, q.after, q.count)
 	return &preview, nil
@@ -76,8 +71,18 @@ type previewQuery struct {
 	count  int
 }
 
-// readPreview parses a request. It reports problems to the reader, and passes fields such as the misfire and overlap
-// policies to policies.
+// parse parses a request. It passes fields such as the misfire and overlap policies to policies.
+func (p Previewer) parse(ctx context.Context, body []byte, policies func(*document.Object)) (q previewQuery, err error) {
+	v, err := flow.Parse(ctx, body)
+	if err != nil {
+		return q, err
+	}
+	r := document.NewReader()
+	q = p.readPreview(r, v, policies)
+	return q, scheduler.AsInvalid(r.Err())
+}
+
+// readPreview reads a request and reports problems to the reader.
 func (p Previewer) readPreview(r *document.Reader, v document.Value, policies func(*document.Object)) previewQuery {
 	var q previewQuery
 	o := r.Object(v, "")
@@ -162,14 +167,9 @@ func (p Previewer) Outlook(ctx context.Context, body []byte) (*Outlook, error) {
 		return nil, err
 	}
 	defer release()
-	v, err := flow.Parse(ctx, body)
+	q, err := p.parse(ctx, body, scheduler.CheckPolicies)
 	if err != nil {
 		return nil, err
-	}
-	r := document.NewReader()
-	q := p.readPreview(r, v, scheduler.CheckPolicies)
-	if err := r.Err(); err != nil {
-		return nil, scheduler.AsInvalid(err)
 	}
 	if err := context.Cause(ctx); err != nil { // the client has sent newer input
 		return nil, err

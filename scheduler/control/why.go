@@ -21,13 +21,7 @@ const whyReach = 512
 // Errors: ErrInvalid for the names and the time; ErrNotFound if neither the collection nor the job exists, and nothing
 // is known of an earlier job with the same name.
 func (r Reader) Why(ctx context.Context, k scheduler.Key, at string) (*explain.Answer, error) {
-	if err := k.Validate(); err != nil {
-		return nil, err
-	}
-	if err := r.shared.exists(ctx, k.Collection); err != nil {
-		return nil, err
-	}
-	release, err := takeTurn(ctx, r.shared.searching)
+	release, err := r.turnFor(ctx, k)
 	if err != nil {
 		return nil, err
 	}
@@ -56,6 +50,17 @@ func (r Reader) Why(ctx context.Context, k scheduler.Key, at string) (*explain.A
 		return nil, notThere(k)
 	}
 	return &a, nil
+}
+
+// turnFor takes a turn to search the history of a job. Its collection must exist; the job may be deleted.
+func (r Reader) turnFor(ctx context.Context, k scheduler.Key) (release func(), err error) {
+	if err := k.Validate(); err != nil {
+		return nil, err
+	}
+	if err := r.shared.exists(ctx, k.Collection); err != nil {
+		return nil, err
+	}
+	return takeTurn(ctx, r.shared.searching)
 }
 
 // latest selects the time of a question without one.
@@ -193,13 +198,7 @@ func (r Reader) changes(ctx context.Context, q *explain.Question) (err error) {
 //
 // Errors: ErrInvalid for the names and the bounds, ErrNotFound for a missing job, DamagedError for an unreadable one.
 func (r Reader) Account(ctx context.Context, k scheduler.Key, from, to string) (*explain.Account, error) {
-	if err := k.Validate(); err != nil {
-		return nil, err
-	}
-	if err := r.shared.exists(ctx, k.Collection); err != nil {
-		return nil, err
-	}
-	release, err := takeTurn(ctx, r.shared.searching)
+	release, err := r.turnFor(ctx, k)
 	if err != nil {
 		return nil, err
 	}
