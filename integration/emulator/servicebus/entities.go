@@ -3,9 +3,7 @@ package servicebus
 import (
 	"fmt"
 
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/filter"
 )
 
 // QueueOptions are the settings of a queue. The zero value is valid. Fields that queues lack have no effect.
@@ -106,28 +104,3 @@ func (s Subscription) install(b *broker.Broker, topic string) error {
 
 // A Rule selects messages for a subscription and may change them.
 type Rule = broker.Rule
-
-// A Filter says which messages a [Rule] is for. The zero value matches every message.
-type Filter = filter.Filter
-
-// An Action changes the messages of a [Rule].
-type Action = filter.Action
-
-// A CorrelationFilter matches messages whose properties equal all of its non-empty properties; see [NewCorrelation].
-type CorrelationFilter = filter.CorrelationFilter
-
-// Properties are names, or the names of parameters with their "@", and their values: text, numbers, booleans or times.
-type Properties = amqp.Map
-
-// ParseFilter compiles a SQL expression such as "sys.Label = 'x' AND price > @limit". A syntax error has its position.
-func ParseFilter(expression string, parameters Properties) (Filter, error) {
-	return filter.ParseSQL(expression, parameters)
-}
-
-// NewCorrelation makes a filter. It fails on a property whose value is a list or map.
-func NewCorrelation(fields CorrelationFilter) (Filter, error) { return filter.NewCorrelation(fields) }
-
-// ParseAction compiles an action such as "SET total = price * 2; REMOVE price". It fails as ParseFilter does.
-func ParseAction(expression string, parameters Properties) (*Action, error) {
-	return filter.ParseAction(expression, parameters)
-}

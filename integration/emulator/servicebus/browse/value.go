@@ -4,13 +4,13 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/filter"
 )
 
 // A Property is a value with its name, as text.
@@ -25,8 +25,6 @@ func Types() []string {
 		"float", "char", "symbol", "binary", "timespan", "null",
 	}
 }
-
-const timespan = amqp.Symbol("com.microsoft:timespan")
 
 // text is a value for people. It can be parsed again, unless it is of several values.
 func text(value any) string {
@@ -46,8 +44,8 @@ func text(value any) string {
 	case amqp.Decimal:
 		return "0x" + hex.EncodeToString([]byte(v))
 	case amqp.Described:
-		if ticks, ok := v.Value.(int64); ok && v.Descriptor == timespan && ticks > math.MinInt64/100 && ticks < math.MaxInt64/100 {
-			return (time.Duration(ticks) * 100).String()
+		if d, ok := filter.SpanLength(v); ok {
+			return d.String()
 		}
 		return text(v.Value)
 	case amqp.List, amqp.Map, amqp.Array:
@@ -147,7 +145,7 @@ func (p Property) parse() (any, error) {
 		return checked(ParseTime(s))
 	case "timespan":
 		d, err := time.ParseDuration(s)
-		return checked(amqp.Described{Descriptor: timespan, Value: int64(d / 100)}, err)
+		return checked(filter.Span(d), err)
 	case "binary":
 		return checked(hex.DecodeString(s))
 	case "uuid":

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/duration"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/fault"
@@ -215,7 +216,7 @@ func (f faultJSON) fault() (fault.Fault, error) {
 	var problems []error
 	ordered := fault.Fault{
 		Entity: f.Entity, Operation: fault.Operation(f.Operation), Count: f.Count, Description: f.Description, Drop: f.Drop,
-		Condition: asSymbol(f.Condition),
+		Condition: amqp.Symbol(f.Condition),
 	}
 	switch ordered.Operation {
 	case fault.AnyOperation, fault.OpAttach, fault.OpSend, fault.OpReceive, fault.OpSettle, fault.OpManage:

@@ -44,12 +44,9 @@ func (d *description) UnmarshalXML(decoder *xml.Decoder, start xml.StartElement)
 	var read struct {
 		Rules    *authorizationRules `xml:"AuthorizationRules"`
 		First    *ruleDescription    `xml:"DefaultRuleDescription"`
-		Elements []struct {
-			XMLName xml.Name
-			Text    string `xml:",chardata"`
-		} `xml:",any"`
+		Elements []field             `xml:",any"`
 	}
-	if err := decoder.DecodeElement(&read, &start); err != nil { //nolint:musttag // any name
+	if err := decoder.DecodeElement(&read, &start); err != nil {
 		return err
 	}
 	d.rules, d.first, d.given = read.Rules, read.First, map[string]string{}

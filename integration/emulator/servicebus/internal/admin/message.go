@@ -92,7 +92,7 @@ func (h *handler) existing(r *http.Request, suffix string) (*broker.Source, erro
 		return nil, err
 	}
 	if strings.HasSuffix(strings.ToLower(path), "/$management") { // the broker passes it over
-		return nil, &amqp.Error{Condition: broker.NotFound, Description: "The messaging entity '" + path + "' could not be found."}
+		return nil, broker.ErrNotFound(path)
 	}
 	if _, err := h.broker.Inspect(path); err != nil {
 		return nil, err
@@ -216,8 +216,6 @@ func plainAll(values []any) []any {
 	}
 	return all
 }
-
-func asSymbol(text string) amqp.Symbol { return amqp.Symbol(text) }
 
 // purge deletes the unlocked messages of an entity, and for a topic those in its subscriptions.
 func (h *handler) purge(r *http.Request) (any, error) {

@@ -195,21 +195,18 @@ type namespaceInfo struct {
 	NamespaceType  string `xml:"NamespaceType"`
 }
 
-// namespaceName is the name used by Microsoft's emulator.
-const namespaceName = "sbemulatorns"
-
 func (q *query) namespace(started time.Time) {
 	if q.r.Method != http.MethodGet {
 		q.notAllowed()
 		return
 	}
-	writeEntry(q.w, http.StatusOK, q.newEntry("$namespaceinfo", namespaceName, started, started, content{Namespace: &namespaceInfo{
+	writeEntry(q.w, http.StatusOK, q.newEntry("$namespaceinfo", broker.NamespaceName, started, started, content{Namespace: &namespaceInfo{
 		spaces:         newSpaces(),
 		CreatedTime:    stamp(started),
 		MessagingSKU:   string(cmp.Or(q.broker.Tier(), broker.Premium)), // which has the fewest quotas
 		MessagingUnits: 1,
 		ModifiedTime:   stamp(started),
-		Name:           namespaceName,
+		Name:           broker.NamespaceName,
 		NamespaceType:  "Messaging",
 	}}))
 }

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"encoding/xml"
 	"fmt"
 	"strings"
 
@@ -28,18 +29,15 @@ type (
 	ruleFilter struct {
 		typed
 
-		CorrelationID      *string    `xml:"CorrelationId"`
-		MessageID          *string    `xml:"MessageId"`
-		To                 *string    `xml:"To"`
-		ReplyTo            *string    `xml:"ReplyTo"`
-		Label              *string    `xml:"Label"`
-		SessionID          *string    `xml:"SessionId"`
-		ReplyToSessionID   *string    `xml:"ReplyToSessionId"`
-		ContentType        *string    `xml:"ContentType"`
+		Fields             []field    `xml:",any"` // of [filter.Fields]
 		Properties         *keyValues `xml:"Properties"`
 		SQLExpression      *string    `xml:"SqlExpression"`
 		CompatibilityLevel *int       `xml:"CompatibilityLevel"`
 		Parameters         *keyValues `xml:"Parameters"`
+	}
+	field struct {
+		XMLName xml.Name `xml:""` // any name
+		Text    string   `xml:",chardata"`
 	}
 	ruleAction struct {
 		typed
@@ -133,11 +131,15 @@ func (f *ruleFilter) filter() (filter.Filter, error) {
 		if err != nil {
 			return filter.Filter{}, err
 		}
-		return filter.NewCorrelation(filter.CorrelationFilter{
-			CorrelationID: value(f.CorrelationID), MessageID: value(f.MessageID), To: value(f.To), ReplyTo: value(f.ReplyTo),
-			Label: value(f.Label), SessionID: value(f.SessionID), ReplyToSessionID: value(f.ReplyToSessionID),
-			ContentType: value(f.ContentType), Properties: properties,
-		})
+		c := filter.CorrelationFilter{Properties: properties}
+		for _, given := range f.Fields {
+			for _, known := range filter.Fields {
+				if known.Name == given.XMLName.Local {
+					*known.Of(&c) = given.Text
+				}
+			}
+		}
+		return filter.NewCorrelation(c)
 	case "SqlFilter", "":
 		parameters, err := f.Parameters.values()
 		if err != nil {
@@ -202,12 +204,13 @@ func newRuleFilter(f filter.Filter) *ruleFilter {
 	switch f.Kind() {
 	case filter.Correlation:
 		c := f.Correlation()
-		return &ruleFilter{
-			typed: typed{Write: "CorrelationFilter"}, CorrelationID: optionalText(c.CorrelationID), MessageID: optionalText(c.MessageID),
-			To: optionalText(c.To), ReplyTo: optionalText(c.ReplyTo), Label: optionalText(c.Label), SessionID: optionalText(c.SessionID),
-			ReplyToSessionID: optionalText(c.ReplyToSessionID), ContentType: optionalText(c.ContentType),
-			Properties: newKeyValues(c.Properties),
+		shown := &ruleFilter{typed: typed{Write: "CorrelationFilter"}, Properties: newKeyValues(c.Properties)}
+		for _, known := range filter.Fields {
+			if text := *known.Of(&c); text != "" {
+				shown.Fields = append(shown.Fields, field{xml.Name{Local: known.Name}, text})
+			}
 		}
+		return shown
 	case filter.SQL:
 		return &ruleFilter{
 			typed: typed{Write: "SqlFilter"}, SQLExpression: new(f.Expression()), CompatibilityLevel: new(compatibility),

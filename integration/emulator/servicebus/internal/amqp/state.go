@@ -1,5 +1,7 @@
 package amqp
 
+import "fmt"
+
 // A State is the state of a delivery: [Accepted], [Rejected], [Released], [Modified], [Received], [Declared] or
 // [Transactional], or nil.
 type State interface {
@@ -38,6 +40,11 @@ type Error struct {
 	Condition   Symbol
 	Description string
 	Info        Map
+}
+
+// Errorf returns an error with a condition and a formatted description.
+func Errorf(condition Symbol, format string, args ...any) *Error {
+	return &Error{Condition: condition, Description: fmt.Sprintf(format, args...)}
 }
 
 // Error is the condition and its description.

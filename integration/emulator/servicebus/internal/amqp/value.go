@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -273,6 +274,30 @@ var integers = map[string]struct {
 	"ushort": {16, nil, func(n uint64) any { return uint16(n) }},
 	"uint":   {32, nil, func(n uint64) any { return uint32(n) }},
 	"ulong":  {64, nil, func(n uint64) any { return n }},
+}
+
+// Integer returns an integer of any type and width; a larger one than int64 holds becomes its largest.
+func Integer(value any) (n int64, ok bool) {
+	switch n := value.(type) {
+	case int8:
+		return int64(n), true
+	case int16:
+		return int64(n), true
+	case int32:
+		return int64(n), true
+	case int64:
+		return n, true
+	case uint8:
+		return int64(n), true
+	case uint16:
+		return int64(n), true
+	case uint32:
+		return int64(n), true
+	case uint64:
+		return int64(min(n, math.MaxInt64)), true
+	default:
+		return 0, false
+	}
 }
 
 // ParseInteger parses a number of an integer type, such as "ubyte".

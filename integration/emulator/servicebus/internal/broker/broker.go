@@ -240,7 +240,7 @@ func (b *Broker) Target(path string) (*Target, error) {
 		}
 	}
 	if e == nil {
-		return nil, errNotFound(path)
+		return nil, ErrNotFound(path)
 	}
 	if e.is(SubscriptionKind) || at.part != mainPart {
 		return nil, fail(NotAllowed, "'%s' cannot be sent to.", path)
@@ -258,7 +258,7 @@ func (b *Broker) Source(path string) (*Source, error) {
 		e = b.autoCreate(at.entity)
 	}
 	if e == nil {
-		return nil, errNotFound(path)
+		return nil, ErrNotFound(path)
 	}
 	if e.is(TopicKind) {
 		return nil, fail(NotAllowed, "'%s' is a topic: receive from one of its subscriptions.", path)

@@ -107,7 +107,7 @@ func (e *entity) pathOf(p part) string {
 func (e *entity) may(forbidden Status) error {
 	switch {
 	case e.deleted:
-		return errNotFound(e.path)
+		return ErrNotFound(e.path)
 	case e.settings.Status == Disabled || e.settings.Status == forbidden:
 		return errDisabled(e.path)
 	default:
@@ -120,7 +120,7 @@ func (e *entity) lock() error {
 	e.mu.Lock()
 	if e.deleted {
 		e.mu.Unlock()
-		return errNotFound(e.path)
+		return ErrNotFound(e.path)
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package broker
 import (
 	"cmp"
 	"errors"
-	"fmt"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -43,10 +42,11 @@ func Condition(err error) amqp.Symbol {
 }
 
 func fail(condition amqp.Symbol, format string, args ...any) error {
-	return &amqp.Error{Condition: condition, Description: fmt.Sprintf(format, args...)}
+	return amqp.Errorf(condition, format, args...)
 }
 
-func errNotFound(path string) error {
+// ErrNotFound says that no entity has a path.
+func ErrNotFound(path string) error {
 	return fail(NotFound, "The messaging entity '%s' could not be found.", path)
 }
 

@@ -71,7 +71,7 @@ func setDefault(d *time.Duration, value time.Duration) {
 // leadsTo reports whether a name or address belongs to a queue.
 func leadsTo(address, name string) bool { return strings.EqualFold(TargetName(address), name) }
 
-// TargetName returns the name of an entity that is given by name or as an address.
+// TargetName returns the path of an entity that is given by path or as an address.
 func TargetName(address string) string {
 	if _, rest, ok := strings.Cut(address, "://"); ok {
 		_, address, _ = strings.Cut(rest, "/")
@@ -114,7 +114,7 @@ func (b *Broker) register(k Kind, topicName, name string, s settings, rules []Ru
 	if k == SubscriptionKind {
 		topic = b.entities[lower(topicName)]
 		if topic == nil || !topic.is(TopicKind) {
-			return nil, Receipt{}, errNotFound(topicName)
+			return nil, Receipt{}, ErrNotFound(topicName)
 		}
 		topic.mu.Lock() // nothing is sent meanwhile
 		defer topic.mu.Unlock()
@@ -146,7 +146,7 @@ func (b *Broker) register(k Kind, topicName, name string, s settings, rules []Ru
 func (b *Broker) find(k Kind, path string) (*entity, error) {
 	e := b.entity(path)
 	if e == nil || !e.is(k) {
-		return nil, errNotFound(path)
+		return nil, ErrNotFound(path)
 	}
 	return e, nil
 }
@@ -243,7 +243,7 @@ func (b *Broker) unregister(e *entity, condition func() bool) (Receipt, error) {
 	all := lockAll(doomed)
 	defer unlockAll(all)
 	if e.deleted {
-		return Receipt{}, errNotFound(e.path)
+		return Receipt{}, ErrNotFound(e.path)
 	}
 	if condition != nil && !condition() {
 		return Receipt{}, nil
@@ -265,7 +265,7 @@ func (e *entity) end() {
 	}
 	e.acceptors = nil
 	for len(e.receivers) > 0 {
-		e.receivers[0].detach(errNotFound(e.path), nil)
+		e.receivers[0].detach(ErrNotFound(e.path), nil)
 	}
 	for _, s := range e.sessions {
 		s.holder = nil // closing the receiver later releases nothing

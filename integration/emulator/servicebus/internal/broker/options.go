@@ -183,7 +183,7 @@ func (b *Broker) Update(k Kind, path string, options Options) (Info, error) {
 func (b *Broker) Delete(path string) error {
 	e := b.entity(path)
 	if e == nil {
-		return errNotFound(path)
+		return ErrNotFound(path)
 	}
 	return b.remove(e, nil)
 }
@@ -192,7 +192,7 @@ func (b *Broker) Delete(path string) error {
 func (b *Broker) Entity(path string, kinds ...Kind) (Info, error) {
 	e := b.entity(path)
 	if e == nil || len(kinds) > 0 && !slices.ContainsFunc(kinds, e.is) {
-		return Info{}, errNotFound(path)
+		return Info{}, ErrNotFound(path)
 	}
 	return describe(e, nil)
 }

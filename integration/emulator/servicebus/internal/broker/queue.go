@@ -165,14 +165,9 @@ func (q *queue) dispatch(now int64, en *entry) {
 		return
 	}
 	for len(q.hungry) > 0 {
-		m := q.ready.Pop()
+		m := q.entity.firstLive(&q.ready, now, en)
 		if m == nil {
 			return
-		}
-		if m.expired(now) {
-			q.ready.Push(m) // expire removes it from the lineup
-			q.entity.expire(m, en)
-			continue
 		}
 		r := q.hungry[0]
 		if len(q.hungry) > 1 {
@@ -187,16 +182,23 @@ func (q *queue) dispatch(now int64, en *entry) {
 func (s *session) dispatch(now int64, en *entry) {
 	r := s.receiver()
 	for r != nil && r.hungry {
-		m := s.ready.Pop()
+		m := r.source.queue.entity.firstLive(&s.ready, now, en)
 		if m == nil {
 			return
 		}
-		if m.expired(now) {
-			s.ready.Push(m)
-			m.queue.entity.expire(m, en)
-			continue
-		}
 		r.give(m, now)
+	}
+}
+
+// firstLive takes the first message that has not expired out of a lineup, or returns nil. It ends expired ones.
+func (e *entity) firstLive(ready *index.Lineup[*message], now int64, en *entry) *message {
+	for {
+		m := ready.Pop()
+		if m == nil || !m.expired(now) {
+			return m
+		}
+		ready.Push(m) // expire removes it from the lineup
+		e.expire(m, en)
 	}
 }
 
@@ -251,16 +253,21 @@ func (m *message) unhold() {
 	m.holder, m.nonce, m.lockedUntil, m.txn = nil, 0, 0, nil
 }
 
-// loseLock ends an expired lock. It counts as a delivery if the receiver had fetched the message.
+// loseLock ends an expired lock.
 func (e *entity) loseLock(m *message, now int64, en *entry) {
+	e.endLock(m, true, en)
+	m.queue.dispatchFor(m, now, en)
+}
+
+// endLock has a locked message ready again. A lost lock counts as a delivery if the receiver had fetched the message.
+func (e *entity) endLock(m *message, lost bool, en *entry) {
 	delivered := m.fetched
 	m.leave()
-	if delivered {
+	if lost && delivered {
 		m.fail()
 		en.count(m)
 	}
 	e.giveBack(m, en)
-	m.queue.dispatchFor(m, now, en)
 }
 
 // giveBack has a message that was locked ready again, or makes it a dead letter if it has been delivered too often.

@@ -134,14 +134,7 @@ func (e *entity) endSession(s *session, lost bool, en *entry) {
 	s.lockedUntil = 0
 	e.locks.Fix(s)
 	for len(s.locked) > 0 {
-		m := s.locked[0]
-		delivered := m.fetched
-		m.leave()
-		if lost && delivered {
-			m.fail()
-			en.count(m)
-		}
-		e.giveBack(m, en)
+		e.endLock(s.locked[0], lost, en)
 	}
 	if r != nil && lost {
 		r.detach(errSessionLockLost(s.id), en)
@@ -214,7 +207,7 @@ func (s *Source) AcceptNext(ctx context.Context) (*Session, error) {
 	select {
 	case got, ok := <-a.got:
 		if !ok {
-			return nil, errNotFound(s.Path())
+			return nil, ErrNotFound(s.Path())
 		}
 		return got, nil
 	case <-ctx.Done():

@@ -81,7 +81,7 @@ func (t Tier) allows(k Kind, s *settings) error {
 		return nil
 	}
 	if t == Basic && k != QueueKind {
-		return fail(ArgumentError, "Cannot operate on type %v because the namespace '%s' is using '%s' tier.", k, namespaceName, t)
+		return fail(ArgumentError, "Cannot operate on type %v because the namespace '%s' is using '%s' tier.", k, NamespaceName, t)
 	}
 	for _, property := range []struct {
 		name  string
@@ -99,7 +99,7 @@ func (t Tier) allows(k Kind, s *settings) error {
 	} {
 		if property.set && slices.Contains(property.lacks, t) {
 			return fail(ArgumentError, "The property '%s' cannot be set when creating a %v because the namespace '%s' is using '%s' tier.",
-				property.name, k, namespaceName, t)
+				property.name, k, NamespaceName, t)
 		}
 	}
 	switch {
@@ -112,8 +112,8 @@ func (t Tier) allows(k Kind, s *settings) error {
 	}
 }
 
-// namespaceName is the name of the only namespace, as in Microsoft's emulator.
-const namespaceName = "sbemulatorns"
+// NamespaceName is the name of the only namespace, as in Microsoft's emulator.
+const NamespaceName = "sbemulatorns"
 
 // allowsSize returns an error for a size that the tier does not offer.
 func (t Tier) allowsSize(s *settings) error {
@@ -159,7 +159,7 @@ func (b *Broker) allowsMore(k Kind, topic *entity) error {
 	}
 	if n >= t.entities() {
 		return fail(ResourceLimitExceeded, "The maximum number of queues and topics of the namespace '%s', %d, has been reached.",
-			namespaceName, t.entities())
+			NamespaceName, t.entities())
 	}
 	return nil
 }

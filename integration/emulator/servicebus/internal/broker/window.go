@@ -20,7 +20,7 @@ func (b *Broker) Inspect(path string) (*Inspector, error) {
 	at := parsePath(path)
 	e := b.entity(at.entity)
 	if e == nil || e.is(TopicKind) && at.part != mainPart {
-		return nil, errNotFound(path)
+		return nil, ErrNotFound(path)
 	}
 	return &Inspector{&e.queues[at.part]}, nil
 }
@@ -315,7 +315,7 @@ func (w *Inspector) Resubmit(sequence int64, message amqp.Message, toTopic bool)
 	all := e.broker.lockTargets([]*entity{e, target})
 	defer unlockAll(all)
 	if e.deleted {
-		return Receipt{}, errNotFound(e.path)
+		return Receipt{}, ErrNotFound(e.path)
 	}
 	dead, err := q.free(sequence)
 	if err != nil {

@@ -64,20 +64,6 @@ func valueOf(v any) value {
 	switch v := v.(type) {
 	case bool:
 		return boolOf(v)
-	case int8:
-		return integerOf(int64(v))
-	case int16:
-		return integerOf(int64(v))
-	case int32:
-		return integerOf(int64(v))
-	case int64:
-		return integerOf(v)
-	case uint8:
-		return integerOf(int64(v))
-	case uint16:
-		return integerOf(int64(v))
-	case uint32:
-		return integerOf(int64(v))
 	case uint64:
 		if v > math.MaxInt64 {
 			return floatOf(float64(v))
@@ -100,7 +86,7 @@ func valueOf(v any) value {
 	case []byte:
 		return value{kind: bytes, text: string(v)}
 	default:
-		return valueOfDescribed(v)
+		return otherValue(v)
 	}
 }
 
@@ -203,7 +189,12 @@ func SpanLength(v any) (time.Duration, bool) {
 
 // Offset returns the AMQP value of an instant that .NET has with an offset, which AMQP does not carry.
 func Offset(t time.Time) amqp.Described {
-	return amqp.Described{Descriptor: offsetName, Value: t.Unix()*int64(time.Second/tick) + int64(t.Nanosecond())/100 + epochTicks}
+	return amqp.Described{Descriptor: offsetName, Value: Ticks(t)}
+}
+
+// Ticks returns an instant as .NET counts it.
+func Ticks(t time.Time) int64 {
+	return epochTicks + t.Unix()*int64(time.Second/tick) + int64(t.Nanosecond())/100
 }
 
 // OffsetTime returns the instant that such a value is.
@@ -223,8 +214,11 @@ func ticksOf(v any, descriptor amqp.Symbol) (int64, bool) {
 	return ticks, ok
 }
 
-// valueOfDescribed returns the value of a described type. Unknown descriptors and other values are unknown.
-func valueOfDescribed(v any) value {
+// otherValue returns the value of an integer or of a described type. Unknown descriptors and other values are unknown.
+func otherValue(v any) value {
+	if n, ok := amqp.Integer(v); ok {
+		return integerOf(n)
+	}
 	if ticks, ok := ticksOf(v, spanName); ok {
 		return value{kind: span, number: ticks}
 	}

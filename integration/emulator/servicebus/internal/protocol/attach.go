@@ -3,7 +3,6 @@ package protocol
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -19,14 +18,6 @@ const (
 	// destinationProperty is the property of a link that sends via one entity to another.
 	destinationProperty = "com.microsoft:transfer-destination-address"
 )
-
-// entityPath returns the path in an address, which may be a URL.
-func entityPath(address string) string {
-	if _, rest, ok := strings.Cut(address, "://"); ok {
-		_, address, _ = strings.Cut(rest, "/")
-	}
-	return strings.Trim(address, "/")
-}
 
 // nodePath returns the entity to whose "$management" an address leads, or false.
 func nodePath(path string) (string, bool) {
@@ -48,10 +39,9 @@ func (c *conn) permitted(path string, rights auth.Rights) error {
 			return nil
 		}
 		if above == "" {
-			return &amqp.Error{Condition: condUnauthorized, Description: fmt.Sprintf(
+			return amqp.Errorf(condUnauthorized,
 				"Unauthorized access. '%s' claim(s) are required to perform this operation. Resource: 'sb://%s/%s'.",
-				rights, c.hostname(), path,
-			)}
+				rights, c.hostname(), path)
 		}
 	}
 }
@@ -78,7 +68,7 @@ func address(p *amqp.Attach) string {
 func (s *session) attachIncoming(p *amqp.Attach) {
 	l := &incoming{link: s.newLink(p), maxSize: s.conn.server.config.MaxMessageSize, open: map[*inDelivery]bool{}}
 	l.entity = address(p)
-	path := entityPath(l.entity)
+	path := broker.TargetName(l.entity)
 	s.begin(p, l, path, func() (err error) {
 		if l.sink, err = s.openSink(p, l, path); err != nil {
 			return err
@@ -100,13 +90,13 @@ func (s *session) openSink(p *amqp.Attach, l *incoming, path string) (sink, erro
 	c := s.conn
 	switch {
 	case p.Target == nil:
-		return nil, &amqp.Error{Condition: broker.InvalidField, Description: "a link without a target"}
+		return nil, amqp.Errorf(broker.InvalidField, "a link without a target")
 	case p.Target.Coordinator:
 		return &coordinator{conn: c}, nil
 	case path == cbsAddress:
 		return node{conn: c, answer: (*request).cbs}, nil
 	case path == "":
-		return nil, &amqp.Error{Condition: condNotImplemented, Description: "a target without an address is not supported"}
+		return nil, amqp.Errorf(condNotImplemented, "a target without an address is not supported")
 	}
 	if entity, ok := nodePath(path); ok {
 		return c.management(entity)
@@ -131,7 +121,7 @@ func (s *session) openSink(p *amqp.Attach, l *incoming, path string) (sink, erro
 // destination returns the entity to which the messages of a link go that names another one on the way. That one has shown that it is
 // there, and has no more to do: a message is in the destination as soon as it is accepted, or its transaction committed.
 func (c *conn) destination(address string) (*broker.Target, error) {
-	path := entityPath(address)
+	path := broker.TargetName(address)
 	if err := c.permitted(path, auth.Send); err != nil {
 		return nil, err
 	}
@@ -141,7 +131,7 @@ func (c *conn) destination(address string) (*broker.Target, error) {
 // attachOutgoing begins a link on which the client receives.
 func (s *session) attachOutgoing(p *amqp.Attach) {
 	l := &outgoing{link: s.newLink(p), presettled: p.SndSettleMode == amqp.SenderSettled}
-	path := entityPath(address(p))
+	path := broker.TargetName(address(p))
 	s.begin(p, l, path, func() error { return s.openFeed(p, l, path) })
 }
 
@@ -151,9 +141,9 @@ func (s *session) openFeed(p *amqp.Attach, l *outgoing, path string) error {
 	entity, isNode := nodePath(path)
 	switch {
 	case p.Source == nil:
-		return &amqp.Error{Condition: broker.InvalidField, Description: "a link without a source"}
+		return amqp.Errorf(broker.InvalidField, "a link without a source")
 	case path == "":
-		return &amqp.Error{Condition: condNotImplemented, Description: "a source without an address is not supported"}
+		return amqp.Errorf(condNotImplemented, "a source without an address is not supported")
 	case path == cbsAddress || isNode:
 		answers := &replyFeed{}
 		if isNode {
@@ -161,7 +151,7 @@ func (s *session) openFeed(p *amqp.Attach, l *outgoing, path string) error {
 				return err
 			}
 			if !c.server.config.Broker.Exists(entity) {
-				return notFound(entity)
+				return broker.ErrNotFound(entity)
 			}
 			answers.entity = entity
 		}
@@ -202,10 +192,6 @@ func (l *outgoing) accept(p *amqp.Attach, properties amqp.Map) {
 		MaxMessageSize: uint64(l.session.conn.server.config.MaxMessageSize),
 		Properties:     properties,
 	}, nil)
-}
-
-func notFound(entity string) error {
-	return &amqp.Error{Condition: broker.NotFound, Description: "The messaging entity '" + entity + "' could not be found."}
 }
 
 // undecodable is the error for a message that is malformed.
@@ -303,12 +289,6 @@ func sessionTimeout(p *amqp.Attach) time.Duration {
 	}
 	timeout := time.Duration(milliseconds) * time.Millisecond
 	return timeout - min(timeout/20, 50*time.Millisecond)
-}
-
-// ticks returns a time as .NET counts it: in 100 nanoseconds since the year 1.
-func ticks(t time.Time) int64 {
-	const epoch = 621_355_968_000_000_000
-	return epoch + t.Unix()*10_000_000 + int64(t.Nanosecond())/100
 }
 
 // A waiting is the feed of a link for which a session is being looked for. Releasing it ends the search.

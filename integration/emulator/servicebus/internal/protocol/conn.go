@@ -130,7 +130,7 @@ func (c *conn) run() error {
 // askToken ends a connection that has shown neither token nor key by now, where these are looked at.
 func (c *conn) askToken() {
 	if c.server.config.Keys.Mode == auth.Strict && len(c.tokens) == 0 {
-		reason := &amqp.Error{Condition: condUnauthorized, Description: fmt.Sprintf("no good token was shown within %v", tokenTime)}
+		reason := amqp.Errorf(condUnauthorized, "no good token was shown within %v", tokenTime)
 		c.explain("to continue a connection", "", reason)
 		c.close(reason)
 		_ = c.socket.SetReadDeadline(time.Now())
@@ -208,7 +208,7 @@ func (c *conn) handle(channel uint16, performative amqp.Performative, payload []
 		s.end(err)
 	}
 	if c.held > max(maxHeld, maxUnderway+c.largest) {
-		return false, &amqp.Error{Condition: broker.ResourceLimitExceeded, Description: "too many messages begun and not ended"}
+		return false, amqp.Errorf(broker.ResourceLimitExceeded, "too many messages begun and not ended")
 	}
 	return false, nil
 }
@@ -236,9 +236,7 @@ func (c *conn) begin(channel uint16, p *amqp.Begin) error {
 		return violation("a second begin on channel %d", channel)
 	}
 	if len(c.sessions) >= maxSessions {
-		return &amqp.Error{
-			Condition: broker.ResourceLimitExceeded, Description: fmt.Sprintf("more than %d sessions on a connection", maxSessions),
-		}
+		return amqp.Errorf(broker.ResourceLimitExceeded, "more than %d sessions on a connection", maxSessions)
 	}
 	s := newSession(c, channel, p)
 	c.sessions[channel] = s
@@ -296,7 +294,7 @@ func (c *conn) shut(reason *amqp.Error) {
 
 // violation returns the error for a violation of the standard.
 func violation(format string, args ...any) error {
-	return &amqp.Error{Condition: condFraming, Description: fmt.Sprintf(format, args...)}
+	return amqp.Errorf(condFraming, format, args...)
 }
 
 // farewell returns the AMQP error for a connection that ends with err.
@@ -308,7 +306,7 @@ func farewell(err error) *amqp.Error {
 	case err == nil, errors.Is(err, io.EOF), errors.Is(err, net.ErrClosed):
 		return nil
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return &amqp.Error{Condition: condForced, Description: "the client has been silent for too long"}
+		return amqp.Errorf(condForced, "the client has been silent for too long")
 	case errors.Is(err, amqp.ErrMalformed), errors.Is(err, amqp.ErrFrameTooLarge):
 		return &amqp.Error{Condition: condFraming, Description: err.Error()}
 	default:

@@ -2,7 +2,6 @@ package protocol
 
 import (
 	"encoding/binary"
-	"fmt"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -34,10 +33,8 @@ func (t transactions) find(id []byte) (*broker.Txn, error) {
 	}
 	txn, ok := t[string(id)]
 	if !ok {
-		return nil, &amqp.Error{
-			Condition:   condUnknownTxn,
-			Description: fmt.Sprintf("The transaction is unknown, or has ended. It may take %.0f minutes.", transactionTime.Minutes()),
-		}
+		return nil, amqp.Errorf(condUnknownTxn, "The transaction is unknown, or has ended. It may take %.0f minutes.",
+			transactionTime.Minutes())
 	}
 	return txn.Txn, nil
 }
@@ -80,7 +77,7 @@ func (k *coordinator) take(d *inDelivery) {
 
 func (k *coordinator) declare(d *inDelivery) {
 	if len(k.conn.txns) >= maxTransactions {
-		d.end(&amqp.Error{Condition: broker.ResourceLimitExceeded, Description: "too many transactions are open"})
+		d.end(amqp.Errorf(broker.ResourceLimitExceeded, "too many transactions are open"))
 		return
 	}
 	id := binary.BigEndian.AppendUint64(nil, lastTransaction.Add(1))
@@ -93,7 +90,7 @@ func (k *coordinator) declare(d *inDelivery) {
 func (k *coordinator) discharge(d *inDelivery, asked amqp.Discharge) {
 	txn, err := k.conn.txns.find(asked.TxnID)
 	if err == nil && txn == nil {
-		err = &amqp.Error{Condition: condUnknownTxn, Description: "a discharge without the id of a transaction"}
+		err = amqp.Errorf(condUnknownTxn, "a discharge without the id of a transaction")
 	}
 	if err != nil {
 		d.end(err)

@@ -80,10 +80,8 @@ func (c *conn) explainEnd(what string, err error) {
 }
 
 // errUnknownDelivery reports a disposition of an unknown delivery; AMQP has no answer to it.
-var errUnknownDelivery = &amqp.Error{
-	Condition:   broker.MessageLockLost,
-	Description: "the delivery is not open on this session: it was settled before, or its link has ended",
-}
+var errUnknownDelivery = amqp.Errorf(broker.MessageLockLost,
+	"the delivery is not open on this session: it was settled before, or its link has ended")
 
 // Error conditions of the standard that the protocol detects itself. The conditions of Service Bus come from the broker.
 const (

@@ -4,6 +4,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/fault"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/filter"
 )
 
 // An entityFeed delivers the messages of an entity, or of one session of it.
@@ -30,7 +31,7 @@ func (l *outgoing) receive(p *amqp.Attach, source *broker.Source, locked *broker
 	l.entity = source.Path()
 	var properties amqp.Map
 	if locked != nil {
-		properties = amqp.Map{{Key: lockedUntil, Value: ticks(locked.LockedUntil())}}
+		properties = amqp.Map{{Key: lockedUntil, Value: filter.Ticks(locked.LockedUntil())}}
 	}
 	l.accept(p, properties)
 	return nil

@@ -2,7 +2,6 @@ package protocol
 
 import (
 	"bytes"
-	"fmt"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
@@ -49,11 +48,11 @@ func (l *incoming) transfer(p *amqp.Transfer, payload []byte) {
 	}
 	if l.assembly == nil {
 		if l.credit == 0 {
-			l.detach(&amqp.Error{Condition: condOverCredit, Description: "a transfer without credit"})
+			l.detach(amqp.Errorf(condOverCredit, "a transfer without credit"))
 			return
 		}
 		if !p.DeliveryID.Present {
-			l.detach(&amqp.Error{Condition: broker.InvalidField, Description: "a transfer without a delivery id"})
+			l.detach(amqp.Errorf(broker.InvalidField, "a transfer without a delivery id"))
 			return
 		}
 		l.credit--
@@ -92,10 +91,7 @@ func (l *incoming) transfer(p *amqp.Transfer, payload []byte) {
 // detachTooLarge refuses a message that is larger than the link allows. The message is rejected for clients that look at that, and
 // the link ends, because the rest of the message may still be on its way.
 func (l *incoming) detachTooLarge(d *inDelivery) {
-	reason := &amqp.Error{
-		Condition:   broker.MessageSizeExceeded,
-		Description: fmt.Sprintf("The message exceeds the maximum size of %d bytes.", l.maxSize),
-	}
+	reason := amqp.Errorf(broker.MessageSizeExceeded, "The message exceeds the maximum size of %d bytes.", l.maxSize)
 	l.assembly = nil
 	d.end(reason)
 	l.detach(reason)
@@ -231,10 +227,7 @@ func parseMessages(dst []amqp.Message, d *inDelivery) ([]amqp.Message, error) {
 	}
 	sections := m.Data()
 	if len(sections) == 0 || len(sections) > maxBatch {
-		return nil, &amqp.Error{
-			Condition:   broker.InvalidField,
-			Description: fmt.Sprintf("a batch of %d messages is not between 1 and %d", len(sections), maxBatch),
-		}
+		return nil, amqp.Errorf(broker.InvalidField, "a batch of %d messages is not between 1 and %d", len(sections), maxBatch)
 	}
 	for _, section := range sections {
 		m, err := amqp.ParseMessage(section)

@@ -38,7 +38,7 @@ func (c *conn) management(entity string) (sink, error) {
 		return nil, err
 	}
 	if !c.server.config.Broker.Exists(entity) {
-		return nil, notFound(entity)
+		return nil, broker.ErrNotFound(entity)
 	}
 	return node{conn: c, entity: entity, answer: (*request).manage}, nil
 }
@@ -99,7 +99,7 @@ func noContent() response {
 
 // invalid is the error of a request that lacks something.
 func invalid(field string) error {
-	return &amqp.Error{Condition: broker.InvalidField, Description: "The request has no valid '" + field + "'."}
+	return amqp.Errorf(broker.InvalidField, "The request has no valid '%s'.", field)
 }
 
 // codes are the status codes of conditions. Clients retry after some codes, so lost locks have 410 (gone).
@@ -171,34 +171,10 @@ func (r *request) session() *string {
 
 // number returns a field of the body that is an integer.
 func (r *request) number(field string, absent int64) int64 {
-	if n, ok := asInteger(r.body.Get(field)); ok {
+	if n, ok := amqp.Integer(r.body.Get(field)); ok {
 		return n
 	}
 	return absent
-}
-
-// asInteger returns an integer of any AMQP width.
-func asInteger(value any) (int64, bool) {
-	switch n := value.(type) {
-	case int8:
-		return int64(n), true
-	case int16:
-		return int64(n), true
-	case int32:
-		return int64(n), true
-	case int64:
-		return n, true
-	case uint8:
-		return int64(n), true
-	case uint16:
-		return int64(n), true
-	case uint32:
-		return int64(n), true
-	case uint64:
-		return int64(min(n, 1<<62)), true
-	default:
-		return 0, false
-	}
 }
 
 // items returns a field of the body that is a list or an array.
@@ -227,7 +203,7 @@ func itemsOf[T any](r *request, field string, as func(any) (T, bool)) []T {
 }
 
 // numbers returns the sequence numbers in the body.
-func (r *request) numbers() []int64 { return itemsOf(r, "sequence-numbers", asInteger) }
+func (r *request) numbers() []int64 { return itemsOf(r, "sequence-numbers", amqp.Integer) }
 
 // tokens returns the lock tokens in the body.
 func (r *request) tokens() []amqp.UUID {

@@ -22,9 +22,7 @@ func ofSubscription(do func(r *request, topic, name string) (response, error)) f
 	return func(r *request) (response, error) {
 		topic, name, ok := broker.CutSubscription(r.entity)
 		if !ok {
-			return response{}, &amqp.Error{
-				Condition: broker.NotAllowed, Description: "'" + r.entity + "' is not a subscription and has no rules.",
-			}
+			return response{}, amqp.Errorf(broker.NotAllowed, "'%s' is not a subscription and has no rules.", r.entity)
 		}
 		return do(r, topic, name)
 	}

@@ -168,7 +168,7 @@ type replyFeed struct {
 
 func (f *replyFeed) push(link *outgoing, raw []byte) {
 	if len(f.waiting) >= maxReplies || f.size > maxReplyBytes {
-		link.detach(&amqp.Error{Condition: broker.ResourceLimitExceeded, Description: "too many answers wait for credit"})
+		link.detach(amqp.Errorf(broker.ResourceLimitExceeded, "too many answers wait for credit"))
 		return
 	}
 	f.waiting = append(f.waiting, raw)
@@ -205,10 +205,10 @@ func (r *request) cbs() response {
 	if err != nil {
 		return response{code: http.StatusUnauthorized, description: err.Error(), condition: condUnauthorized}
 	}
-	path := entityPath(audience)
+	path := broker.TargetName(audience)
 	entity, _ := nodePath(path)
 	if entity != "" && !r.conn.server.config.Broker.Exists(entity) {
-		return failure(notFound(entity))
+		return failure(broker.ErrNotFound(entity))
 	}
 	return r.conn.keep(path, permit{grant.Rights, until})
 }
@@ -223,7 +223,7 @@ type permit struct {
 func (c *conn) keep(path string, given permit) response {
 	path = auth.Path(path)
 	if _, ok := c.tokens[path]; !ok && len(c.tokens) >= maxTokens {
-		return failure(&amqp.Error{Condition: broker.ResourceLimitExceeded, Description: "too many tokens on one connection"})
+		return failure(amqp.Errorf(broker.ResourceLimitExceeded, "too many tokens on one connection"))
 	}
 	c.tokens[path] = given
 	return response{code: http.StatusAccepted, description: "Accepted"}

@@ -153,7 +153,7 @@ func (s *Server) Close() {
 	s.mu.Unlock()
 	s.cancel()
 	for _, c := range s.list() {
-		c.shut(&amqp.Error{Condition: condForced, Description: "the server is shutting down"})
+		c.shut(amqp.Errorf(condForced, "the server is shutting down"))
 	}
 	s.ended.Wait()
 }

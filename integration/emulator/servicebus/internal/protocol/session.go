@@ -1,7 +1,6 @@
 package protocol
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
@@ -95,13 +94,11 @@ func (s *session) stop(reason error) {
 func (s *session) attach(p *amqp.Attach) error {
 	switch {
 	case p.Handle > maxHandle:
-		return &amqp.Error{Condition: condHandle, Description: fmt.Sprintf("handle %d is above %d", p.Handle, maxHandle)}
+		return amqp.Errorf(condHandle, "handle %d is above %d", p.Handle, maxHandle)
 	case s.links[p.Handle] != nil:
-		return &amqp.Error{Condition: condHandleInUse, Description: fmt.Sprintf("handle %d is in use", p.Handle)}
+		return amqp.Errorf(condHandleInUse, "handle %d is in use", p.Handle)
 	case s.conn.links >= maxLinks:
-		return &amqp.Error{
-			Condition: broker.ResourceLimitExceeded, Description: fmt.Sprintf("more than %d links on a connection", maxLinks),
-		}
+		return amqp.Errorf(broker.ResourceLimitExceeded, "more than %d links on a connection", maxLinks)
 	case p.Receiver:
 		s.attachOutgoing(p)
 	default:
@@ -197,7 +194,7 @@ func (s *session) sendFlow(link func(*amqp.Flow)) {
 // transfer takes one frame of a message.
 func (s *session) transfer(p *amqp.Transfer, payload []byte) error {
 	if s.window == 0 {
-		return &amqp.Error{Condition: condWindow, Description: "a transfer outside the window"}
+		return amqp.Errorf(condWindow, "a transfer outside the window")
 	}
 	s.nextIncoming++
 	s.window--
@@ -209,7 +206,7 @@ func (s *session) transfer(p *amqp.Transfer, payload []byte) error {
 	case *incoming:
 		l.transfer(p, payload)
 	case *outgoing:
-		return &amqp.Error{Condition: broker.NotAllowed, Description: "a transfer on a link for receiving"}
+		return amqp.Errorf(broker.NotAllowed, "a transfer on a link for receiving")
 	}
 	return nil
 }

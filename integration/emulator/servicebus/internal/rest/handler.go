@@ -2,7 +2,6 @@ package rest
 
 import (
 	"crypto/rand"
-	"encoding/hex"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -122,14 +121,8 @@ func cutLast(path string) (before, last string) {
 
 // parseToken reads the token of a lock.
 func parseToken(text string) (amqp.UUID, bool) {
-	if len(text) != 36 || text[8] != '-' || text[13] != '-' || text[18] != '-' || text[23] != '-' {
-		return amqp.UUID{}, false
-	}
-	raw, err := hex.DecodeString(strings.ReplaceAll(text, "-", ""))
-	if err != nil || len(raw) != 16 {
-		return amqp.UUID{}, false
-	}
-	return amqp.UUID(raw), true
+	token, err := amqp.ParseUUID(text)
+	return token, err == nil && strings.EqualFold(token.String(), text)
 }
 
 // guard waits and fails as has been ordered.

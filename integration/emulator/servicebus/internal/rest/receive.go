@@ -189,9 +189,7 @@ func (c *call) locked() (*broker.Source, error) {
 		return nil, err
 	}
 	if c.id != strconv.FormatInt(d.Sequence, 10) && c.id != amqp.IDString(m.Properties().MessageID) {
-		return nil, &amqp.Error{
-			Condition: broker.MessageNotFound, Description: "No message with the id " + strconv.Quote(c.id) + " has the lock.",
-		}
+		return nil, amqp.Errorf(broker.MessageNotFound, "No message with the id %q has the lock.", c.id)
 	}
 	return source, nil
 }

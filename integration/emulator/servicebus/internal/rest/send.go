@@ -66,10 +66,7 @@ func (c *call) send() error {
 }
 
 func tooLarge(limit int64) error {
-	return &amqp.Error{
-		Condition:   broker.MessageSizeExceeded,
-		Description: fmt.Sprintf("The message or batch exceeds the maximum size of %d bytes.", limit),
-	}
+	return amqp.Errorf(broker.MessageSizeExceeded, "The message or batch exceeds the maximum size of %d bytes.", limit)
 }
 
 // messages reads the request's messages.
