@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/listen/connlimit"
+	"github.com/carillon-sched/carillon/integration/emulator/internal/listen"
 	"github.com/carillon-sched/carillon/integration/emulator/internal/wal"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/auth"
@@ -108,18 +109,9 @@ func (c Config) withDefaults() (Config, error) {
 // ErrDataInUse is wrapped by the error of [Start] when another process uses the folder of the data.
 var ErrDataInUse = wal.ErrLocked
 
-// A ListenError says that Start cannot listen on an address.
-type ListenError struct {
-	Port string // "AMQP" for Config.Addr, or "HTTP" for Config.HTTPAddr
-	Addr string
-	Err  error
-}
-
-// Error names the port, the address and the reason.
-func (e *ListenError) Error() string { return e.Port + " address " + e.Addr + ": " + e.Err.Error() }
-
-// Unwrap returns the reason.
-func (e *ListenError) Unwrap() error { return e.Err }
+// A ListenError says that Start cannot listen on an address. Its port is "AMQP" for Config.Addr, or "HTTP" for
+// Config.HTTPAddr.
+type ListenError = listen.Error
 
 // An EntityError says that an entity of the config cannot be made.
 type EntityError struct {

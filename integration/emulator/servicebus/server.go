@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/listen/connlimit"
 	"github.com/carillon-sched/carillon/integration/emulator/internal/browser"
@@ -35,7 +34,7 @@ type Server struct {
 	config   Config
 	broker   *broker.Broker
 	protocol *protocol.Server
-	http     *http.Server
+	http     *listen.Server
 	clients  *connlimit.Limiter // over AMQP
 	visitors *connlimit.Limiter // over HTTP
 	amqpAddr net.Addr
@@ -43,7 +42,6 @@ type Server struct {
 
 	cancel  context.CancelFunc // of the broker
 	ended   sync.WaitGroup     // goroutines of the server itself
-	open    sync.WaitGroup     // connections of HTTP
 	close   func() error
 	failing sync.Mutex
 	failed  error         // why it stopped; nil while it runs, and after Close
@@ -103,19 +101,11 @@ func (s *Server) run() {
 		Broker: s.broker, Keys: keys, Connections: s.protocol, Metrics: metrics, Explain: explain,
 	})
 	mux.Handle("/", metrics.Counting(rest.New(rest.Config{Broker: s.broker, Keys: keys, Explain: explain, Next: administration})))
-	s.http = &http.Server{
-		Handler:           tellTLS(browser.Guard(s.config.AllowHost, mux)),
-		BaseContext:       func(net.Listener) context.Context { return ctx }, // those who wait end with the server
-		ConnContext:       connContext,
-		ConnState:         s.count,
-		ReadHeaderTimeout: 10 * time.Second,
-		ReadTimeout:       time.Minute,
-		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    64 << 10,
-		ErrorLog:          slog.NewLogLogger(s.config.Logger.Handler(), slog.LevelDebug),
-	}
+	s.http = listen.NewServer(tellTLS(browser.Guard(s.config.AllowHost, mux)), s.config.Logger)
+	s.http.BaseContext = func(net.Listener) context.Context { return ctx } // those who wait end with the server
+	s.http.ConnContext = connContext
 	s.visitors = connlimit.New(s.config.MaxConnections)
-	s.visitors.Watch(s.http, 0)
+	s.visitors.Watch(&s.http.Server, 0)
 }
 
 // listen makes the entities and opens the ports.
@@ -123,14 +113,14 @@ func (s *Server) listen(ctx context.Context) error {
 	if err := s.config.Entities.install(s.broker); err != nil {
 		return err
 	}
-	listener, err := listen.TCP(ctx, s.config.Addr)
+	listener, err := listen.TCP(ctx, "AMQP", s.config.Addr)
 	if err != nil {
-		return &ListenError{"AMQP", s.config.Addr, err}
+		return err
 	}
 	s.amqpAddr = listener.Addr()
-	web, err := listen.TCP(ctx, s.config.HTTPAddr)
+	web, err := listen.TCP(ctx, "HTTP", s.config.HTTPAddr)
 	if err != nil {
-		return errors.Join(&ListenError{"HTTP", s.config.HTTPAddr, err}, listener.Close())
+		return errors.Join(err, listener.Close())
 	}
 	s.httpAddr = web.Addr()
 	s.ended.Go(func() { _ = s.protocol.Serve(s.clients.Listen(listen.Quick(listener))) }) //nolint:contextcheck // as above
@@ -142,17 +132,6 @@ func (s *Server) listen(ctx context.Context) error {
 	})
 	s.config.Logger.Info("service bus emulator is ready", slog.String("amqp", s.Addr()), slog.String("http", s.HTTPAddr()))
 	return nil
-}
-
-// count tracks the goroutines of HTTP connections. The protocol tracks WebSockets.
-func (s *Server) count(_ net.Conn, state http.ConnState) {
-	switch state {
-	case http.StateNew:
-		s.open.Add(1)
-	case http.StateClosed, http.StateHijacked:
-		s.open.Done()
-	default:
-	}
 }
 
 // fail records why the server stops.
@@ -176,7 +155,7 @@ func (s *Server) shut() error {
 	s.protocol.Close()
 	s.cancel()
 	s.ended.Wait()
-	s.open.Wait()
+	s.http.Wait() // the protocol tracks WebSockets
 	s.finish()
 	s.failing.Lock()
 	defer s.failing.Unlock()

@@ -2,13 +2,11 @@ package storagequeue_test
 
 import (
 	"fmt"
-	"log/slog"
 	"strings"
 	"testing"
 
 	"github.com/carillon-sched/carillon/integration/emulator/internal/hostile"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
-	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // hostileSeeds are requests that are right.
@@ -46,30 +44,8 @@ var hostileSeeds = func() []string {
 	return requests
 }()
 
-// TestHostileRequests sends 10,000 changed requests. Each is answered, none with a failure of the emulator's own, and the memory
-// does not grow with them.
 func TestHostileRequests(t *testing.T) {
-	log := &hostile.Alarms{}
-	server := must.Get(storagequeue.Start(t.Context(), storagequeue.Config{
-		Addr: "127.0.0.1:0", Keys: storagequeue.Lenient, Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
-	}))(t)
-	t.Cleanup(func() { must.Do(t, server.Close()) })
-	n := 10_000
-	if testing.Short() {
-		n = 2000
-	}
-	addr := strings.TrimPrefix(server.URL(), "http://")
-	_ = hostile.Send(t.Context(), addr, hostileSeeds, n/10, 1) // what is made once
-	before := hostile.Heap()
-	report := hostile.Send(t.Context(), addr, hostileSeeds, n, 2)
-	t.Log(report, "heap grew by", int64(hostile.Heap()-before)>>10, "KiB")
-	for _, bad := range report.Bad {
-		t.Error(bad)
-	}
-	if grown := int64(hostile.Heap() - before); grown > 16<<20 {
-		t.Errorf("the heap has grown by %d bytes", grown)
-	}
-	for _, line := range log.Lines() {
-		t.Error(line)
-	}
+	alarms := &hostile.Alarms{}
+	server := start(t, storagequeue.Config{Keys: storagequeue.Lenient, Logger: alarms.Logger()})
+	hostile.Check(t, strings.TrimPrefix(server.URL(), "http://"), hostileSeeds, alarms)
 }

@@ -26,20 +26,13 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/wire"
 )
 
-// How long a client may take, and how long Close waits for requests that are being carried out.
-const (
-	headerTimeout = 10 * time.Second
-	readTimeout   = time.Minute
-	writeTimeout  = time.Minute
-	idleTimeout   = 2 * time.Minute
-	closeGrace    = 500 * time.Millisecond
-	maxHeader     = 64 << 10
-)
+// closeGrace is how long Close waits for requests that are being carried out.
+const closeGrace = 500 * time.Millisecond
 
 // A Server is an emulator that listens.
 type Server struct {
 	handler *Handler
-	http    *http.Server
+	http    *listen.Server
 	addr    net.Addr
 	scheme  string
 	// everywhere says that the configured address has no host.
@@ -47,8 +40,7 @@ type Server struct {
 	served     chan struct{} // closed when no more connections are taken
 	done       chan struct{} // closed when it does not work any more
 	failed     error         // of taking connections; read after served
-	open       sync.WaitGroup
-	release    func() bool // ends the watch over the context of Start
+	release    func() bool   // ends the watch over the context of Start
 	closing    sync.Once
 	closeErr   error
 }
@@ -65,9 +57,9 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	listener, err := listen.TCP(ctx, cfg.Addr)
+	listener, err := listen.TCP(ctx, "storage queue", cfg.Addr)
 	if err != nil {
-		return nil, errors.Join(&ListenError{cfg.Addr, err}, handler.Close())
+		return nil, errors.Join(err, handler.Close())
 	}
 	s := &Server{
 		handler: handler, addr: listener.Addr(), everywhere: strings.HasPrefix(cfg.Addr, ":"), scheme: "http",
@@ -81,18 +73,12 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 			Certificates: []tls.Certificate{*cfg.Certificate}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
 		})
 	}
-	s.http = &http.Server{
-		Handler:           handler,
-		ReadHeaderTimeout: headerTimeout,
-		ReadTimeout:       readTimeout,
-		WriteTimeout:      writeTimeout,
-		IdleTimeout:       idleTimeout,
-		MaxHeaderBytes:    maxHeader,
-		ConnState:         s.count,
-		ConnContext:       connContext(cfg.Certificate != nil),
-		ErrorLog:          slog.NewLogLogger(handler.logger.Handler(), slog.LevelDebug), // what clients do wrong
+	s.http = listen.NewServer(handler, handler.logger)
+	s.http.WriteTimeout = time.Minute
+	if cfg.Certificate != nil {
+		s.http.ConnContext = secureContext
 	}
-	clients.Watch(s.http, 0)
+	clients.Watch(&s.http.Server, 0)
 	go func() {
 		defer close(s.served)
 		if err := s.http.Serve(spelling.Listener{Listener: listener, Prefix: metaPrefix}); !errors.Is(err, http.ErrServerClosed) {
@@ -115,17 +101,6 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 // be called in both cases; it returns the failure.
 func (s *Server) Done() <-chan struct{} { return s.done }
 
-// count keeps track of the goroutines of connections.
-func (s *Server) count(_ net.Conn, state http.ConnState) {
-	switch state {
-	case http.StateNew:
-		s.open.Add(1)
-	case http.StateClosed, http.StateHijacked:
-		s.open.Done()
-	default:
-	}
-}
-
 // Close ends the emulator: requests that are being carried out get half a second to end. A second call waits for the first and
 // returns the same.
 func (s *Server) Close() error {
@@ -137,7 +112,7 @@ func (s *Server) Close() error {
 			_ = s.http.Close()
 		}
 		<-s.served
-		s.open.Wait()
+		s.http.Wait()
 		<-s.done
 		s.closeErr = errors.Join(s.failed, s.handler.Close())
 	})
@@ -189,30 +164,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 type secureKey struct{}
 
-// connContext marks the contexts of TLS requests, because net/http recognizes only its own TLS connections.
-func connContext(secure bool) func(context.Context, net.Conn) context.Context {
-	return func(ctx context.Context, socket net.Conn) context.Context {
-		if secure {
-			ctx = context.WithValue(ctx, secureKey{}, true)
-		}
-		return spelling.ConnContext(ctx, socket)
-	}
+// secureContext marks the contexts of TLS requests, because net/http recognizes only its own TLS connections.
+func secureContext(ctx context.Context, socket net.Conn) context.Context {
+	return spelling.ConnContext(context.WithValue(ctx, secureKey{}, true), socket)
 }
 
 // ErrDataInUse is wrapped by the error of [Start] and [Open] when another process uses the folder of the data.
 var ErrDataInUse = wal.ErrLocked
 
 // A ListenError says that Start cannot listen on an address.
-type ListenError struct {
-	Addr string
-	Err  error
-}
-
-// Error names the address and the reason.
-func (e *ListenError) Error() string { return "storage queue address " + e.Addr + ": " + e.Err.Error() }
-
-// Unwrap returns the reason.
-func (e *ListenError) Unwrap() error { return e.Err }
+type ListenError = listen.Error
 
 const metricPrefix = "carillon_emulator_storagequeue_"
 

@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -15,10 +16,35 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"testing"
 	"time"
 
 	"github.com/carillon-sched/carillon/integration/testkit/mutate"
 )
+
+// Check sends 10,000 changed requests to the address of an emulator that logs to alarms. It fails the test unless each is
+// answered, none with a failure of the emulator's own, and the memory does not grow with them.
+func Check(t *testing.T, addr string, requests []string, alarms *Alarms) {
+	t.Helper()
+	n := 10_000
+	if testing.Short() {
+		n = 2000
+	}
+	_ = Send(t.Context(), addr, requests, n/10, 1) // what is made once
+	before := Heap()
+	report := Send(t.Context(), addr, requests, n, 2)
+	grown := int64(Heap() - before)
+	t.Log(report, "heap grew by", grown>>10, "KiB")
+	for _, bad := range report.Bad {
+		t.Error(bad)
+	}
+	if grown > 16<<20 {
+		t.Errorf("the heap has grown by %d bytes", grown)
+	}
+	for _, line := range alarms.Lines() {
+		t.Error(line)
+	}
+}
 
 // A Report counts the responses.
 type Report struct {
@@ -135,6 +161,11 @@ func (a *Alarms) Write(line []byte) (int, error) {
 		a.lines = append(a.lines, string(line))
 	}
 	return len(line), nil
+}
+
+// Logger writes all levels to the alarms.
+func (a *Alarms) Logger() *slog.Logger {
+	return slog.New(slog.NewTextHandler(a, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
 // Lines are those that were kept.
