@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -131,71 +130,6 @@ func TestSecretHeaders(t *testing.T) {
 	wantFailure(t, action.Invoke(t.Context(), shared(map[string]string{"tenant": "a\nb", "key": "k3y"})), host,
 		"the secret for header X-Tenant has line breaks or control characters")
 	wantFailure(t, action.Invoke(t.Context(), shared(map[string]string{"tenant": "north"})), host, `shared secret "key": not found`)
-}
-
-// TestAuthenticationProblems has what is told when a job is put.
-func TestAuthenticationProblems(t *testing.T) {
-	for name, test := range map[string]struct {
-		members string
-		want    []string
-	}{
-		"basic":        {`"authentication":{"type":"Basic"}`, []string{"authentication.username: is required", "authentication.password: is required"}},
-		"basic colon":  {`"authentication":{"type":"Basic","username":"a:b","password":""}`, []string{"authentication.username: must not contain a colon or control characters"}},
-		"basic kind":   {`"authentication":{"type":"Basic","username":"a","password":1}`, []string{`authentication.password: must be a string or {"secretRef": name}, not a number`}},
-		"basic member": {`"authentication":{"type":"Basic","username":"a","password":"b","pfx":"c"}`, []string{`authentication.pfx: unknown field`}},
-		"basic clash": {
-			`"headers":{"authorization":"x"},"authentication":{"type":"Basic","username":"a","password":"b"}`,
-			[]string{"headers.Authorization: clashes with authentication, which sets it"},
-		},
-		"directory": {
-			`"authentication":{"type":"ActiveDirectoryOAuth"}`,
-			[]string{"authentication.tenant: is required", "authentication.audience: is required", "authentication.clientId: is required", "authentication.secret: is required"},
-		},
-		"directory empty": {
-			`"authentication":{"type":"ActiveDirectoryOAuth","tenant":"","audience":"","clientId":"","secret":"e"}`,
-			[]string{"authentication.tenant: must not be empty", "authentication.audience: must not be empty", "authentication.clientId: must not be empty"},
-		},
-		"oauth empty": {
-			`"authentication":{"type":"OAuth2","tokenUrl":"https://h/","clientId":"","secret":"e"}`,
-			[]string{"authentication.clientId: must not be empty"},
-		},
-		"directory tenant": {
-			`"authentication":{"type":"ActiveDirectoryOAuth","tenant":"a/../b","audience":"c","clientId":"d","secret":"e"}`,
-			[]string{`authentication.tenant: is not an id or a domain name`},
-		},
-		"directory dots": {
-			`"authentication":{"type":"ActiveDirectoryOAuth","tenant":"..","audience":"c","clientId":"d","secret":"e"}`,
-			[]string{`authentication.tenant: is not an id or a domain name`},
-		},
-		"oauth": {
-			`"authentication":{"type":"OAuth2"}`,
-			[]string{"authentication.clientId: is required", "authentication.secret: is required", "authentication.tokenUrl: is required"},
-		},
-		"oauth url": {
-			`"authentication":{"type":"OAuth2","tokenUrl":"/token","clientId":"c","secret":"s","authStyle":"query"}`,
-			[]string{"authentication.tokenUrl: must be absolute, such as https://example.com/path", `authentication.authStyle: "query" is not one of header, body`},
-		},
-		"webhook":         {`"webhook":{}`, []string{"webhook.secret: is required"}},
-		"webhook prefix":  {`"webhook":{"secret":"MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}`, []string{"webhook.secret: must be whsec_ and the key in base64"}},
-		"webhook base64":  {`"webhook":{"secret":"whsec_%"}`, []string{"webhook.secret: is not base64 after whsec_"}},
-		"webhook short":   {`"webhook":{"secret":"whsec_MfKQ"}`, []string{"webhook.secret: has a key of 3 bytes, must be 24 to 64"}},
-		"webhook member":  {`"webhook":{"secret":{"secretRef":"a"},"previous":""}`, []string{`webhook.previous: unknown field; did you mean "previousSecret"?`}},
-		"webhook clash":   {`"webhook":{"secret":{"secretRef":"a"}},"headers":{"webhook-id":"1"}`, []string{"headers.Webhook-Id: clashes with webhook, which sets it"}},
-		"header number":   {`"headers":{"X-Key":1}`, []string{`headers.X-Key: must be a string or {"secretRef": name}, not a number`}},
-		"header no ref":   {`"headers":{"X":{"ref":"a"}}`, []string{"headers.X.secretRef: is required", "headers.X.ref: unknown field"}},
-		"header host":     {`"headers":{"Host":{"secretRef":"a"}}`, []string{"headers.Host: must be a string, not an object"}},
-		"none with other": {`"authentication":{"type":"NotSpecified","username":"a"}`, []string{"authentication.username: unknown field"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := read(t, web.New(web.Config{}), "Http", `{"uri":"http://h/","method":"get",`+test.members+`}`)
-			if err == nil {
-				t.Fatal("no problem")
-			}
-			if diff := cmp.Diff(test.want, strings.Split(strings.ReplaceAll(err.Error(), "action.request.", ""), "\n")); diff != "" {
-				t.Error(diff)
-			}
-		})
-	}
 }
 
 // TestConfides has who is shown the secrets of an action.

@@ -231,7 +231,7 @@ func TestCertificateProblems(t *testing.T) {
 			if test.password != "" {
 				members += `,"password":` + test.password
 			}
-			_, err := read(t, web.New(web.Config{}), "Http",
+			_, err := read(t, web.New(web.Config{}),
 				`{"uri":"`+test.uri+`","method":"GET","authentication":{"type":"ClientCertificate"`+members+`}}`)
 			if err == nil || !strings.HasPrefix(err.Error(), test.want) || strings.Contains(err.Error(), "pa55") || strings.Contains(err.Error(), "asn1") {
 				t.Errorf("got %v, want %s", err, test.want)
@@ -267,7 +267,7 @@ func TestCertificateBomb(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, problem := read(t, web.New(web.Config{}), "Http",
+			_, problem := read(t, web.New(web.Config{}),
 				certified("https://h/", quoted(base64.StdEncoding.EncodeToString(file)), `"pa55"`))
 			if want := "action.request.authentication.pfx: asks for more than 5000000 rounds of key derivation"; problem == nil || problem.Error() != want {
 				t.Errorf("got %v, want %s", problem, want)

@@ -159,7 +159,7 @@ func TestGuardedInEverySpelling(t *testing.T) {
 	for way, request := range ways {
 		t.Run(way, func(t *testing.T) {
 			actiontest.CheckGuarded(t, actiontest.InnerHosts, func(host, port string) (scheduler.Action, error) {
-				return read(t, client, "Http", request(host, port))
+				return read(t, client, request(host, port))
 			})
 		})
 	}

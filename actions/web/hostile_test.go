@@ -128,7 +128,7 @@ func TestLineBreaksInHeaders(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, name := range []string{"X-Plain", "X-Api-Key", "Host", "Cookie", "User-Agent", "Traceparent"} {
-			if _, err := read(t, client, "Http", fmt.Sprintf(`{"uri":%q,"method":"GET","headers":{%q:%s}}`, server.URL, name, quoted)); err == nil {
+			if _, err := read(t, client, fmt.Sprintf(`{"uri":%q,"method":"GET","headers":{%q:%s}}`, server.URL, name, quoted)); err == nil {
 				t.Errorf("%s: %q was taken", name, value)
 			}
 		}
@@ -143,7 +143,7 @@ func TestLineBreaksInHeaders(t *testing.T) {
 		"Connection", "Keep-Alive", "Proxy-Connection", "TE", "Trailer", "Transfer-Encoding", "Upgrade", "Content-Length", "Expect",
 		"connection", "TRANSFER-ENCODING",
 	} {
-		if _, err := read(t, client, "Http", fmt.Sprintf(`{"uri":%q,"method":"GET","headers":{%q:"x"}}`, server.URL, name)); err == nil {
+		if _, err := read(t, client, fmt.Sprintf(`{"uri":%q,"method":"GET","headers":{%q:"x"}}`, server.URL, name)); err == nil {
 			t.Errorf("%s was taken", name)
 		}
 	}

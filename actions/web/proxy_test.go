@@ -177,7 +177,7 @@ func TestProxyIsNeverAskedForInnerAddresses(t *testing.T) {
 			}
 			for way, request := range through {
 				for _, host := range actiontest.InnerHosts {
-					action, err := read(t, client, "Http", request(host))
+					action, err := read(t, client, request(host))
 					if err != nil {
 						continue // refused when it was put
 					}
@@ -236,7 +236,7 @@ func TestProxyGoesByTheURI(t *testing.T) {
 		}
 	}
 	for _, host := range actiontest.InnerHosts {
-		action, err := read(t, client, "Http", request("http://target.test/", host))
+		action, err := read(t, client, request("http://target.test/", host))
 		if err != nil {
 			continue // refused when it was put
 		}

@@ -15,9 +15,9 @@ type tripper = actiontest.Tripper
 func attempt() scheduler.Attempt { return actiontest.Attempt() }
 
 // read reads an action whose member request is the given JSON.
-func read(tb testing.TB, client *web.Client, kind, request string) (scheduler.Action, error) {
+func read(tb testing.TB, client *web.Client, request string) (scheduler.Action, error) {
 	tb.Helper()
-	a, _, err := actiontest.Read(tb, client, kind, `{"request":`+request+`}`)
+	a, _, err := actiontest.Read(tb, client, "Http", `{"request":`+request+`}`)
 	return a, err
 }
 
