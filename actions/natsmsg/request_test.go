@@ -22,6 +22,9 @@ func answer(tb testing.TB, nc *nats.Conn, subject, data string, header nats.Head
 			tb.Error(err)
 		}
 	})
+	if err == nil {
+		err = nc.Flush() // the server knows of it before a request comes over another connection
+	}
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -29,20 +29,24 @@ func TestMessage(t *testing.T) {
 	for name, test := range map[string]struct {
 		status        int
 		success, body string
-		failed        bool
+		failed, final bool
 		want          string // between host and headers
 	}{
-		"success":            {200, `{}`, "Hi", false, ": 'OK'"},
-		"accepted":           {202, `{}`, "", false, ": 'Accepted'"},
-		"failure":            {500, `{}`, "Hi", true, ": 'Internal Server Error'"},
-		"unknown status":     {599, `{}`, "", true, ": '599'"},
-		"beyond all":         {999, `{}`, "", true, ": '999'"},
-		"own success":        {404, `{"status":["404"]}`, "", false, ": 'Not Found'"},
-		"own failure":        {200, `{"status":["201","204-206"]}`, "", true, ": 'OK' (200 is not among the statuses of success)"},
-		"contains":           {200, `{"bodyContains":"i"}`, "Hi", false, ": 'OK'"},
-		"contains not":       {200, `{"bodyContains":"done"}`, "Hi", true, `: 'OK' (the body does not contain "done")`},
-		"contains, no body":  {204, `{"bodyContains":"done"}`, "", true, `: 'No Content' (the body does not contain "done")`},
-		"contains, failures": {503, `{"bodyContains":"done"}`, "done", true, ": 'Service Unavailable'"},
+		"success":              {200, `{}`, "Hi", false, false, ": 'OK'"},
+		"accepted":             {202, `{}`, "", false, false, ": 'Accepted'"},
+		"moved":                {301, `{}`, "", true, false, ": 'Moved Permanently'"},
+		"not found":            {404, `{}`, "", true, true, ": 'Not Found'"},
+		"failure":              {500, `{}`, "Hi", true, false, ": 'Internal Server Error'"},
+		"unknown status":       {599, `{}`, "", true, false, ": '599'"},
+		"beyond all":           {999, `{}`, "", true, false, ": '999'"},
+		"own success":          {404, `{"status":["404"]}`, "", false, false, ": 'Not Found'"},
+		"own success, no text": {404, `{"status":["404"],"bodyContains":"x"}`, "", true, false, `: 'Not Found' (the body does not contain "x")`},
+		"own failure":          {200, `{"status":["201","204-206"]}`, "", true, false, ": 'OK' (200 is not among the statuses of success)"},
+		"own failure, 4xx":     {404, `{"status":["201"]}`, "", true, true, ": 'Not Found' (404 is not among the statuses of success)"},
+		"contains":             {200, `{"bodyContains":"i"}`, "Hi", false, false, ": 'OK'"},
+		"contains not":         {200, `{"bodyContains":"done"}`, "Hi", true, false, `: 'OK' (the body does not contain "done")`},
+		"contains, no body":    {204, `{"bodyContains":"done"}`, "", true, false, `: 'No Content' (the body does not contain "done")`},
+		"contains, failures":   {503, `{"bodyContains":"done"}`, "done", true, false, ": 'Service Unavailable'"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			result := invoke(t, answer(test.status, header, test.body), `{"uri":"http://www.bing.com/x?y","method":"GET","success":`+test.success+`}`)
@@ -60,7 +64,7 @@ func TestMessage(t *testing.T) {
 			if stored, err := r.Encode(); err != nil || strings.Count(string(stored), "text/html") != 1 {
 				t.Errorf("stored as %s, %v: want the headers once", stored, err)
 			}
-			if result.Failed != test.failed || result.Final || result.Status != test.status || result.Response != test.body {
+			if result.Failed != test.failed || result.Final != test.final || result.Status != test.status || result.Response != test.body {
 				t.Errorf("got %+v", result)
 			}
 		})
@@ -218,46 +222,17 @@ func (b *countedBody) Close() error {
 	return nil
 }
 
-// TestFinal checks which answers say that a retry cannot help.
-func TestFinal(t *testing.T) {
-	for name, test := range map[string]struct {
-		status        int
-		success       string
-		failed, final bool
-	}{
-		"success":              {200, `{}`, false, false},
-		"moved":                {301, `{}`, true, false},
-		"not found":            {404, `{}`, true, true},
-		"beyond all":           {999, `{}`, true, false},
-		"own success":          {404, `{"status":["404"]}`, false, false},
-		"own success, no text": {404, `{"status":["404"],"bodyContains":"x"}`, true, false},
-		"own failure":          {200, `{"status":["201"]}`, true, false},
-		"own failure, 4xx":     {404, `{"status":["201"]}`, true, true},
-		"no text":              {200, `{"bodyContains":"x"}`, true, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			result := invoke(t, answer(test.status, nil, ""), success(test.success))
-			if result.Failed != test.failed || result.Final != test.final {
-				t.Errorf("got %+v", result)
-			}
-		})
-	}
-}
-
-// TestRetryAfter has the statuses that may ask to wait.
+// TestRetryAfter has the answers that may ask to wait: refusals that the job does not take for a success.
 func TestRetryAfter(t *testing.T) {
-	for status, want := range map[int]time.Duration{429: 2 * time.Minute, 503: 2 * time.Minute, 500: 0, 200: 0, 301: 0} {
-		if got := invoke(t, answer(status, http.Header{"Retry-After": {"120"}}, ""), uri("http://h/")).RetryAfter; got != want {
-			t.Errorf("%d: got %v, want %v", status, got, want)
+	for _, test := range []struct {
+		status  int
+		success string
+		want    time.Duration
+	}{{429, `{}`, 2 * time.Minute}, {503, `{}`, 2 * time.Minute}, {500, `{}`, 0}, {200, `{}`, 0}, {301, `{}`, 0}, {429, `{"status":["429"]}`, 0}} {
+		result := invoke(t, answer(test.status, http.Header{"Retry-After": {"120"}}, ""), success(test.success))
+		if result.RetryAfter != test.want {
+			t.Errorf("%d with success %s: got %v, want %v", test.status, test.success, result.RetryAfter, test.want)
 		}
-	}
-}
-
-// TestRetryAfterOfSuccess has a job that takes a refusal for a success.
-func TestRetryAfterOfSuccess(t *testing.T) {
-	header := http.Header{"Retry-After": {"120"}}
-	if result := invoke(t, answer(429, header, ""), success(`{"status":["429"]}`)); result.Failed || result.RetryAfter != 0 {
-		t.Errorf("got %+v", result)
 	}
 }
 
