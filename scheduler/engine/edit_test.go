@@ -51,49 +51,6 @@ func TestEditWhileRunning(t *testing.T) {
 	})
 }
 
-func TestPatch(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *harness) {
-		w.put("job", `{`+action+`, "recurrence": {"frequency": "Week", "count": 10000, "endTime": "2100-01-01"}}`)
-		edit := func(body string) (*v1.Job, error) {
-			return w.service.Patch(t.Context(), control.Edit{Key: key("job"), Body: []byte(body)})
-		}
-		v, err := edit(`{"properties": {"recurrence": {"frequency": "Day", "interval": 1}}}`)
-		w.must(err)
-		got := string(v1.JSON(v))
-		for _, want := range []string{`"frequency":"day"`, `"count":10000`, `"endTime":"2100-01-01"`} {
-			if !strings.Contains(got, want) {
-				t.Errorf("%s is missing in %s", want, got)
-			}
-		}
-		for _, body := range []string{
-			`{"action": null}`, `{"action": {"request": {"URI": "http://a.example/", "Uri": "http://b.example/"}}}`,
-			`{"id": "/jobCollections/default/jobs/other"}`, `{"status": {}}`, `{"state": "completed"}`, `{"recurence": {}}`,
-		} {
-			if _, err := edit(body); !errors.Is(err, scheduler.ErrInvalid) {
-				t.Errorf("%s: %v", body, err)
-			}
-		}
-		if v, err = edit(`{"state": "disabled"}`); err != nil || v.Job.State != scheduler.Disabled {
-			t.Fatalf("%v %v", v, err)
-		}
-		if v, err = edit(`{"description": "still off"}`); err != nil || v.Job.State != scheduler.Disabled {
-			t.Errorf("a patch that does not name the state changed it: %v %v", v, err)
-		}
-		for _, body := range []string{
-			`{"id": "/JobCollections/default/jobs/job", "description": null, "startTime": null}`,
-			`{"id": "/subscriptions/s/resourceGroups/g/providers/Microsoft.Scheduler/jobCollections/default/jobs/job", "properties": {"recurrence": null}}`,
-		} {
-			w.put("job", `{`+action+`, "state": "disabled", "startTime": "2040-01-01", "description": "x", "recurrence": {"frequency": "Week"}}`)
-			v, err := edit(body)
-			w.must(err)
-			gone := strings.Contains(body, "recurrence")
-			if d := v.Job.Def; (d.Timing.Recurrence == nil) != gone || d.Timing.Start.IsZero() == gone || (d.Description == "") == gone {
-				t.Errorf("%s: got %s", body, v1.JSON(v))
-			}
-		}
-	})
-}
-
 // TestDeletedJobsAreGone deletes a job in the middle: no page has a job twice because of it, and another may take its
 // place in the quota.
 func TestDeletedJobsAreGone(t *testing.T) {

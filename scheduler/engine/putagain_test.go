@@ -186,37 +186,6 @@ func TestSpecTwice(t *testing.T) {
 	})
 }
 
-// TestStrict refuses what would be warned of, and leaves the job as it was.
-func TestStrict(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *harness) {
-		strict := func(body string) error {
-			_, _, err := w.service.Put(t.Context(), control.Edit{Key: key("job"), Body: []byte(body), Strict: true})
-			return err
-		}
-		const never = `"recurrence": {"cron": "0 9 31 2 *"}}`
-		err := strict(`{` + action + `, ` + never)
-		if !errors.Is(err, scheduler.ErrInvalid) || err.Error() != "recurrence.cron: never runs: no time matches" {
-			t.Errorf("a new job: %v", err)
-		}
-		if _, err := w.service.Get(t.Context(), key("job")); !errors.Is(err, scheduler.ErrNotFound) {
-			t.Errorf("and now: %v", err)
-		}
-		if err := strict(`{` + action + `, ` + every10s + `}`); err != nil {
-			t.Fatal(err)
-		}
-		if err := strict(`{"properties": {` + action + `, ` + never + `}`); !errors.Is(err, scheduler.ErrInvalid) || !strings.HasPrefix(err.Error(), "properties.recurrence.cron: ") {
-			t.Errorf("a job that is there: %v", err)
-		}
-		_, err = w.service.Patch(t.Context(), control.Edit{Key: key("job"), Body: []byte(`{"timeZone": "Europe/Paris"}`), Strict: true})
-		if !errors.Is(err, scheduler.ErrInvalid) {
-			t.Errorf("a patch: %v", err)
-		}
-		if v := w.get("job"); v.Job.Generation != 1 {
-			t.Errorf("it was edited: %s", v1.JSON(v))
-		}
-	})
-}
-
 // TestDryRun asks what would become of puts and patches: nothing does.
 func TestDryRun(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *harness) {

@@ -441,22 +441,14 @@ func TestRecordedHistory(t *testing.T) {
 	s := scheduler.Scope{Subscription: strings.TrimPrefix(subscription, "/subscriptions/"), Group: "CS-SouthCentralUS-scheduler"}
 	w.recordMany(scheduler.Key{Collection: s.Collection("sdk-test"), Job: "http_job"}, 135)
 	for _, query := range []string{"", "&$top=100", "&$top=10", "&$skip=0", "&$filter=status%20eq%20%27Failed%27"} {
-		seen, last := 0, ""
-		for next := job + "/history" + version + query; next != ""; {
-			l := w.page(next)
-			for _, e := range l.Value {
-				if e.ID <= last || e.Properties["repeatCount"] != float64(135-seen) {
-					t.Fatalf("%q: %s after %s, %v", query, e.ID, last, e.Properties)
-				}
-				last, seen = e.ID, seen+1
-			}
-			next = ""
-			if l.NextLink != nil {
-				next = *l.NextLink
+		all, _ := w.entries(job + "/history" + version + query)
+		for i, e := range all {
+			if i > 0 && e.ID <= all[i-1].ID || e.Properties["repeatCount"] != float64(135-i) {
+				t.Fatalf("%q: record %d: %s, %v", query, i, e.ID, e.Properties)
 			}
 		}
-		if seen != 135 {
-			t.Errorf("%q: %d records", query, seen)
+		if len(all) != 135 {
+			t.Errorf("%q: %d records", query, len(all))
 		}
 	}
 	if l := w.page(job + "/history" + version + "&$skip=130&$top=3"); len(l.Value) != 3 || l.Value[0].Properties["repeatCount"] != 5.0 {

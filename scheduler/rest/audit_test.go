@@ -77,18 +77,10 @@ func TestAuditLogTellsWhoChangedWhat(t *testing.T) {
 func TestAuditLogIsFollowed(t *testing.T) {
 	w := newHarness(t)
 	w.must(http.MethodPut, "/jobCollections/mine", "{}")
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.api.URL+"/audit?follow=true&after=0", http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
+	tail := w.stream("/audit?follow=true&after=0")
 	w.must(http.MethodDelete, "/jobCollections/mine", "")
 	var ops []string
-	for lines := bufio.NewScanner(res.Body); len(ops) < 2 && lines.Scan(); {
+	for lines := bufio.NewScanner(tail.body); len(ops) < 2 && lines.Scan(); {
 		var e audit.Entry
 		if len(lines.Bytes()) == 0 {
 			continue

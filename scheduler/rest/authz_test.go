@@ -2,7 +2,6 @@ package rest_test
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/auth"
@@ -337,26 +337,15 @@ func TestUnavailableIdentity(t *testing.T) {
 // firstLine returns the first record of a live tail.
 func (w *harness) firstLine(path, header string) string {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, w.api.URL+path, http.NoBody)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	name, value, _ := strings.Cut(header, ": ")
-	req.Header.Set(name, value)
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	defer res.Body.Close()
-	lines := bufio.NewScanner(res.Body)
+	tail := w.stream(path, header)
+	defer time.AfterFunc(patience, tail.end).Stop()
+	lines := bufio.NewScanner(tail.body)
 	for lines.Scan() {
 		if lines.Text() != "" {
 			return lines.Text()
 		}
 	}
-	w.t.Fatal(res.Status, lines.Err())
+	w.t.Fatal(tail.status, lines.Err())
 	return ""
 }
 
@@ -441,19 +430,10 @@ func TestChangedGrantsEndTails(t *testing.T) {
 			return &auth.Principal{Name: "reader", Via: auth.ViaOIDC, Grants: *grants.Load()}, nil
 		}
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, w.api.URL+"/history?follow=true", http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
+	tail := w.stream("/history?follow=true")
+	defer time.AfterFunc(patience, tail.end).Stop()
 	grants.Store(&[]auth.Grant{{Role: auth.Reader, Collections: []string{"default"}}})
-	if _, err := io.Copy(io.Discard, resp.Body); err != nil || resp.StatusCode != http.StatusOK {
-		t.Errorf("the tail did not end: %d, %v", resp.StatusCode, err)
+	if _, err := io.Copy(io.Discard, tail.body); err != nil || tail.status != http.StatusOK {
+		t.Errorf("the tail did not end: %d, %v", tail.status, err)
 	}
 }

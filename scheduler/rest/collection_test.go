@@ -1,9 +1,6 @@
 package rest_test
 
-import (
-	"net/http"
-	"testing"
-)
+import "testing"
 
 // TestPutKeepsStateOfCollection shows that a document that names no state does
 // not enable what an operator has disabled.
@@ -44,26 +41,9 @@ func TestPatchCollection(t *testing.T) {
 		{"PATCH", c, `[]`, `400 must be an object`},
 		{"PATCH", c, ``, `400`},
 		{"PATCH", "/jobCollections/c.d", `{}`, `400 "path":"collection"`},
+		{"POST", "/jobCollections/c.d/enable", "", `400 "path":"collection"`},
 		{"GET", c, "", `200 "tags":{"a":"1","c":"3"}|"maxJobCount":6|"minRetryInterval":"PT2M"|"state":"disabled"`},
 		{"PATCH", c, `{"properties": null}`, `200 "properties":{"state":"enabled"}`},
-	})
-}
-
-// TestTurnCollection enables and disables a collection, whose jobs keep their
-// own states.
-func TestTurnCollection(t *testing.T) {
-	const c, job = "/jobCollections/c", "/jobCollections/c/jobs/job"
-	newHarness(t).steps([]step{
-		{"POST", c + "/disable", "", `404 "ResourceNotFound"`},
-		{"PUT", c, `{"properties": {"quota": {"maxJobCount": 5}}}`, `201`},
-		{"PUT", job, later, `201`},
-		{"POST", c + "/disable", "", `200 "maxJobCount":5|"state":"disabled"`},
-		{"POST", c + "/disable", "", `200 "state":"disabled"`},
-		{"GET", c, "", `200 "state":"disabled"`},
-		{"GET", job, "", `200 "state":"enabled"`},
-		{"POST", c + "/enable", "", `200 "maxJobCount":5|"state":"enabled"`},
-		{"GET", c + "/enable", "", `405 "message":"GET is not possible here, only POST"`},
-		{"POST", "/jobCollections/c.d/enable", "", `400 "path":"collection"`},
 	})
 }
 
@@ -81,32 +61,4 @@ func TestDeleteOnlyEmptyCollection(t *testing.T) {
 		{"DELETE", c + "?onlyEmpty=true", "", `200`},
 		{"GET", c, "", `404`},
 	})
-}
-
-// TestCreateCollection creates a collection only where there is none.
-func TestCreateCollection(t *testing.T) {
-	w := newHarness(t)
-	for i, want := range []int{http.StatusCreated, http.StatusPreconditionFailed} {
-		r := w.do(http.MethodPut, "/jobCollections/c", `{"tags": {"n": "`+itoa(i)+`"}}`, "If-None-Match: *")
-		if r.status != want {
-			t.Errorf("%d: %d %s, want %d", i, r.status, r.body, want)
-		}
-	}
-	w.steps([]step{{"GET", "/jobCollections/c", "", `200 "tags":{"n":"0"}`}})
-}
-
-// TestCreateCollectionDryRun: what is only to be tried is not created, and not taken for possible where there is one.
-func TestCreateCollectionDryRun(t *testing.T) {
-	w := newHarness(t)
-	const put, onlyNew = "/jobCollections/c?dryRun=true", "If-None-Match: *"
-	if r := w.do(http.MethodPut, put, "", onlyNew); r.status != http.StatusOK {
-		t.Errorf("%d %s, want 200", r.status, r.body)
-	}
-	w.steps([]step{
-		{"GET", "/jobCollections/c", "", `404`},
-		{"PUT", "/jobCollections/c", "", `201`},
-	})
-	if r := w.do(http.MethodPut, put, "", onlyNew); r.status != http.StatusPreconditionFailed {
-		t.Errorf("%d %s, want 412", r.status, r.body)
-	}
 }

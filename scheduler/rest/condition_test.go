@@ -118,6 +118,7 @@ func TestConditionsOfCollections(t *testing.T) {
 		{"DELETE", c, "", `If-Match: $14`, `200`, -1},
 		{"PATCH", c, `{}`, `If-Match: $14`, `404`, -1},
 		{"PUT", c, "", "", `201`, 0},
+		{"PUT", c + "?dryRun=true", "", `If-None-Match: *`, `412`, 20},
 	})
 }
 

@@ -301,17 +301,7 @@ func (w *harness) tails() {
 			if as == "" {
 				continue
 			}
-			ctx, cancel := context.WithCancel(w.t.Context())
-			req, err := http.NewRequestWithContext(ctx, http.MethodGet, w.api.URL+filled(path, "c", "job")+as, http.NoBody)
-			if err != nil {
-				w.t.Fatal(err)
-			}
-			res, err := http.DefaultClient.Do(req)
-			if err != nil {
-				w.t.Fatal(err)
-			}
-			cancel()
-			_ = res.Body.Close()
+			w.stream(filled(path, "c", "job") + as).end()
 		}
 	}
 	w.await("the ends of the tails", func() bool { return w.serving.Load() == 0 })

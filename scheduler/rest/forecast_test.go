@@ -20,7 +20,7 @@ func (w *harness) foreseen(query string) (r forecast.Report) {
 	return r
 }
 
-// TestForecast foresees a herd, applies what is proposed after a dry run of it, and foresees the peak that was told.
+// TestForecast foresees a herd. Package forecast tests that what it proposes lowers the peak.
 func TestForecast(t *testing.T) {
 	w := newHarness(t)
 	w.must(http.MethodPut, "/jobCollections/other", "{}")
@@ -41,16 +41,6 @@ func TestForecast(t *testing.T) {
 	if r.Peak != jobs || r.Runs != jobs+3 || r.PerMinute[9*60] != jobs || r.PerMinute[9*60+32] != 1 || r.LeftOut.Disabled != 1 || len(r.Targets) != 2 ||
 		r.Targets[1].Target != "other.example:8443" || len(r.Proposals) < jobs/2 || r.PeakAfter > jobs/3 {
 		t.Fatalf("%+v", r)
-	}
-	for _, p := range r.Proposals {
-		path := "/jobCollections/" + strings.Replace(p.Job, "/", "/jobs/", 1)
-		if res := w.do(http.MethodPatch, path+"?dryRun=true", string(p.Patch)); res.status != http.StatusOK || !strings.Contains(res.body, `"dryRun"`) {
-			t.Fatalf("%s: %d %s", p.Patch, res.status, res.body)
-		}
-		w.must(http.MethodPatch, path, string(p.Patch))
-	}
-	if after := w.foreseen(query); after.Peak != r.PeakAfter {
-		t.Errorf("the peak is %d, and was told to be %d", after.Peak, r.PeakAfter)
 	}
 	if only := w.foreseen(query + "&collection=other"); only.Runs != 3 {
 		t.Errorf("of one collection: %+v", only)

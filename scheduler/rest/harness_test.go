@@ -2,6 +2,7 @@ package rest_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -114,12 +115,9 @@ func (w *harness) serve(change []func(*rest.Config)) {
 }
 
 // work runs a worker until the test ends.
-func (w *harness) work() { w.workOn(w.store) }
-
-// workOn runs one on a store.
-func (w *harness) workOn(store scheduler.Store) {
+func (w *harness) work() {
 	w.t.Helper()
-	storetest.Run(w.t, engine.New(engine.Config{Store: store, Actions: w.actions, Secrets: w.vault}).Run)
+	storetest.Run(w.t, engine.New(engine.Config{Store: w.store, Actions: w.actions, Secrets: w.vault}).Run)
 }
 
 // target starts an HTTP server that jobs can call, and returns its URL. It
@@ -152,11 +150,25 @@ type reply struct {
 // do sends a request. Headers are "Name: value".
 func (w *harness) do(method, path, body string, headers ...string) reply {
 	w.t.Helper()
-	url := path
-	if strings.HasPrefix(path, "/") {
-		url = w.api.URL + path
+	res := w.send(w.t.Context(), method, path, body, headers)
+	defer res.Body.Close()
+	data, err := io.ReadAll(res.Body)
+	if err != nil {
+		w.t.Fatal(err)
 	}
-	req, err := http.NewRequestWithContext(w.t.Context(), method, url, strings.NewReader(body))
+	if res.Header.Get("X-Ms-Request-Id") == "" || res.Header.Get("Server") != "Carillon/1.2.3" {
+		w.t.Errorf("%s %s: headers %v", method, path, res.Header)
+	}
+	return reply{res.StatusCode, res.Header, string(data)}
+}
+
+// send sends a request to a path of the API, or to a URL.
+func (w *harness) send(ctx context.Context, method, url, body string, headers []string) *http.Response {
+	w.t.Helper()
+	if strings.HasPrefix(url, "/") {
+		url = w.api.URL + url
+	}
+	req, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -169,15 +181,25 @@ func (w *harness) do(method, path, body string, headers ...string) reply {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	defer res.Body.Close()
-	data, err := io.ReadAll(res.Body)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	if res.Header.Get("X-Ms-Request-Id") == "" || res.Header.Get("Server") != "Carillon/1.2.3" {
-		w.t.Errorf("%s %s: headers %v", method, path, res.Header)
-	}
-	return reply{res.StatusCode, res.Header, string(data)}
+	return res
+}
+
+// liveTail is the answer to a request for a live tail. It ends with the test, or by end.
+type liveTail struct {
+	status int
+	header http.Header
+	body   io.ReadCloser
+	end    context.CancelFunc
+}
+
+// stream begins a live tail.
+func (w *harness) stream(url string, headers ...string) liveTail {
+	w.t.Helper()
+	ctx, end := context.WithCancel(w.t.Context())
+	w.t.Cleanup(end)
+	res := w.send(ctx, http.MethodGet, url, "", headers)
+	w.t.Cleanup(func() { _ = res.Body.Close() })
+	return liveTail{res.StatusCode, res.Header, res.Body, end}
 }
 
 // listing is a page of anything.
@@ -205,6 +227,22 @@ func (w *harness) page(path string) listing {
 		w.t.Fatalf("%s: %d %v: %.1000s", path, r.status, err, r.body)
 	}
 	return l
+}
+
+// entries gets all pages of a listing, and their number.
+func (w *harness) entries(link string) (all []entry, pages int) {
+	w.t.Helper()
+	for ; link != ""; pages++ {
+		if pages > 200 {
+			w.t.Fatal("the list has no end")
+		}
+		l := w.page(link)
+		all = append(all, l.Value...)
+		if link = ""; l.NextLink != nil {
+			link = *l.NextLink
+		}
+	}
+	return all, pages
 }
 
 // must sends a request that succeeds.

@@ -2,7 +2,6 @@ package rest_test
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -22,24 +21,14 @@ import (
 // record, and one that ends it.
 func (w *harness) follow(path string) (next func() entry, end func()) {
 	w.t.Helper()
-	ctx, cancel := context.WithCancel(w.t.Context())
-	w.t.Cleanup(cancel)
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, w.api.URL+path, http.NoBody)
-	if err != nil {
-		w.t.Fatal(err)
+	tail := w.stream(path)
+	if tail.status != http.StatusOK || !strings.HasPrefix(tail.header.Get("Content-Type"), "application/x-ndjson") {
+		w.t.Fatalf("%s: %d %v", path, tail.status, tail.header)
 	}
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	w.t.Cleanup(func() { _ = res.Body.Close() })
-	if res.StatusCode != http.StatusOK || !strings.HasPrefix(res.Header.Get("Content-Type"), "application/x-ndjson") {
-		w.t.Fatalf("%s: %s %v", path, res.Status, res.Header)
-	}
-	lines := bufio.NewReader(res.Body)
+	lines := bufio.NewReader(tail.body)
 	return func() entry {
 		w.t.Helper()
-		stuck := time.AfterFunc(patience, cancel)
+		stuck := time.AfterFunc(patience, tail.end)
 		defer stuck.Stop()
 		line, err := lines.ReadBytes('\n')
 		if err != nil {
@@ -50,7 +39,7 @@ func (w *harness) follow(path string) (next func() entry, end func()) {
 			w.t.Fatalf("%s: %v", line, err)
 		}
 		return e
-	}, cancel
+	}, tail.end
 }
 
 // TestHistory runs a job, well and badly, and reads what was recorded: page by
@@ -95,14 +84,7 @@ func TestHistory(t *testing.T) {
 		"?$filter=status eq 'Completed' or status eq Faulted&$top=2": "Faulted,Completed,Completed",
 		"?$filter=outcome eq skipped":                                "",
 	} {
-		var got []entry
-		for link := job + "/history" + strings.ReplaceAll(query, " ", "%20"); link != ""; {
-			l := w.page(link)
-			got = append(got, l.Value...)
-			if link = ""; l.NextLink != nil {
-				link = *l.NextLink
-			}
-		}
+		got, _ := w.entries(job + "/history" + strings.ReplaceAll(query, " ", "%20"))
 		var statuses []string
 		for _, e := range got {
 			statuses = append(statuses, fmt.Sprint(e.Properties["status"]))
@@ -146,17 +128,6 @@ func checkShape(t *testing.T, records []entry) {
 	if records[1].Properties["statusCode"] != 418.0 || records[2].Properties["statusCode"] != 200.0 {
 		t.Errorf("status codes: %v", records)
 	}
-}
-
-// TestFollowEnds ends a tail from the client's side.
-func TestFollowEnds(t *testing.T) {
-	w := newHarness(t)
-	_, end := w.follow("/history?follow=true")
-	if w.serving.Load() != 1 {
-		t.Errorf("%d requests under way", w.serving.Load())
-	}
-	end()
-	w.await("the tail's end", func() bool { return w.serving.Load() == 0 })
 }
 
 // incarnation is what tells a job from others of its name.

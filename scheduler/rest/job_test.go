@@ -1,9 +1,8 @@
 package rest_test
 
 import (
-	"context"
+	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 
@@ -42,43 +41,6 @@ func (w *harness) steps(steps []step) {
 	}
 }
 
-// endless is a store to which no worker gets to write final forms of jobs.
-type endless struct{ scheduler.Store }
-
-func (endless) EndJobs(_ context.Context, jobs []scheduler.JobEnd) []error {
-	return slices.Repeat([]error{scheduler.ErrUnavailable}, len(jobs))
-}
-
-// TestEndShowsAtOnce: one-shots that have ended show as completed or faulted, alone and in lists, though nothing but their
-// histories says so.
-func TestEndShowsAtOnce(t *testing.T) {
-	w := newHarness(t)
-	const jobs = "/jobCollections/default/jobs"
-	target := w.target()
-	doc := func(query string) string {
-		return `{"action": {"type": "Http", "request": {"uri": "` + target + query + `", "method": "GET"}, "retryPolicy": {"retryType": "none"}}}`
-	}
-	w.workOn(endless{w.store})
-	w.steps([]step{{"PUT", jobs + "/good", doc(""), `201`}, {"PUT", jobs + "/bad", doc("?fail"), `201`}, {"PUT", jobs + "/late", later, `201`}})
-	for name, want := range map[string]string{"good": `"state":"completed"`, "bad": `"state":"faulted"`} {
-		w.await(name, func() bool { return strings.Contains(w.do("GET", jobs+"/"+name, "").body, want) })
-		st, err := w.store.LoadJob(t.Context(), scheduler.Key{Collection: "default", Job: name})
-		if err != nil || scheduler.StoredState(st.Data) != scheduler.Enabled {
-			t.Errorf("%s: its end is written, %v", name, err)
-		}
-	}
-	for state, want := range map[string]string{"completed": "default/good", "faulted": "default/bad", "enabled": "default/late"} {
-		if l := w.page(jobs + "?$filter=state+eq+" + state); len(l.Value) != 1 || l.Value[0].Name != want {
-			t.Errorf("%s: %+v", state, l.Value)
-		}
-	}
-	w.steps([]step{
-		{"POST", jobs + "/good/run", "", `409 it is completed`},
-		{"POST", jobs + "/bad/disable", "", `409 it is faulted`},
-		{"POST", "/doctor?fix=true", "", `200 "findings":[],"fixed":0|"ended":2`},
-	})
-}
-
 // TestJob follows a job through every operation.
 func TestJob(t *testing.T) {
 	const job = "/jobCollections/default/jobs/job"
@@ -90,9 +52,14 @@ func TestJob(t *testing.T) {
 		{"HEAD", job, "", `200`},
 		{"PATCH", job, `{"properties": {"description": "new", "startTime": "2098-01-01"}}`, `200 "description":"new"|"uri":"https://x.example"|2098`},
 		{"PATCH", job, `{"state": "faulted"}`, `400 "path":"state"`},
+		{"PATCH", job, `{"action": null}`, `400 "path":"action"`},
+		{"PATCH", job, `{"action": {"request": {"URI": "http://a.example/", "Uri": "http://b.example/"}}}`, `400 "BadRequest"`},
+		{"PATCH", job, `{"recurence": {}}`, `400 "path":"recurence"|did you mean \"recurrence\"?`},
+		{"PATCH", job, `{"id": "/JobCollections/default/jobs/job", "recurrence": null}`, `200 "description":"new"`},
 		{"PATCH", "/jobCollections/default/jobs/none", `{}`, `404 "ResourceNotFound"`},
 		{"POST", job + "/disable", "", `200 "state":"disabled"`},
 		{"POST", job + "/disable", "", `200 "state":"disabled"`},
+		{"PATCH", job, `{"description": "still off"}`, `200 "state":"disabled"`},
 		{"POST", job + "/enable", "", `200 "state":"enabled"`},
 		{"POST", job + "/run", "", `200 {"occurrence":"default/job@`},
 		{"POST", job + "/run", "", `409 {"error":{"code":"Conflict","message":"job default/job: conflict: it is running, or about to"}}`},
@@ -140,55 +107,29 @@ func TestCollection(t *testing.T) {
 // TestPages lists more jobs than a page has.
 func TestPages(t *testing.T) {
 	w := newHarness(t)
-	var all []string
+	var all, enabled, disabled []string
 	for i := range 105 {
-		name := "j" + strings.Repeat("0", 3-len(itoa(i))) + itoa(i)
-		body := later
+		name, body, list := fmt.Sprintf("j%03d", i), later, &enabled
 		if i%2 == 1 {
-			body = `{"state": "disabled", ` + action + `}`
+			body, list = `{"state": "disabled", `+action+`}`, &disabled
 		}
-		all = append(all, "default/"+name)
+		all, *list = append(all, "default/"+name), append(*list, "default/"+name)
 		if _, _, err := w.service.Put(t.Context(), control.Edit{Key: scheduler.Key{Collection: "default", Job: name}, Body: []byte(body)}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, test := range []struct {
-		query string
-		sizes []int
-		first string
+	for query, want := range map[string]struct {
+		names []string
+		pages int
 	}{
-		{"", []int{100, 5}, all[0]},
-		{"?$top=40&$skip=10&api-version=2016-03-01", []int{40, 40, 15}, all[10]},
-		{"?$filter=state+eq+disabled&$top=50", []int{50, 2}, all[1]},
-		{"?$filter=state%20eq%20'Enabled'&$skip=50", []int{3}, all[100]},
-		{"?$filter=state+eq+completed", []int{0}, ""},
+		"": {all, 2},
+		"?$top=40&$skip=10&api-version=2016-03-01": {all[10:], 3},
+		"?$filter=state+eq+disabled&$top=50":       {disabled, 2},
+		"?$filter=state%20eq%20'Enabled'&$skip=50": {enabled[50:], 1},
+		"?$filter=state+eq+completed":              {nil, 1},
 	} {
-		l := w.page("/jobCollections/default/jobs" + test.query)
-		if len(l.Value) > 0 && l.Value[0].Name != test.first {
-			t.Errorf("%s: begins with %s, want %s", test.query, l.Value[0].Name, test.first)
-		}
-		seen := map[string]bool{}
-		for i := 0; ; i++ {
-			for _, v := range l.Value {
-				seen[v.Name] = true
-			}
-			if i >= len(test.sizes) || len(l.Value) != test.sizes[i] {
-				t.Fatalf("%s: page %d has %d entries, want %v", test.query, i+1, len(l.Value), test.sizes)
-			}
-			if l.NextLink == nil {
-				break
-			}
-			if strings.Contains(test.query, "api-version") && !strings.Contains(*l.NextLink, "api-version=2016-03-01") {
-				t.Errorf("nextLink %s", *l.NextLink)
-			}
-			l = w.page(*l.NextLink)
-		}
-		total := 0
-		for _, n := range test.sizes {
-			total += n
-		}
-		if len(seen) != total {
-			t.Errorf("%s: %d different jobs, want %d", test.query, len(seen), total)
+		if names, pages := w.names("/jobCollections/default/jobs" + query); names != strings.Join(want.names, " ") || pages != want.pages {
+			t.Errorf("%s: %s on %d pages, want %v on %d", query, names, pages, want.names, want.pages)
 		}
 	}
 

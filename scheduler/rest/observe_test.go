@@ -69,18 +69,9 @@ func TestObserve(t *testing.T) {
 // glance begins a live tail, and leaves.
 func (w *harness) glance(path, header string) {
 	w.t.Helper()
-	req, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, w.api.URL+path, http.NoBody)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	name, value, _ := strings.Cut(header, ": ")
-	req.Header.Set(name, value)
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	if err := res.Body.Close(); err != nil || res.StatusCode != http.StatusOK {
-		w.t.Fatal(res.StatusCode, err)
+	tail := w.stream(path, header)
+	if err := tail.body.Close(); err != nil || tail.status != http.StatusOK {
+		w.t.Fatal(tail.status, err)
 	}
 }
 

@@ -21,20 +21,12 @@ func (w *harness) index() {
 // names returns the names on all pages of a list of jobs, and the number of pages.
 func (w *harness) names(link string) (names string, pages int) {
 	w.t.Helper()
-	var all []string
-	for ; link != ""; pages++ {
-		if pages > 20 {
-			w.t.Fatal("the list has no end")
-		}
-		page := w.page(link)
-		for _, j := range page.Value {
-			all = append(all, j.Name)
-		}
-		if link = ""; page.NextLink != nil {
-			link = *page.NextLink
-		}
+	all, pages := w.entries(link)
+	list := make([]string, len(all))
+	for i, j := range all {
+		list[i] = j.Name
 	}
-	return strings.Join(all, " "), pages
+	return strings.Join(list, " "), pages
 }
 
 // TestSearch searches for jobs in one collection and in all, with the index of jobs and without.

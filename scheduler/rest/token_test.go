@@ -1,13 +1,13 @@
 package rest_test
 
 import (
-	"context"
 	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -158,28 +158,19 @@ func TestRevokedTokenEndsItsTail(t *testing.T) {
 	if err := json.Unmarshal([]byte(made.body), &doomed); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
 	tails := map[string]io.ReadCloser{}
 	for _, url := range urls {
 		for _, path := range []string{"/history?follow=true", "/history", "/jobCollections/default/history?follow=true&as=sse", "/audit?follow=true"} {
-			req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+path, http.NoBody)
-			if err != nil {
-				t.Fatal(err)
-			}
-			req.Header.Set("Authorization", "Bearer "+doomed.Text)
+			headers := []string{as(doomed.Text)}
 			if path == "/history" {
-				req.Header.Set("Accept", "text/event-stream")
+				headers = append(headers, "Accept: text/event-stream")
 			}
-			resp, err := http.DefaultClient.Do(req)
-			if err != nil {
-				t.Fatal(err)
+			tail := w.stream(url+path, headers...)
+			time.AfterFunc(patience, tail.end)
+			if tail.status != http.StatusOK {
+				t.Fatal(url, path, tail.status)
 			}
-			t.Cleanup(func() { _ = resp.Body.Close() })
-			if resp.StatusCode != http.StatusOK {
-				t.Fatal(url, path, resp.Status)
-			}
-			tails[url+path] = resp.Body
+			tails[url+path] = tail.body
 		}
 	}
 	if r := w.do(http.MethodDelete, urls[1]+"/tokens/"+doomed.ID, "", as(root.Text)); r.status != http.StatusOK {
