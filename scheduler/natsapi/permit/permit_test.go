@@ -148,13 +148,7 @@ func (w *harness) user(name string) *nats.Conn {
 
 func (w *harness) await(what string, ok func() bool) {
 	w.t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.Now().Add(patience); !ok(); <-tick.C {
-		if time.Now().After(deadline) {
-			w.t.Fatalf("waited in vain for %s", what)
-		}
-	}
+	storetest.Await(w.t, what, ok)
 }
 
 func (w *harness) mustAnswer(nc *nats.Conn, subject, body string) *nats.Msg {
