@@ -57,7 +57,7 @@ func TestMergedAfterManyOthers(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inWorld(t, func(t *testing.T, w *harness) {
+			inWorld(t, func(_ *testing.T, w *harness) {
 				var once atomic.Bool
 				w.startWorker(func(c *engine.Config) {
 					c.Store = on(w.store, "ScheduleAt", func(do func() error) error {
