@@ -30,7 +30,7 @@ func (e *DamagedError) Error() string {
 
 // Says returns the error without the name.
 func (e *DamagedError) Says() string {
-	return fmt.Sprintf("what is stored of it cannot be read (revision %d): %s; put it again, or delete it", e.Revision, e.Reason)
+	return fmt.Sprintf("its stored data cannot be read (revision %d): %s; put it again, or delete it", e.Revision, e.Reason)
 }
 
 // Is reports whether target is [ErrConflict].

@@ -7,7 +7,7 @@ import (
 )
 
 // Recover decides how to continue with a baton whose attempt is already recorded, as search found: the baton was
-// redelivered, or its worker cannot know. j is the current job, and ran the definition of the revision of
+// redelivered, or its worker does not know the outcome. j is the current job, and ran the definition of the revision of
 // [AttemptSearch.Baton]; both are nil if they do not exist.
 //
 // The previous worker may have stopped at these points, in order:

@@ -269,7 +269,7 @@ func (k *Type) trust(t *testing.T) {
 	}
 }
 
-// answers covers one HTTP status of each class.
+// answers tests one HTTP status of each class.
 func (k *Type) answers(t *testing.T) {
 	if k.Answer == nil {
 		t.Skip("the type defines its answers itself")
@@ -372,9 +372,8 @@ func Certificate(tb testing.TB, host string) (tls.Certificate, *x509.CertPool) {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, roots
 }
 
-// InnerAddresses are spellings, as hosts of URLs, of addresses that jobs must not
-// reach: this machine's, one of a private network, and a metadata service's. No
-// name server is asked about them.
+// InnerAddresses are URL hosts that jobs must not reach: this machine, a private
+// network and a metadata service, in several spellings. They need no DNS lookup.
 var InnerAddresses = []string{
 	"127.0.0.1", "0.0.0.0", "10.0.0.1", "169.254.169.254", "localhost", "LOCALHOST",
 

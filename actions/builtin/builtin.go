@@ -18,8 +18,8 @@ import (
 	"github.com/carillon-sched/carillon/actions/web"
 )
 
-// Config says what actions may reach, and where it is. The zero value reaches
-// everything, where Azure has it, but no NATS without servers in the job.
+// Config sets the targets that actions may reach, and their addresses. The zero value
+// permits all targets, with Azure's addresses, but no NATS without servers in the job.
 type Config struct {
 	// Guard decides which addresses may be dialled. Default: all.
 	Guard *egress.Guard
@@ -34,8 +34,8 @@ type Config struct {
 	// RootCAs are the only trusted authorities. Default: the system's.
 	RootCAs *x509.CertPool
 
-	// ServiceBus says where namespaces are, StorageQueues where accounts have
-	// their queues. Default: at Azure.
+	// ServiceBus has the addresses of namespaces, StorageQueues those of accounts.
+	// Default: Azure's.
 	ServiceBus    egress.Endpoints
 	StorageQueues egress.Endpoints
 
@@ -47,13 +47,13 @@ type Config struct {
 	LoginEndpoint *url.URL
 
 	// Conn is the scheduler's own connection, for NATS messages of jobs that
-	// name no servers, and Prefix begins the subjects on it that are its own.
-	// Default: none, and carillon.
+	// name no servers. Prefix is the prefix of the scheduler's subjects.
+	// Defaults: none, and carillon.
 	Conn   *nats.Conn
 	Prefix string
 
-	// Subjects are those that jobs may publish to on Conn. Default: all but
-	// the scheduler's and the server's own.
+	// Subjects are the subjects that jobs may publish to on Conn. Default: all
+	// except the scheduler's and the server's.
 	Subjects []string
 }
 

@@ -55,5 +55,5 @@
 //     functions that produce text. Exceeding one is an error, and a failed attempt.
 //  3. A template has no side effects, and reads only the attempt and its data: no secrets, environment or clock. The same
 //     attempt produces the same message, also after a crash.
-//  4. A text that its envelope cannot carry is refused when its job is put; rendered text is checked at the attempt.
+//  4. A text that its envelope cannot carry is rejected with its job; rendered text is checked at the attempt.
 package payload

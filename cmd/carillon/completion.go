@@ -88,7 +88,7 @@ func valuesAt(ctx context.Context, t *terminal.Terminal, p complete.Place) (foun
 		for _, page := range docs.Pages() {
 			found = append(found, complete.Candidate{Word: page.Name, Help: page.Summary})
 		}
-	case p.Name == "member":
+	case p.Name == "field":
 		for _, m := range explain.Ours().Below(p.Word) {
 			found = append(found, complete.Candidate{Word: m.Path, Help: m.Description})
 		}

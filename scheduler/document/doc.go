@@ -15,7 +15,7 @@
 //  2. No text panics. Size, nesting, YAML alias expansion and reported problems are bounded. Parsing 16 KB, the limit
 //     of the APIs, takes at most 50 ms of processor time and 32 MB.
 //  3. Duplicate names, invalid UTF-8 and text after the document are refused, never resolved by guessing.
-//  4. A tree read without problems is canonical: field names and enum words have the spelling that the reader asked
+//  4. A tree that was read without problems is canonical: field names and enum words have the spelling that the reader asked
 //     for. Reading rewrites the tree, so one goroutine must own it. Afterwards a Value is safe for concurrent use.
 //  5. Parse reads the output of [Value.JSON] as an equal Value.
 //

@@ -139,7 +139,7 @@ func TestPutAndList(t *testing.T) {
 		}
 		want := []string{
 			`{"name":"back","created":"2000-01-01T01:30:00Z","updated":"2000-01-01T01:30:00Z","key":"k1"}`,
-			`{"name":"broken","problem":"what is stored of it cannot be read: unexpected end of JSON input"}`,
+			`{"name":"broken","problem":"its stored data cannot be read: unexpected end of JSON input"}`,
 			`{"name":"front","description":"a & b < \"c\" ö","created":"2000-01-01T00:00:00Z",` +
 				`"updated":"2000-01-01T01:30:00Z","key":"k1"}`,
 		}
@@ -361,7 +361,7 @@ func TestUndecryptable(t *testing.T) {
 	for k := range m.store.jobs {
 		sample = append(sample, k)
 	}
-	const want = `[{"key":"","reason":"what is stored of it cannot be read: unexpected end of JSON input",` +
+	const want = `[{"key":"","reason":"its stored data cannot be read: unexpected end of JSON input",` +
 		`"secrets":1,"jobs":0,"example":"secret broken"},` +
 		`{"key":"k1","reason":"the sealed text is damaged, or was sealed for another place",` +
 		`"secrets":0,"jobs":1,"example":"job default/second"},` +

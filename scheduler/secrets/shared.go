@@ -31,7 +31,7 @@ type storedShared struct {
 func decodeShared(name string, data []byte) (*storedShared, error) {
 	s := &storedShared{name: name}
 	if err := json.Unmarshal(data, s); err != nil {
-		return &storedShared{name: name}, fmt.Errorf("what is stored of it cannot be read: %w", err)
+		return &storedShared{name: name}, fmt.Errorf("its stored data cannot be read: %w", err)
 	}
 	return s, nil
 }

@@ -187,7 +187,7 @@ func (p *Plan) next(m *work.Meter, after time.Time) (time.Time, bool) {
 	return p.schedule.NextIn(m, after)
 }
 
-// Last returns the last run not after t. It returns false without such a run, or if the search was too much work ([GaveUp]).
+// Last returns the last run not after t. It returns false without such a run, or if the budget is exhausted ([GaveUp]).
 func (p *Plan) Last(notAfter time.Time) (time.Time, bool) {
 	if !p.runs || notAfter.Before(p.first) {
 		return time.Time{}, false
@@ -207,15 +207,15 @@ func (p *Plan) Last(notAfter time.Time) (time.Time, bool) {
 	return p.first, true
 }
 
-// Count returns how many runs lie in from…to, both included. For a recurrence, a pattern or a plain rule it costs about
-// the same for any length of time; unions in several zones, and exclusions by odd steps, are walked. Where that takes too
-// much work there are as many at least.
+// Count returns the number of runs in from…to, both inclusive. For most schedules, the cost does not depend on the
+// length of the period; unions in several zones, and exclusions by odd steps, are enumerated. If the budget is
+// exhausted, the result is a lower bound.
 func (p *Plan) Count(from, to time.Time) int {
 	n, _ := p.Counted(from, to)
 	return n
 }
 
-// Counted is [Plan.Count], and reports whether it has counted all runs.
+// Counted is [Plan.Count], and also reports whether the result is exact.
 func (p *Plan) Counted(from, to time.Time) (n int, all bool) {
 	n, ok := metered(p.searchBudget(), func(m *work.Meter) (int, bool) { return p.count(m, from, to), true })
 	if ok {
@@ -258,8 +258,8 @@ func (p *Plan) Moves() bool { return p.recurrence.Anchor == AnchorLastExecution 
 // onTime is how late an execution may start without moving an @recur, so that the delays of dispatch do not add up.
 const onTime = time.Second
 
-// Base returns from when the occurrences count after an execution of nominal that started at started. It returns false
-// if they count as before.
+// Base returns the instant from which occurrences count after an execution of nominal that began at started. It returns
+// false if the execution does not change it.
 func (p *Plan) Base(nominal, started time.Time, manual bool) (time.Time, bool) {
 	if !p.Moves() || p.recurrence.Rule != nil && !manual && started.Sub(nominal) < onTime {
 		return time.Time{}, false
@@ -267,8 +267,8 @@ func (p *Plan) Base(nominal, started time.Time, manual bool) (time.Time, bool) {
 	return instant.Later(nominal, started).Round(0).UTC(), true
 }
 
-// Moved returns the plan of a job whose occurrences count from an execution at that time ([Plan.Base]). It is the plan
-// itself if nothing moves it, or for a zero time.
+// Moved returns the plan of a job whose occurrences count from an execution at that time ([Plan.Base]). It returns p if
+// nothing moves, or for a zero time.
 func (p *Plan) Moved(at time.Time) *Plan {
 	if !p.Moves() || at.IsZero() {
 		return p
@@ -288,8 +288,8 @@ func (p *Plan) Moved(at time.Time) *Plan {
 // MaxRuns returns the recurrence's count, zero if unlimited.
 func (p *Plan) MaxRuns() int { return p.recurrence.Count }
 
-// Interval returns the smallest gap between the job's first runs, which is good enough to spread load and nothing else.
-// It is Forever for a job that runs once or never.
+// Interval estimates the job's interval, to spread load: the smallest gap between its first runs, Forever for a job
+// that runs once or never.
 func (p *Plan) Interval() time.Duration { return p.gap }
 
 // few is the number of occurrences that represent all where precision is not required.
@@ -310,8 +310,8 @@ func smallestGap(s *Schedule, from time.Time, n int) time.Duration {
 	return gap
 }
 
-// Upcoming returns the first n runs of the job, its count applied. Complete says that there are fewer than n, so that
-// the job ends with the last of them.
+// Upcoming returns the first n runs of the job, its count applied. complete reports whether the job ends with the last
+// of them, because there are fewer than n.
 func (p *Plan) Upcoming(n int) (times []time.Time, complete bool) {
 	limit := n
 	if most := p.MaxRuns(); most > 0 {
@@ -325,8 +325,8 @@ func (p *Plan) Upcoming(n int) (times []time.Time, complete bool) {
 	return slices.Insert(times, 0, p.first), len(times)+1 < n && !m.Exhausted()
 }
 
-// After returns the first n runs strictly after an instant, fewer if there are not so many, or if they are hard to find.
-// Like [Plan.Next] it does not honour the recurrence's count.
+// After returns up to n runs strictly after an instant: fewer at the end of the schedule, or if the budget is
+// exhausted. Like [Plan.Next], it ignores the recurrence's count.
 func (p *Plan) After(t time.Time, n int) []time.Time {
 	return p.after(work.New(listWork), t, n)
 }
@@ -339,7 +339,7 @@ func (p *Plan) after(m *work.Meter, t time.Time, n int) []time.Time {
 	return times
 }
 
-// Describe says in plain English when the job runs, without a full stop: "at 05:15 and 17:15 on the third Wednesday of
+// Describe returns the schedule in plain English, without a full stop: "at 05:15 and 17:15 on the third Wednesday of
 // every month, America/New_York".
 func (p *Plan) Describe() string {
 	r := p.timing.Recurrence

@@ -19,8 +19,8 @@ type Preview struct {
 }
 
 // Preview returns the next n runs strictly after an instant, or the first n if after is zero. The recurrence's count is
-// applied as if every run took place. Runs that are hard to find are fewer than n; a note says so, and the preview is not
-// complete.
+// applied as if every run took place. If the budget is exhausted, there are fewer than n runs; a note says so, and the
+// preview is not complete.
 func (p *Plan) Preview(after time.Time, n int) Preview {
 	v := Preview{Zone: p.Zone(), Description: p.Describe()}
 	from, t, ok := p.created, p.first, p.runs
@@ -122,8 +122,8 @@ type local interface {
 	Location() *time.Location
 }
 
-// Zone returns the zone of the clock that people look at: the one the rule names or, if it names none or several, the
-// job's.
+// Zone returns the zone of the clock that people look at: that of the rule or, if the rule names none or several, that
+// of the job.
 func (p *Plan) Zone() *time.Location {
 	if rule, ok := p.recurrence.Rule.(local); ok {
 		if zone := rule.Location(); zone != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/instant"
 )
 
-// Recurrence describes when a job recurs: as Azure Scheduler has it, or by a rule in one of the other languages.
+// Recurrence describes when a job recurs: with Azure Scheduler's fields, or by a rule in another language.
 // [ReadRecurrence] reads one from JSON.
 type Recurrence struct {
 	// Rule is the text of recurrence.cron or recurrence.rrule. With it, of the other fields only Count, End and Anchor
@@ -64,8 +64,8 @@ func (r Recurrence) Compile(start, created time.Time) (*Schedule, error) {
 	return r.azure().Compile(start, created), nil
 }
 
-// ShortestInterval returns how short the interval of r, which has no Rule, can be on a calendar and on a clock: a month
-// has 28 days, a day of a zone two hours less than others. It exists to compare the gaps of rules with a quota.
+// ShortestInterval returns the smallest possible length of the interval of r, which has no Rule, for comparison with a
+// quota: a month can have 28 days, and a day with a clock change 22 hours.
 func (r Recurrence) ShortestInterval() time.Duration { return r.azure().ShortestInterval() }
 
 // Timing is all that a job says about when it runs. [ReadTiming] reads one from JSON, [NewPlan] makes a plan of it.

@@ -125,12 +125,11 @@ func (s *gapSearch) changed(a, b time.Time) bool {
 	return before != after
 }
 
-// DSTGap returns the first change of a clock after an instant, and not after until, that takes times from the schedule:
-// the clock jumps over them, and by the rule's policy they do not happen at all ([GapSkip]). A zero until is no limit.
+// DSTGap returns the first change of the clock after an instant, up to until, that omits times of the schedule: the
+// clock skips them, and the policy is [GapSkip]. A zero until is no limit.
 //
-// The times of a gap are no instants. Next, Last and Count know nothing of them, and neither does the recurrence's
-// count. While the clock of the schedule is not changed between the two, the answer costs one look into the zone's
-// changes.
+// Omitted times are not instants: Next, Last, Count and the recurrence's count ignore them. Without a clock change in
+// the period, the cost is one lookup.
 func (p *Plan) DSTGap(after, until time.Time) (DSTGap, bool) {
 	if p.schedule == nil {
 		return DSTGap{}, false
@@ -139,8 +138,8 @@ func (p *Plan) DSTGap(after, until time.Time) (DSTGap, bool) {
 }
 
 // PerDay returns how many runs each of n days has, on the clock of [Plan.Zone], beginning with the day of an instant. The
-// recurrence's count is applied as if every run took place. A job of every second costs no more than one of every hour, as
-// runs are counted and not walked. Where even that takes too much work there are fewer days, and complete is false.
+// recurrence's count is applied as if every run took place. Runs are counted, not enumerated, so frequent jobs cost no
+// more than rare ones. If the budget is exhausted, there are fewer days, and complete is false.
 func (p *Plan) PerDay(from time.Time, n int) (runs []int, complete bool) {
 	left := p.MaxRuns()
 	m := work.New(yearWork)

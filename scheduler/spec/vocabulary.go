@@ -17,7 +17,7 @@ type (
 	Rule = language.Rule
 	// Context holds the context of a rule.
 	Context = language.Context
-	// SyntaxError is one thing that is wrong with the text of a schedule.
+	// SyntaxError is one error in the text of a schedule.
 	SyntaxError = language.SyntaxError
 	// Schedule is a compiled schedule: a set of instants, in UTC.
 	Schedule = instant.Schedule
@@ -72,7 +72,7 @@ const (
 	AnchorLastExecution = azure.AnchorLastExecution
 )
 
-// Forever is the interval of what does not recur: the longest time.Duration, 292 years.
+// Forever is the interval of a schedule without recurrence: the longest time.Duration, 292 years.
 const Forever = azure.Forever
 
 // LoadZone returns the zone with that name in the IANA time zone database. Names are exact (see [ZoneNames]):
@@ -97,7 +97,7 @@ type Cron = cron.Expression
 // Recur is Obsidian's @recur: an interval that no cron pattern can express.
 type Recur = cron.Recur
 
-// AWXErrors are the reasons why AWX does not take a recurrence, in its own words.
+// AWXErrors are AWX's error messages for a recurrence that it rejects.
 type AWXErrors = rrule.AWXErrors
 
 // AWXRequired is the error for a request to AWX without an rrule.

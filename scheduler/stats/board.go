@@ -54,8 +54,8 @@ func NewBoard(now time.Time) *Board {
 	}
 }
 
-// AddHour adds the hour of a process, as far as the board shows it. It returns an error if it cannot decode data to the
-// end; the part before it counts.
+// AddHour adds the minutes of a process's hour that the board shows. It returns an error if data is damaged; the minutes
+// before the damage count.
 func (b *Board) AddHour(number Hour, data []byte) error {
 	start := number.Start()
 	if start.After(b.Now) || b.Now.Sub(start) > Kept {

@@ -156,7 +156,7 @@ func (s *Buckets) check(ctx context.Context, l *listener) error {
 	}
 	info := st.CachedInfo()
 	if !info.Created.Equal(l.created) || info.State.LastSeq < heard {
-		return missed(l.bucket, "it is not the one that it was")
+		return missed(l.bucket, "the bucket was replaced")
 	}
 	if info.State.LastSeq == heard {
 		return nil
@@ -166,7 +166,7 @@ func (s *Buckets) check(ctx context.Context, l *listener) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case l.last.Load() < info.State.LastSeq:
-		return missed(l.bucket, "they were not told")
+		return missed(l.bucket, "the announcements of its changes did not arrive")
 	}
 	return nil
 }

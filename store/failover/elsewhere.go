@@ -34,8 +34,8 @@ type elsewhere struct {
 	left  atomic.Int64 // last time a server was left
 }
 
-// Answered records an answer from a stream. Other processes that are silent nevertheless have vanished; this process is
-// not partitioned.
+// Answered records an answer from a stream. It proves that this process is not partitioned, so silent processes have
+// vanished.
 func (e *elsewhere) Answered(now time.Time) {
 	if e.since.Load() != 0 {
 		e.since.Store(0)

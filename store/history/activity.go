@@ -64,7 +64,7 @@ func (s *Activity) Open(ctx context.Context) error {
 // DisableActivity disables the activity stream.
 func (s *Activity) DisableActivity(why string) {
 	s.conn.ActivityStream = ""
-	s.conn.Config.Logger.Warn("what this scheduler does is not told to others, and the console shows no more than that",
+	s.conn.Config.Logger.Warn("the activity stream is off: the console shows only the schedulers that serve it",
 		"stream", s.conn.Config.Stream(pulseStream), "why", why)
 }
 

@@ -28,9 +28,9 @@ type Command struct {
 
 // Help explains collections.
 func (Command) Help() string {
-	return `Every job is in a collection, which bounds how many there may be and how often they may recur, and can stop all of
-them together. The collection default is always there. "carillon apply" creates and changes collections from
-files; "carillon docs rest" has all that may stand there.`
+	return `Every job is in a collection, which can limit the number of its jobs and how often they recur, and can stop them
+together. The collection default always exists. "carillon apply" creates and changes collections from files, whose
+fields are in "carillon docs rest".`
 }
 
 // Get shows a collection.

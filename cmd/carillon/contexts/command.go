@@ -18,9 +18,9 @@ import (
 
 // Command is `carillon context`.
 type Command struct {
-	List   listCmd   `cmd:"" aliases:"ls" help:"Show the contexts there are."`
-	Use    useCmd    `cmd:"" help:"Make one the current context."`
-	Set    setCmd    `cmd:"" help:"Make a context, or change one."`
+	List   listCmd   `cmd:"" aliases:"ls" help:"List contexts."`
+	Use    useCmd    `cmd:"" help:"Select the current context."`
+	Set    setCmd    `cmd:"" help:"Create or change a context."`
 	Show   showCmd   `cmd:"" help:"Show one context."`
 	Delete deleteCmd `cmd:"" aliases:"rm" help:"Delete contexts."`
 }

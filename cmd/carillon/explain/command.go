@@ -12,15 +12,15 @@ import (
 
 // Command is `carillon explain`.
 type Command struct {
-	Path string `arg:"" name:"member" help:"Path of a member: job.recurrence.schedule, collection.quota."`
+	Path string `arg:"" name:"field" help:"Path of a field: job.recurrence.schedule, collection.quota."`
 }
 
 // Help shows examples.
 func (Command) Help() string {
-	return `Tells what a member of a job or a collection may be: its kind, the words or the range it is in, what holds without it, and
-the members in it. It needs no scheduler, and tells what this version takes.
+	return `Shows the type, the allowed values or range, the default and the nested fields of a field, in this version and without a
+scheduler.
 
-A path begins with job or collection; without either it is one of a job. "carillon schema" has all of it for editors.
+A path begins with job or collection; the default is job. "carillon schema" prints all fields for editors.
 
 Examples:
 

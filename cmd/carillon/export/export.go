@@ -55,7 +55,7 @@ func Job(j *client.Job) (Document, error) {
 // Collection makes a document of a collection.
 func Collection(c *client.Collection) (Document, error) {
 	if c.State == scheduler.Damaged {
-		note := "it is not exported: what is stored of it cannot be read; put it again, or delete it"
+		note := "it is not exported: its stored data cannot be read; put it again, or delete it"
 		return Document{Key: scheduler.Key{Collection: c.Name}, Notes: []string{note}, Damaged: true}, nil
 	}
 	v, err := document.Parse(c.Document)

@@ -39,8 +39,8 @@ func (Command) Help() string {
 	return `Writes job files to standard output or to --out, and a report of incomplete translations to standard error. With --json
 both are one document. The command does not contact a scheduler: check the files, then "carillon apply" them.
 
-Each member of a source is translated or is in the report: "changed" is said in another way, or something was assumed,
-"dropped" has no counterpart, and of "failed" nothing was made. The exit code is 1 when an entry failed.
+Each field of a source is translated or is in the report: "changed" fields are expressed differently, or by an
+assumption; "dropped" fields have no counterpart; "failed" entries are omitted. The exit code is 1 if an entry failed.
 
     crontab       what crontab -l prints, /etc/crontab with --system
     k8s           CronJobs, as manifests or kubectl get cronjobs -o json

@@ -228,8 +228,8 @@ type Account struct {
 	remote.Picked
 
 	Names []string `arg:"" name:"job" optional:"" help:"Names of jobs: job, or collection/job. Default: all jobs of the collection."`
-	From  string   `required:"true" help:"Where the period begins: 2026-03-08, 2026-03-08T02:30Z, or 2h, which is two hours ago." placeholder:"TIME"`
-	To    string   `help:"Where the period ends, exclusive. Default: now." placeholder:"TIME"`
+	From  string   `required:"true" help:"Start of the period: 2026-03-08, 2026-03-08T02:30Z, or 2h (two hours ago)." placeholder:"TIME"`
+	To    string   `help:"End of the period, exclusive. Default: now." placeholder:"TIME"`
 }
 
 // Help shows examples.

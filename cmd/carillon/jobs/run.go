@@ -306,7 +306,7 @@ type Cancel struct {
 
 // Help shows examples.
 func (Cancel) Help() string {
-	return `Cancels the attempt in flight on whichever scheduler runs it, without a retry or errorAction. The occurrence is recorded as
+	return `Cancels the attempt in flight on any scheduler, without a retry or errorAction. The occurrence is recorded as
 faulted, with the user and the reason. The schedule continues: to stop it, disable the job. If no occurrence has started,
 that is a conflict (exit code 4).
 

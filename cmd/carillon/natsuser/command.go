@@ -12,18 +12,18 @@ type Command struct {
 }
 
 type permissions struct {
-	Role       permit.Role `help:"What the user is to be: reader, operator, admin, publisher (of specs) or scheduler." required:"true" enum:"reader,operator,admin,publisher,scheduler" placeholder:"ROLE"`
-	Collection []string    `help:"Only on this collection. May be repeated, or have several with commas. Default: all." placeholder:"NAME"`
-	User       string      `help:"Name of the user, which gets its answers below _INBOX_NAME and cannot read those of others. Default: the common _INBOX." placeholder:"NAME"`
-	Prefix     string      `help:"What the scheduler's subjects begin with." default:"carillon" env:"CARILLON_PREFIX" placeholder:"PREFIX"`
-	NSC        bool        `name:"nsc" help:"Print flags of nsc, for users with JWTs, and not a block for the server's configuration."`
+	Role       permit.Role `help:"Role of the user: reader, operator, admin, publisher (of specs) or scheduler." required:"true" enum:"reader,operator,admin,publisher,scheduler" placeholder:"ROLE"`
+	Collection []string    `help:"Limit the role to this collection. Separate with commas, or repeat. Default: all." placeholder:"NAME"`
+	User       string      `help:"Name of the user, who receives responses below _INBOX_NAME, which other users cannot read. Default: the common _INBOX." placeholder:"NAME"`
+	Prefix     string      `help:"Prefix of the scheduler on NATS." default:"carillon" env:"CARILLON_PREFIX" placeholder:"PREFIX"`
+	NSC        bool        `name:"nsc" help:"Print flags of nsc, for users with JWTs, instead of a configuration block."`
 }
 
 // Help shows examples.
 func (permissions) Help() string {
-	return `Prints the permissions block of a user for the configuration of a NATS server. The subjects are all that the role
-needs, and nothing else: no API of JetStream, no bucket, no baton. carillon docs nats shows a whole configuration, in
-which the users have a separate account, so that the server gives the audit log the name of the caller.
+	return `Prints the permissions block of a user for the configuration of a NATS server. They permit exactly
+the subjects of the role: except for the scheduler, no API of JetStream, no bucket and no baton. "carillon docs nats" shows a
+configuration in which users have a separate account, so that the audit log has the names of callers.
 
 A user with a name sets its inbox prefix: nats --inbox-prefix=_INBOX_alice, or nats.CustomInboxPrefix in Go.
 
@@ -31,7 +31,7 @@ Examples:
 
     carillon nats permissions --role operator --collection partners --user alice
     carillon nats permissions --role publisher --collection partners,billing
-    carillon nats permissions --role reader --user alice --nsc     # to stand behind: nsc edit user alice
+    carillon nats permissions --role reader --user alice --nsc     # append to: nsc edit user alice
     carillon nats permissions --role scheduler`
 }
 

@@ -161,7 +161,7 @@ func (h *health) err(ctx context.Context) error {
 	return errors.New(shut.Explain(h.restart != nil))
 }
 
-// Interval of the clock watch, and the minimum step. Gradual corrections of the clock are no steps.
+// Interval of the clock watch, and the smallest change that counts as a step. Gradual corrections are smaller.
 const (
 	clockEvery = 5 * time.Second
 	leastStep  = 2 * time.Second

@@ -35,7 +35,7 @@ const (
 	shutdownGrace     = 5 * time.Second // for requests under way at a stop
 )
 
-// webServer is the node's HTTP server. The zero one, of a node without
+// webServer is the node's HTTP server. The zero value, of a node without
 // listener, does nothing.
 type webServer struct {
 	server *http.Server
@@ -113,7 +113,7 @@ func (n *Node) handler() http.Handler {
 	})
 }
 
-// refusedJob answers jobs.
+// refusedJob is the response to requests of jobs.
 var refusedJob = v1.JSON(v1.Error{
 	Code:    "Forbidden",
 	Message: "jobs reach /echo only; to let one use the API, give its request an Authorization header with an access token",
@@ -138,7 +138,7 @@ func (n *Node) openToJobs(mux *http.ServeMux, r *http.Request) bool {
 		r.Header["Authorization"] != nil || r.TLS != nil && len(r.TLS.PeerCertificates) > 0
 }
 
-// named serves requests that call the server by one of its names, as the API does: a page of the web may lead another name here.
+// named serves requests only under the names of the server, as the API does: another name may be DNS rebinding.
 func (n *Node) named(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if n.cfg.AllowHost != nil && !n.cfg.AllowHost(r.Host) {

@@ -12,15 +12,15 @@ import (
 
 // Command are the commands that deal with operations.
 type Command struct {
-	List   List   `cmd:"" aliases:"ls" help:"List operations, the newest first."`
-	Show   Show   `cmd:"" aliases:"get" help:"Show an operation and what failed."`
+	List   List   `cmd:"" aliases:"ls" help:"List operations, newest first."`
+	Show   Show   `cmd:"" aliases:"get" help:"Show an operation and its failures."`
 	Cancel Cancel `cmd:"" help:"Stop operations between jobs."`
 }
 
 // Help explains operations.
 func (Command) Help() string {
-	return `An operation does one thing to many jobs: enable, disable, pause, delete and resubmit create one for jobs that are
-picked by labels or with --all. Any scheduler carries it out, and keeps it for 7 days.`
+	return `A bulk operation applies one change to many jobs: enable, disable, pause, delete and resubmit create one for jobs
+selected by labels or with --all. Schedulers carry it out, and keep it for 7 days.`
 }
 
 // scope is the flag of callers with rights on one collection.

@@ -21,7 +21,7 @@ type Command struct {
 	TZ       string `name:"tz" help:"Time zone of a schedule that names none. Default: UTC." placeholder:"ZONE"`
 	Start    string `help:"The job's startTime, also where an RRULE without DTSTART counts from. Default there: now." placeholder:"TIME"`
 	End      string `help:"The last moment at which the job may run." placeholder:"TIME"`
-	Name     string `help:"Name of the job, from which dsari's H is made." placeholder:"NAME"`
+	Name     string `help:"Name of the job, from which dsari derives H." placeholder:"NAME"`
 	Count    int    `short:"n" help:"How many runs to list, 1-1000." default:"10" placeholder:"N"`
 	After    string `help:"List the runs after this moment only." placeholder:"TIME"`
 	Now      string `help:"When the job is created. Default: now, or --after if that is earlier." placeholder:"TIME"`

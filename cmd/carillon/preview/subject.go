@@ -190,7 +190,7 @@ func (s *subject) context(now time.Time) spec.Context {
 	return spec.Context{Name: t.Name, Zone: t.Zone, DST: t.DST, Start: t.Start, Created: now, End: t.Recurrence.End}
 }
 
-// plan makes the plan of a job that is created now.
+// plan computes the plan of the job as if it were created now.
 func (s *subject) plan(now time.Time) (*spec.Plan, []fault) {
 	if r := s.timing.Recurrence; r != nil && r.Rule != nil && s.text != "" {
 		if _, err := r.Rule.Compile(s.context(now)); err != nil {

@@ -29,7 +29,7 @@ func CheckAddress(ctx context.Context, addr string) error {
 	if len(listen.Exposed(ctx, flag)) == 0 {
 		return nil
 	}
-	return terminal.Hinted(terminal.Usagef("--pprof %s: not a loopback address; profiles tell what is in the memory of the process", addr),
+	return terminal.Hinted(terminal.Usagef("--pprof %s: not a loopback address; profiles expose the memory of the process", addr),
 		"write 127.0.0.1:PORT, and reach it from another machine through ssh -L or kubectl port-forward")
 }
 

@@ -32,7 +32,7 @@ type Server struct {
 type REST struct {
 	Files
 
-	Context string `help:"Context to take the server, its token and the collection from; see carillon context." env:"CARILLON_CONTEXT" placeholder:"NAME"`
+	Context string `help:"Context with the server, its token and the collection; see carillon context." env:"CARILLON_CONTEXT" placeholder:"NAME"`
 	Address string `name:"server" help:"Address of the scheduler's REST API." default:"http://127.0.0.1:8080" env:"CARILLON_SERVER" placeholder:"URL"`
 }
 
@@ -229,9 +229,9 @@ func each[T any](
 
 // Files are the TLS flags of a REST or NATS connection.
 type Files struct {
-	CA   string `name:"ca-file" aliases:"nats-ca" group:"Over TLS" help:"Authorities of servers to trust, in place of the system's, as PEM." env:"CARILLON_CA_FILE" placeholder:"FILE"`
-	Cert string `name:"cert-file" aliases:"nats-cert" group:"Over TLS" help:"Client certificate to show, with what leads to its authority, as PEM." env:"CARILLON_CERT_FILE" placeholder:"FILE"`
-	Key  string `name:"key-file" aliases:"nats-key" group:"Over TLS" help:"Key of the client certificate, as PEM." env:"CARILLON_KEY_FILE" placeholder:"FILE"`
+	CA   string `name:"ca-file" aliases:"nats-ca" group:"Over TLS" help:"Trust these authorities instead of the system's (PEM)." env:"CARILLON_CA_FILE" placeholder:"FILE"`
+	Cert string `name:"cert-file" aliases:"nats-cert" group:"Over TLS" help:"Client certificate with its chain (PEM)." env:"CARILLON_CERT_FILE" placeholder:"FILE"`
+	Key  string `name:"key-file" aliases:"nats-key" group:"Over TLS" help:"Key of the client certificate (PEM)." env:"CARILLON_KEY_FILE" placeholder:"FILE"`
 }
 
 // Check validates the content of the files.
@@ -257,9 +257,9 @@ func (f Files) or(c contexts.Context) Files {
 
 // Micro are the flags that have a scheduler asked over NATS.
 type Micro struct {
-	NATS   string `name:"nats-url" help:"Ask the scheduler over NATS, and not over REST: addresses of NATS servers, separated by commas." group:"Over NATS" placeholder:"URL"`
+	NATS   string `name:"nats-url" help:"Use NATS instead of REST: URLs of NATS servers, separated by commas." group:"Over NATS" placeholder:"URL"`
 	Creds  string `help:"With --nats-url: credentials file of the NATS user." group:"Over NATS" type:"existingfile" placeholder:"FILE"`
-	Inbox  string `name:"inbox-prefix" help:"With --nats-url: prefix of the inboxes that the NATS user may use, such as _INBOX_alice." group:"Over NATS" default:"_INBOX" placeholder:"NAME"`
+	Inbox  string `name:"inbox-prefix" help:"With --nats-url: inbox prefix of the NATS user, such as _INBOX_alice." group:"Over NATS" default:"_INBOX" placeholder:"NAME"`
 	Prefix string `name:"nats-prefix" help:"With --nats-url: the scheduler's --prefix." group:"Over NATS" default:"carillon" placeholder:"NAME"`
 }
 

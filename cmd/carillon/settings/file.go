@@ -24,7 +24,7 @@ type file struct {
 	problems Problems
 }
 
-// nothing is a file of comments alone.
+// nothing matches a file that contains only comments.
 var nothing = regexp.MustCompile(`^(\s*(#.*)?(\n|$))*$`)
 
 // read reads a file.

@@ -195,7 +195,7 @@ func component(level level, method string, query url.Values) (string, error) {
 	}
 }
 
-// A level is what kind of thing a URL names.
+// A level is the kind of resource in a URL.
 type level int
 
 const (

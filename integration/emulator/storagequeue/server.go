@@ -179,7 +179,7 @@ const metricPrefix = "carillon_emulator_storagequeue_"
 
 var messagesMetric = exposition.Gauge(metricPrefix+"messages", "Messages in a queue, visible or not.", "account", "queue")
 
-// isMetrics reports whether a request is for the metrics. One for an account of the name has a query.
+// isMetrics reports whether a request is for the metrics. A request for an account named metrics has a query.
 func (c *call) isMetrics() bool {
 	return c.r.Method == http.MethodGet && c.r.URL.Path == "/metrics" && c.r.URL.RawQuery == ""
 }

@@ -1,6 +1,5 @@
-// Package sdk holds the conformance suites of the emulators. They use the
-// official SDKs as any program does, and nothing of the emulators but how they
-// are started.
+// Package sdk holds the conformance suites of the emulators. They use only the official SDKs, like any program, apart
+// from starting the emulators.
 //
 //	go test ./integration/suite/sdk                            # the SDKs for Go
 //	go test -run '^$' -bench . ./integration/suite/sdk         # how fast they are

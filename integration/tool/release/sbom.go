@@ -68,7 +68,7 @@ func (b built) components() ([]cdx.Component, error) {
 	return all, nil
 }
 
-// component is a module. sum is what go.sum has of it.
+// component describes a module. sum is its checksum in go.sum.
 func (b built) component(path, version, sum string) (cdx.Component, error) {
 	purl := "pkg:golang/" + path + "@" + version
 	c := cdx.Component{BOMRef: purl, Type: cdx.ComponentTypeLibrary, Name: path, Version: version, PackageURL: purl}

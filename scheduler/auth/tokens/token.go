@@ -75,8 +75,8 @@ func (s *stored) sum(key []byte) string {
 func decode(id string, revision uint64, data []byte) (*stored, error) {
 	s := &stored{revision: revision}
 	if err := json.Unmarshal(data, s); err != nil || s.ID != id {
-		return &stored{Token: Token{ID: id, Problem: "what is stored of it cannot be read"}, revision: revision},
-			fmt.Errorf("token %s: what is stored of it cannot be read: %w", id, err)
+		return &stored{Token: Token{ID: id, Problem: "its stored data cannot be read"}, revision: revision},
+			fmt.Errorf("token %s: its stored data cannot be read: %w", id, err)
 	}
 	return s, nil
 }

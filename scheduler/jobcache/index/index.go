@@ -243,8 +243,8 @@ func (x *Index) Progress() Progress {
 // lagPatience is how long a search waits until the index has received the changes before the search.
 const lagPatience = time.Second
 
-// Current reports whether the index knows of every definition that is stored now, for which it may wait a moment. It
-// does not while it is being built.
+// Current reports whether the index includes every stored definition. It may wait a moment for that. While the index is
+// being built, the result is false.
 func (x *Index) Current(ctx context.Context) (bool, error) {
 	x.mu.Lock()
 	ready := x.ready

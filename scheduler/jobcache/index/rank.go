@@ -30,7 +30,7 @@ type Ranking struct {
 	Missing []Hit
 }
 
-// lately is how long the read of a job whose time has come remains valid.
+// lately is how long the read of a due job remains valid.
 const lately = 5 * time.Second
 
 // unordered is the value of jobs that have none: they come last.

@@ -137,8 +137,8 @@ func (f Frequency) Times(interval int) time.Duration {
 	return time.Duration(interval) * length
 }
 
-// ShortestInterval returns how short the interval can be on a calendar and on a clock: a month has 28 days, a day of a
-// zone two hours less than others. It exists to compare the gaps of rules with a quota.
+// ShortestInterval returns the smallest possible length of the interval, for comparison with a quota: a month can have
+// 28 days, and a day with a clock change 22 hours.
 func (r Recurrence) ShortestInterval() time.Duration {
 	const day, change = 24 * time.Hour, 2 * time.Hour // no clock is moved by more
 	n := r.interval()

@@ -38,7 +38,7 @@ func (c *Expression) Differs(a, b language.Context) bool {
 	return a.Name != b.Name && c.draws(hashedValue) || a.Seed != b.Seed && c.draws(randomValue)
 }
 
-// draws reports whether a position is left to be chosen in that way.
+// draws reports whether the expression has a position of that form, hashed or random.
 func (c *Expression) draws(form cronForm) bool {
 	return slices.ContainsFunc(c.patterns, func(p cronPattern) bool {
 		return slices.ContainsFunc(p.fields[:], func(f cronField) bool { return f.has(form) })

@@ -117,7 +117,7 @@ func (f *fieldParser) explain(text string) string {
 	case f.dialect == language.Obsidian && isDraw(text):
 		return "H and R belong to the dialect dsari, where a job's name chooses the value; write a number here"
 	case f.dialect == language.Dsari && isDraw(text[strings.LastIndexByte(text, '-')+1:]+"("):
-		return "H and R stand alone in their field, without a list or a range: H, H(0-7), H/15"
+		return "H and R must be alone in their field, without a list or a range: H, H(0-7), H/15"
 	case f.dialect == language.Dsari && isSpecial(text):
 		return "L, W and # belong to the dialect obsidian"
 	case f.number == 6 && f.afterFields(text) != "":
@@ -125,7 +125,7 @@ func (f *fieldParser) explain(text string) string {
 	case strings.HasPrefix(text, "/"):
 		return "a step needs a start: */" + strings.TrimPrefix(text, "/")
 	case strings.HasPrefix(text, "*") && len(text) > 1:
-		return "* stands alone or before a step: */5 is every fifth value"
+		return "* must be alone or before a step: */5 is every fifth value"
 	case strings.Count(text, "-") > 1 || strings.HasPrefix(text, "-") || strings.HasSuffix(text, "-"):
 		return "a range has a start and an end, as in 1-5"
 	case strings.ContainsAny(text, ".:"):
@@ -149,11 +149,11 @@ func (f *fieldParser) misplaced(text string) string {
 	case f.part == cronMonth && month, f.part == cronWeekday && weekday:
 		return fmt.Sprintf("write %s; names have three letters", three)
 	case month && f.part != cronMonth && allLetters(text):
-		return fmt.Sprintf("%s is a month; months stand in field 4", three)
+		return fmt.Sprintf("%s is a month; months belong in field 4", three)
 	case weekday && allLetters(text):
-		return fmt.Sprintf("%s is a day of the week; those stand in field 5", three)
+		return fmt.Sprintf("%s is a day of the week; days of the week belong in field 5", three)
 	case isSpecial(text) && f.dialect == language.Obsidian:
-		return "L and W stand in field 3 (day of month), L and # in field 5 (day of week)"
+		return "L and W belong in field 3 (day of month), L and # in field 5 (day of week)"
 	case allLetters(text) && cronParts[f.part].names != nil:
 		return spelling.DidYouMean(text, cronParts[f.part].names)
 	}

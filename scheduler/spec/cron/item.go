@@ -54,7 +54,7 @@ func (f *fieldParser) field(word cronWord) cronField {
 // item reads one element of a list. If it returns false and has not said why, the whole element means nothing.
 func (f *fieldParser) item(w cronWord, listed bool) (cronItem, bool) {
 	if w.text == "" {
-		f.wrong(w.column, "an element of the list is empty", "a comma stands between two elements, without blanks")
+		f.wrong(w.column, "an element of the list is empty", "separate elements by commas, without spaces")
 		return cronItem{}, false
 	}
 	if f.dialect == language.Obsidian && (f.part == cronDay || f.part == cronWeekday) {
@@ -187,7 +187,7 @@ func (f *fieldParser) drawn(w cronWord) cronField {
 	}
 	if rest != "" {
 		f.wrong(column, fmt.Sprintf("%s after %c", f.quote(cronWord{rest, column}), w.text[0]), fmt.Sprintf(
-			"%[1]c stands alone in its field: %[1]c, %[1]c(0-7), %[1]c/15 or %[1]c(30-59)/10", w.text[0],
+			"%[1]c must be alone in its field: %[1]c, %[1]c(0-7), %[1]c/15 or %[1]c(30-59)/10", w.text[0],
 		))
 		return nil
 	}

@@ -109,7 +109,7 @@ func (p *cronParser) split(words []cronWord) [][]cronWord {
 			p.problem(0, "", "the expression is empty; "+p.layout(), "")
 		default:
 			p.problem(ends[max(i-1, 0)], "", fmt.Sprintf("pattern %d of %d is empty", i+1, len(patterns)),
-				"a semicolon stands between two patterns")
+				"separate patterns by one semicolon")
 		}
 	}
 	if len(p.problems) > 0 {
@@ -256,17 +256,17 @@ func (f *fieldParser) specialDay(w cronWord, listed bool) (item cronItem, specia
 		f.wrong(w.column, "LW is not a day of the month",
 			"the last weekday of a month cannot be said here; an RRULE can: FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1")
 	case strings.HasPrefix(w.text, "L-"):
-		f.wrong(w.column, f.quote(w)+" is not a day of the month; L stands alone for the last day",
+		f.wrong(w.column, f.quote(w)+" is not a day of the month; L alone is the last day",
 			"an RRULE counts days from the end: FREQ=MONTHLY;BYMONTHDAY=-3")
 	case strings.HasPrefix(w.text, "L/"), strings.HasSuffix(w.text, "-L"):
-		f.wrong(w.column, f.quote(w)+": L stands alone or in a list, not in a range or before a step",
+		f.wrong(w.column, f.quote(w)+": L must be alone or in a list, not in a range or before a step",
 			"it is the last day of the month: 15,L")
 	case strings.HasSuffix(w.text, "L"):
-		f.wrong(w.column, f.quote(w)+" is not a day of the month; L stands alone for the last day",
-			"the last of a weekday stands in field 5 (day of week): 5L is the last Friday")
+		f.wrong(w.column, f.quote(w)+" is not a day of the month; L alone is the last day",
+			"the last of a weekday belongs in field 5 (day of week): 5L is the last Friday")
 	case strings.Contains(w.text, "#"):
 		f.wrong(w.column, f.quote(w)+" is not a day of the month",
-			"# stands in field 5 (day of week): 5#2 is the second Friday")
+			"# belongs in field 5 (day of week): 5#2 is the second Friday")
 	case w.text == "W":
 		f.wrong(w.column, "W needs a day before it", "15W is the weekday nearest to the 15th")
 	case listed && strings.Contains(w.text, "W"), !number && strings.Contains(w.text, "W"):
@@ -304,7 +304,7 @@ func (f *fieldParser) specialWeekday(w cronWord) (item cronItem, special, ok boo
 			"5L is the last Friday of the month; the last day of the month is L in field 3 (day of month); Saturday is 6 or SAT")
 	case strings.HasSuffix(w.text, "W"):
 		f.wrong(w.column, f.quote(w)+" is not a day of the week",
-			"W stands in field 3 (day of month): 15W is the weekday nearest to the 15th")
+			"W belongs in field 3 (day of month): 15W is the weekday nearest to the 15th")
 	case ended && isWeekday(last):
 		item.form = lastWeekday
 		item.lo, ok = f.value(cronWord{last, w.column})
@@ -369,7 +369,7 @@ func (p *cronParser) shortcut(words []cronWord) cronPattern {
 		p.problem(words[0].column, "", fmt.Sprintf("%q is not a shortcut; those are %s", spelling.Short(words[0].text),
 			english.List(cronShortcutNames, "and")+p.recurName()), p.shortcutHint(name, words))
 	case len(words) > 1:
-		p.problem(words[1].column, "", fmt.Sprintf("found %q after %s, which stands alone", spelling.Short(words[1].text), name),
+		p.problem(words[1].column, "", fmt.Sprintf("found %q after %s, which must be alone", spelling.Short(words[1].text), name),
 			fmt.Sprintf("%s is %q", name, expansion))
 	default:
 		return p.fields(splitCron([]rune(expansion)))

@@ -155,7 +155,7 @@ func (p *cronParser) recurHint(words []cronWord) string {
 	if len(words) > 1 {
 		unit := strings.TrimLeft(words[1].text, "0123456789")
 		if number := strings.TrimSuffix(words[1].text, unit); number != "" && recurUnitOf(unit) > 0 {
-			return fmt.Sprintf("a blank stands between the two: @recur %s %s", number, unit)
+			return fmt.Sprintf("separate the two by a space: @recur %s %s", number, unit)
 		}
 	}
 	return "for example, @recur 3 weeks"
@@ -221,11 +221,11 @@ func (p *cronParser) recurStart(words []cronWord) time.Time {
 	case right:
 		hint = "its year is in 1900-2999"
 	case strings.Contains(words[0].text, "T"):
-		hint = "a blank stands between date and time; their zone is that of the job"
+		hint = "separate date and time by a space; they are in the zone of the job"
 	case strings.Contains(text, "24:0"):
 		hint = "midnight is 00:00, at the beginning of a day"
 	case len(words) == 2 && len(words[0].text) == 10 && len(words[1].text) == 5 && strings.Contains(fmt.Sprint(err), "out of range"):
-		hint = "there is no such date or time"
+		hint = "this date or time does not exist"
 	}
 	p.problem(words[0].column, "start",
 		fmt.Sprintf("%q is not a date and time in the form yyyy-MM-dd HH:mm", spelling.Short(text)), hint)

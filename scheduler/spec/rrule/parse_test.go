@@ -120,7 +120,7 @@ func TestParseRRuleErrors(t *testing.T) {
 		{"DTSTART;TZID=Mars/Olympus:20240101T000000 RRULE:FREQ=DAILY", `column 14, DTSTART: TZID "Mars/Olympus" is not a time zone of the IANA database`},
 		{"DTSTART;TZID=America/New York:20240101T000000 RRULE:FREQ=DAILY", `column 1: "DTSTART;TZID=America/New" is not DTSTART:…, RRULE:… or EXRULE:…`},
 		{"DTSTART;TZID=CST:20240101T000000 RRULE:FREQ=DAILY", `column 14, DTSTART: TZID "CST" is not a time zone of the IANA database; ` +
-			`hint: Java reads it as America/Chicago, others as Asia/Shanghai or America/Havana: name the one that is meant`},
+			`hint: Java reads it as America/Chicago, others as Asia/Shanghai or America/Havana: use the name of that zone`},
 		{"DTSTART;TZID=eastern:20240101T000000 RRULE:FREQ=DAILY", `column 14, DTSTART: TZID "eastern" is not a time zone of the IANA database; hint: did you mean America/New_York?`},
 		{"DTSTART;ZONE=UTC:20240101T000000 RRULE:FREQ=DAILY", `column 9, DTSTART: parameter "ZONE" is not TZID or VALUE`},
 		{"DTSTART:20240101T000000+0200 RRULE:FREQ=DAILY", `column 9, DTSTART: "20240101T000000+0200" is not a date such as 20300115 or a time such as 20300115T120000; hint: an offset cannot be written: end UTC in Z, and name a zone with DTSTART;TZID=…`},

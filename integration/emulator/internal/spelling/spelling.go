@@ -85,7 +85,7 @@ func (c *conn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// scan looks for the lines of heads, which begin with one of a request and end with an empty one.
+// scan finds the header lines of requests: they follow a request line and end with an empty line.
 func (c *conn) scan(b []byte) {
 	for len(b) > 0 {
 		line, rest, whole := bytes.Cut(b, []byte("\n"))

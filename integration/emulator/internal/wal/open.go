@@ -213,7 +213,8 @@ func (l *Log) keep(name string) (string, error) {
 	return kept, err
 }
 
-// searched is how many bytes find reads for checksums at most. Without a limit, the search of a long record that looks
+// searched is the maximum number of bytes that find reads for checksums. Without a limit, the search of a long record
+// that looks
 // like the heads of many others takes time by the square of its length.
 const searched = 1 << 30
 

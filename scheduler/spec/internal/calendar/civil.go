@@ -36,7 +36,7 @@ const (
 	daysToEpoch = 719_468 // from 0000-03-01 to 1970-01-01
 )
 
-// MonthOf returns the month of a day and the day's place in it, 1-31.
+// MonthOf returns the month of a day, and its day of the month, 1-31.
 func MonthOf(day int64) (month, dayOfMonth int64) {
 	era, doe := Divide(day+daysToEpoch, DaysPer400Years)
 	year := (doe - doe/1460 + doe/36_524 - doe/146_096) / 365

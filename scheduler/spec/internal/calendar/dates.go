@@ -14,8 +14,8 @@ type Dates struct {
 	rare  []int64 // all of them, in order, if it is known that they are few; else nil
 }
 
-// NewDates returns the days that lie in the units of a cycle, with the rare ones looked up beforehand: every search of
-// them would take as many steps as there are units without any.
+// NewDates returns the days within the units of a cycle. It looks rare days up in advance; otherwise each search would
+// step through all units without one.
 func NewDates(m *work.Meter, days *YearDays, cycle *Cycle, unit dateUnit) Dates {
 	d := Dates{Days: days, Cycle: cycle, Unit: unit}
 	switch {

@@ -53,7 +53,7 @@ func (c *clock) next(m *work.Meter, after time.Time) (time.Time, bool) {
 	return t, !t.After(c.end)
 }
 
-// last returns the last instant not after t.
+// last returns the last instant that is not after notAfter.
 func (c *clock) last(m *work.Meter, notAfter time.Time) (time.Time, bool) {
 	if notAfter.After(c.end) {
 		notAfter = c.end

@@ -199,15 +199,15 @@ func (s *Schedule) Notes(m *work.Meter, from, to time.Time) []string {
 	return texts
 }
 
-// DSTGap is the loss of a schedule that skips nonexistent times at one change of a clock.
+// DSTGap has the occurrences that a schedule skips at one change of the clock, because their local times do not exist.
 type DSTGap struct {
 	At    time.Time // the change: the first instant after it
 	Count int       // how many times of the schedule the clock jumps over
 	Text  string    // in English, as in the notes of a preview
 }
 
-// NextGap returns the first change of a clock after an instant, and not after until, that takes times from the schedule.
-// A zero until is no limit. A time that several clocks leave out counts once.
+// NextGap returns the first change of the clock after an instant, up to until, that skips times of the schedule. A zero
+// until is no limit. A time that the clocks of several zones skip counts once.
 func (s *Schedule) NextGap(m *work.Meter, after, until time.Time) (DSTGap, bool) {
 	to := int64(math.MaxInt64 - 1) // an interval without an end ends later
 	if !until.IsZero() {

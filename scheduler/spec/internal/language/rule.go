@@ -88,7 +88,7 @@ func (s Context) Begin() time.Time {
 	return s.Start
 }
 
-// SyntaxError is one thing that is wrong with the text of a schedule.
+// SyntaxError is one error in the text of a schedule.
 type SyntaxError struct {
 	Column  int    // position in characters from 1; 0 for the whole text
 	Field   string // "field 3 (day of month)" or "RRULE part BYDAY"; may be empty

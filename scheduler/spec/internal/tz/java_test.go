@@ -51,9 +51,9 @@ func wall(t time.Time, loc *time.Location) time.Time {
 // TestAmbiguousZonesAreRefused shows that a short id which Java and others read differently is nobody's.
 func TestAmbiguousZonesAreRefused(t *testing.T) {
 	for name, want := range map[string]string{
-		"BST":       `"BST" is not a time zone; Java reads it as Asia/Dhaka, others as Europe/London or Pacific/Bougainville: name the one that is meant`,
-		"ART":       `"ART" is not a time zone; Java reads it as Africa/Cairo, others as America/Argentina/Buenos_Aires: name the one that is meant`,
-		"ist":       `"ist" is not a time zone; Java reads it as Asia/Kolkata, others as Europe/Dublin or Asia/Jerusalem: name the one that is meant`,
+		"BST":       `"BST" is not a time zone; Java reads it as Asia/Dhaka, others as Europe/London or Pacific/Bougainville: use the name of that zone`,
+		"ART":       `"ART" is not a time zone; Java reads it as Africa/Cairo, others as America/Argentina/Buenos_Aires: use the name of that zone`,
+		"ist":       `"ist" is not a time zone; Java reads it as Asia/Kolkata, others as Europe/Dublin or Asia/Jerusalem: use the name of that zone`,
 		"jst":       `"jst" is not a time zone; did you mean "Asia/Tokyo"?`,
 		"UTC+19":    `"UTC+19" is not a time zone; an offset is +5, +05:30 or UTC+05:30, and at most 18 hours`,
 		"+18:01":    `"+18:01" is not a time zone; an offset is +5, +05:30 or UTC+05:30, and at most 18 hours`,

@@ -63,7 +63,7 @@ func unknownZone(name string) error {
 // and others, it names all meanings.
 func Hint(name string) string {
 	if readings := ambiguousIDs[strings.ToUpper(name)]; readings != nil {
-		return "Java reads it as " + readings[0] + ", others as " + english.List(readings[1:], "or") + ": name the one that is meant"
+		return "Java reads it as " + readings[0] + ", others as " + english.List(readings[1:], "or") + ": use the name of that zone"
 	}
 	if meant := Suggest(name); meant != "" {
 		return "did you mean " + strconv.Quote(meant) + "?"

@@ -47,10 +47,10 @@ const (
 
 var tailStart = calendar.FirstDay(tailYear*12) * calendar.DayLength
 
-// zones holds the compiled zones by *time.Location. There are as many as names in the time zone database, at most.
+// zones holds the compiled zones by *time.Location, at most one for each name in the time zone database.
 var zones sync.Map
 
-// Of returns the compiled zone of a location.
+// Of compiles the zone of a location, once.
 func Of(loc *time.Location) *Zone {
 	if z, ok := zones.Load(loc); ok {
 		return z.(*Zone)

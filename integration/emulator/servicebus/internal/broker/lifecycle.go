@@ -226,8 +226,8 @@ func (q *queue) expel(err error, en *entry) {
 	}
 }
 
-// remove deletes an entity and, of a topic, the subscriptions. expect says under which condition, asked with its lock held; nil is
-// always.
+// remove deletes an entity, and the subscriptions of a topic, if condition is nil or returns true. It calls condition
+// with the lock of the entity held.
 func (b *Broker) remove(e *entity, condition func() bool) error {
 	receipt, err := b.unregister(e, condition)
 	if err != nil {
