@@ -411,16 +411,15 @@ func (p *Progress) Merge(q Progress, nominal time.Time) bool {
 }
 
 // ForgetMerged removes detached runs from Merged that cannot be merged again, because their batons are no longer stored.
-// stored gets the name of a detached run ([DetachedName]).
-func (p *Progress) ForgetMerged(stored func(detached string) bool) {
-	old := max(0, len(p.Merged)-mergedKept)
-	var kept []int64
-	for i, id := range p.Merged {
-		if i >= old || stored(strconv.FormatInt(id, 36)) {
-			kept = append(kept, id)
-		}
+// stored are the nominal times of the stored ones.
+func (p *Progress) ForgetMerged(stored []time.Time) {
+	kept := map[int64]bool{}
+	for _, nominal := range stored {
+		kept[instantID(nominal)] = true
 	}
-	p.Merged = kept
+	old := p.Merged[:max(0, len(p.Merged)-mergedKept)]
+	fresh := p.Merged[len(old):]
+	p.Merged = append(slices.DeleteFunc(slices.Clone(old), func(id int64) bool { return !kept[id] }), fresh...)
 }
 
 // keep raises the counters of p to at least the counters of q. A baton that is redelivered after a crash lacks the runs

@@ -116,7 +116,7 @@ func TestMerge(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	before := p
-	p.ForgetMerged(func(detached string) bool { return detached == scheduler.DetachedName(at("09:00:01")) })
+	p.ForgetMerged([]time.Time{at("09:00:01"), at("11:00:00")})
 	for n, want := range map[int]bool{0: true, 1: false, runs - 33: true, runs - 32: false} {
 		again := p
 		if got := again.Merge(one, at("09:00:00").Add(time.Duration(n)*time.Second)); got != want {

@@ -63,19 +63,6 @@ func (j *Job) FiresAtOnce(due, now time.Time) bool {
 	return due.Sub(now) < least
 }
 
-// MayFire reports whether JetStream may fire the waiting baton b of j at now: whether the earliest instant for which
-// [Job.ArmAt] may have armed it is less than firingMargin ahead, or past.
-func (j *Job) MayFire(b *Baton, now time.Time) bool {
-	earliest := b.Wake().Add(-lead - firingMargin)
-	if j.interval() >= spreadFrom {
-		earliest = earliest.Add(-furthest)
-	}
-	return !now.Before(earliest)
-}
-
-// firingMargin covers the difference between the clocks of the server that fires batons and of [Batons].Now.
-const firingMargin = 50 * time.Millisecond
-
 // Early reports whether b has arrived so early that it must wait in the store instead of in memory.
 func (b *Baton) Early(now time.Time) bool { return b.Wake().Sub(now) > soon }
 
@@ -86,8 +73,11 @@ func (b *Baton) Early(now time.Time) bool { return b.Wake().Sub(now) > soon }
 // window, each further baton gets the slot before them: the number of batons is not known in advance, and this order
 // spreads any number evenly. Batons beyond the furthest slot are distributed over all slots.
 func (j *Job) spread(before int) time.Duration {
-	interval := j.interval()
-	if interval < spreadFrom {
+	interval := time.Hour
+	if !j.OneShot() {
+		interval = j.Plan.Interval()
+	}
+	if interval < time.Minute {
 		return 0
 	}
 	window := min(widest, time.Duration(float64(interval)/float64(time.Hour)*float64(widest)))
@@ -98,17 +88,6 @@ func (j *Job) spread(before int) time.Duration {
 		return place
 	}
 	return time.Duration(float64(j.Key.Hash()) / (1 << 32) * float64(window))
-}
-
-// spreadFrom is the shortest interval of a job whose batons are spread.
-const spreadFrom = time.Minute
-
-// interval returns the interval of the schedule, for a one-shot an hour.
-func (j *Job) interval() time.Duration {
-	if j.OneShot() {
-		return time.Hour
-	}
-	return j.Plan.Interval()
 }
 
 // BurstCounter counts the batons that a process arms for each second. The table has a fixed size; seconds with more batons

@@ -18,6 +18,9 @@ type Stored struct {
 	Revision     uint64
 	Data         []byte
 	SpecSequence uint64 // of a deleted job: the spec that deleted it; Revision is then the revision of the delete marker
+
+	// FiresAt is when the server fires a baton that [Batons].Waiting has returned.
+	FiresAt time.Time
 }
 
 // Store is the scheduler's durable store. Package store implements it on JetStream. Errors match the sentinels of this

@@ -33,8 +33,15 @@ func (s *Batons) lastBaton(ctx context.Context, slot scheduler.BatonKey, subject
 	if err != nil {
 		return scheduler.Stored{}, conn.Translate(err)
 	}
-	return scheduler.Stored{Key: slot.Key, Revision: m.Sequence, Data: m.Data}, nil
+	st := scheduler.Stored{Key: slot.Key, Revision: m.Sequence, Data: m.Data}
+	if at, ok := strings.CutPrefix(m.Header.Get(jetstream.ScheduleHeader), scheduleAt); ok {
+		st.FiresAt, err = time.Parse(time.RFC3339Nano, at)
+	}
+	return st, err
 }
+
+// scheduleAt precedes the time in the header of a message with a schedule.
+const scheduleAt = "@at "
 
 // FindBatons calls found for the own batons of the jobs in keys, waiting or running, in no particular order. It takes
 // one request per lane for up to 512 keys. The server answers from a single point in time, so it finds a baton that is
@@ -195,7 +202,7 @@ func (s *Batons) timer(slot scheduler.BatonKey, fire string, body []byte, at tim
 	m := s.conn.Message(s.TimerSubject(slot), body)
 	// The client library's option has a resolution of seconds.
 	var due [48]byte
-	conn.SetHeader(m, jetstream.ScheduleHeader, string(at.UTC().AppendFormat(append(due[:0], "@at "...), time.RFC3339Nano)))
+	conn.SetHeader(m, jetstream.ScheduleHeader, string(at.UTC().AppendFormat(append(due[:0], scheduleAt...), time.RFC3339Nano)))
 	conn.SetHeader(m, jetstream.ScheduleTargetHeader, fire)
 	return m
 }

@@ -92,7 +92,7 @@ func (e *Executor) mergeWaiting(ctx context.Context, st scheduler.Stored, detach
 	if !detached.BelongsTo(j) || !b.Merge(p, detached.Nominal) {
 		return nil // deleted, or merged by an earlier worker
 	}
-	if j.MayFire(&b, e.cfg.Store.Now()) {
+	if e.mayFire(st) {
 		return scheduler.ErrConflict
 	}
 	if err := e.forgetMerged(ctx, st.Key, &b.Progress); err != nil {
@@ -103,10 +103,18 @@ func (e *Executor) mergeWaiting(ctx context.Context, st scheduler.Stored, detach
 	if err := e.publish(ctx, b.Encode(), e.ArmAt(j, &b), from); err != nil {
 		return err
 	}
-	if j.MayFire(&b, e.cfg.Store.Now()) {
+	if e.mayFire(st) {
 		return scheduler.ErrConflict
 	}
 	return nil
+}
+
+// firingMargin covers the difference between the clocks of the server that fires batons and of [scheduler.Batons].Now.
+const firingMargin = 50 * time.Millisecond
+
+// mayFire reports whether the server may be firing a waiting baton.
+func (e *Executor) mayFire(st scheduler.Stored) bool {
+	return !st.FiresAt.IsZero() && !e.cfg.Store.Now().Before(st.FiresAt.Add(-firingMargin))
 }
 
 // mergedMost is the number of merged detached runs from which those are forgotten whose baton is gone.
@@ -118,10 +126,14 @@ func (e *Executor) forgetMerged(ctx context.Context, k scheduler.Key, p *schedul
 	if len(p.Merged) < mergedMost {
 		return nil
 	}
-	stored := map[string]bool{}
-	err := e.cfg.Store.EachDetached(ctx, k, func(slot scheduler.BatonKey, _ scheduler.Stored, _ bool) { stored[slot.Detached] = true })
+	var stored []time.Time
+	err := e.cfg.Store.EachDetached(ctx, k, func(_ scheduler.BatonKey, st scheduler.Stored, _ bool) {
+		if b, err := scheduler.DecodeBaton(st.Data); err == nil {
+			stored = append(stored, b.Nominal)
+		}
+	})
 	if err == nil {
-		p.ForgetMerged(func(detached string) bool { return stored[detached] })
+		p.ForgetMerged(stored)
 	}
 	return err
 }
