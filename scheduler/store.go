@@ -19,8 +19,17 @@ type Stored struct {
 	Data         []byte
 	SpecSequence uint64 // of a deleted job: the spec that deleted it; Revision is then the revision of the delete marker
 
-	// FiresAt is when the server fires a baton that [Batons].Waiting has returned.
+	// FiresAt is when the server fires a waiting baton from [Batons].Waiting or FindBatons.
 	FiresAt time.Time
+}
+
+// firingMargin covers the difference between the clocks of the server that fires batons and of [Batons].Now.
+const firingMargin = 50 * time.Millisecond
+
+// MayFire reports whether the server may be firing a waiting baton. It does so in two steps: it copies the message, and a
+// moment later stores the copy as running and removes whatever then waits. What is stored between the two is lost.
+func (st *Stored) MayFire(now time.Time) bool {
+	return !st.FiresAt.IsZero() && !now.Before(st.FiresAt.Add(-firingMargin))
 }
 
 // Store is the scheduler's durable store. Package store implements it on JetStream. Errors match the sentinels of this

@@ -292,7 +292,7 @@ func (p *planner) find(
 	if err != nil {
 		return f, from, damaged(slot, waiting.Revision, err)
 	}
-	from.Waiting = waiting.Revision
+	from.Waiting, from.Firing = waiting.Revision, waiting.MayFire(p.shared.Store.Now())
 	return scheduler.Found{Waiting: &b}, from, nil
 }
 

@@ -103,6 +103,8 @@ func (r Runner) start(
 		return "", j.TriggerBusy(nil, true, asked, r.shared.Store.Now())
 	case again != nil && from.Waiting != again.waiting:
 		return "", step.ErrOvertaken
+	case from.Firing: // a manual run that is stored now may be lost
+		return id, j.TriggerBusy(found.Waiting, r.shared.open(ctx, k.Collection), asked, r.shared.Store.Now())
 	}
 	b, records, err := j.Trigger(found.Waiting, asked, r.shared.Store.Now().UTC())
 	if err != nil || b == nil {

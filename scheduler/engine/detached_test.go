@@ -1,6 +1,8 @@
 package engine_test
 
 import (
+	"errors"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -137,5 +139,34 @@ func TestDisabledWhileMerged(t *testing.T) {
 		w.put("job", overlapsEverySecond)
 		time.Sleep(2*time.Minute - 300*time.Millisecond)
 		w.mustCountHistory("job")
+	})
+}
+
+// TestTriggeredWhileFired asks for a manual run while the server may be firing the job's baton: it is refused, as it is a moment
+// later, and not lost.
+func TestTriggeredWhileFired(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *harness) {
+		w.put("job", `{`+action+`, "recurrence": {"frequency": "Minute"}}`)
+		time.Sleep(time.Second)
+		st, err := w.store.Waiting(t.Context(), scheduler.BatonKey{Key: key("job")})
+		w.must(err)
+		w.service = w.newServiceOn(on(w.store, "Fire", func(do func() error) error {
+			time.Sleep(time.Until(st.FiresAt))
+			if err := do(); err != nil {
+				return err
+			}
+			w.fireCopy(st)
+			return nil
+		}), newKey(t, "k1"))
+		time.Sleep(time.Until(st.FiresAt) - 20*time.Millisecond)
+		_, err = w.service.Trigger(t.Context(), key("job"))
+		if !errors.Is(err, scheduler.ErrConflict) || !strings.Contains(err.Error(), "it is about to run by itself") {
+			t.Errorf("got %v", err)
+		}
+		w.service = w.newService(newKey(t, "k1"))
+		time.Sleep(10 * time.Second)
+		w.must(w.service.Trigger(t.Context(), key("job")))
+		time.Sleep(time.Minute)
+		w.wantHistory("job", "completed completed completed/manual completed")
 	})
 }

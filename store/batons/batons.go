@@ -33,11 +33,16 @@ func (s *Batons) lastBaton(ctx context.Context, slot scheduler.BatonKey, subject
 	if err != nil {
 		return scheduler.Stored{}, conn.Translate(err)
 	}
-	st := scheduler.Stored{Key: slot.Key, Revision: m.Sequence, Data: m.Data}
+	return stored(slot.Key, m), nil
+}
+
+// stored returns a baton's message. A schedule that is not one of ours has no FiresAt.
+func stored(k scheduler.Key, m *jetstream.RawStreamMsg) scheduler.Stored {
+	st := scheduler.Stored{Key: k, Revision: m.Sequence, Data: m.Data}
 	if at, ok := strings.CutPrefix(m.Header.Get(jetstream.ScheduleHeader), scheduleAt); ok {
-		st.FiresAt, err = time.Parse(time.RFC3339Nano, at)
+		st.FiresAt, _ = time.Parse(time.RFC3339Nano, at)
 	}
-	return st, err
+	return st
 }
 
 // scheduleAt precedes the time in the header of a message with a schedule.
@@ -58,7 +63,7 @@ func (s *Batons) FindBatons(ctx context.Context, keys []scheduler.Key, found fun
 		}
 		err := s.conn.LastOf(ctx, s.stream(lane), of, 0, func(m *jetstream.RawStreamMsg) {
 			if slot, ok := s.slotOf(m.Subject); ok {
-				found(scheduler.Stored{Key: slot.Key, Revision: m.Sequence, Data: m.Data}, m.Subject == s.FireSubject(slot))
+				found(stored(slot.Key, m), m.Subject == s.FireSubject(slot))
 			}
 		})
 		if err != nil {

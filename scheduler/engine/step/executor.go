@@ -59,6 +59,7 @@ func New(cfg Config) *Executor {
 type From struct {
 	BatonKey scheduler.BatonKey
 	Waiting  uint64           // sequence of the waiting baton; 0: none
+	Firing   bool             // the server may be firing the waiting baton, see [scheduler.Stored.MayFire]
 	Running  uint64           // sequence of the running baton; 0: none
 	Baton    *scheduler.Baton // a detached run to merge, or the waiting baton from [Executor.Find]
 	Schedule int              // schedule generation at the decision

@@ -76,10 +76,8 @@ func (e *Executor) mergeOnce(ctx context.Context, k scheduler.Key, detached sche
 	return e.save(ctx, next)
 }
 
-// mergeWaiting adds the counters to the waiting baton. The server fires a baton in two steps: it copies the message, and
-// a moment later stores the copy and removes whatever then waits. A change between the two would be lost, so
-// mergeWaiting returns ErrConflict in the time in which the server may fire the baton, and reads the baton again if the
-// change was stored in that time.
+// mergeWaiting adds the counters to the waiting baton. It returns ErrConflict while the server may be firing the baton
+// ([scheduler.Stored.MayFire]), and if the counters were stored in that time: they may be lost.
 func (e *Executor) mergeWaiting(ctx context.Context, st scheduler.Stored, detached scheduler.Baton, p scheduler.Progress) error {
 	b, err := scheduler.DecodeBaton(st.Data)
 	if err != nil {
@@ -92,7 +90,7 @@ func (e *Executor) mergeWaiting(ctx context.Context, st scheduler.Stored, detach
 	if !detached.BelongsTo(j) || !b.Merge(p, detached.Nominal) {
 		return nil // deleted, or merged by an earlier worker
 	}
-	if e.mayFire(st) {
+	if st.MayFire(e.cfg.Store.Now()) {
 		return scheduler.ErrConflict
 	}
 	if err := e.forgetMerged(ctx, st.Key, &b.Progress); err != nil {
@@ -103,18 +101,10 @@ func (e *Executor) mergeWaiting(ctx context.Context, st scheduler.Stored, detach
 	if err := e.publish(ctx, b.Encode(), e.ArmAt(j, &b), from); err != nil {
 		return err
 	}
-	if e.mayFire(st) {
+	if st.MayFire(e.cfg.Store.Now()) {
 		return scheduler.ErrConflict
 	}
 	return nil
-}
-
-// firingMargin covers the difference between the clocks of the server that fires batons and of [scheduler.Batons].Now.
-const firingMargin = 50 * time.Millisecond
-
-// mayFire reports whether the server may be firing a waiting baton.
-func (e *Executor) mayFire(st scheduler.Stored) bool {
-	return !st.FiresAt.IsZero() && !e.cfg.Store.Now().Before(st.FiresAt.Add(-firingMargin))
 }
 
 // mergedMost is the number of merged detached runs from which those are forgotten whose baton is gone.
