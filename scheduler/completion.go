@@ -98,7 +98,7 @@ func (j *Job) EndedError() error {
 // Lifecycle is the status of a job that is stored as enabled.
 type Lifecycle uint8
 
-// The courses.
+// The lifecycles.
 const (
 	// UnderWay: the job has its baton, waiting or with a worker.
 	UnderWay Lifecycle = iota
@@ -166,8 +166,8 @@ func (j *Job) IsRecorded(x Completion, attempt *Record, after []Record) bool {
 	if more && attempt != nil {
 		search.Visit(attempt)
 	}
-	told, over := search.completion()
-	return over && told.Schedule == x.Schedule && told.State == x.State && told.Progress.equal(&x.Progress)
+	end, over := search.completion()
+	return over && end.Schedule == x.Schedule && end.State == x.State && end.Progress.equal(&x.Progress)
 }
 
 // Cancellation ends a started occurrence without another attempt. It is stored with the job's definition, so that every

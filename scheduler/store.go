@@ -23,13 +23,22 @@ type Stored struct {
 	FiresAt time.Time
 }
 
-// firingMargin covers the difference between the clocks of the server that fires batons and of [Batons].Now.
-const firingMargin = 50 * time.Millisecond
+// The time around FiresAt in which the server may be firing a baton.
+const (
+	// firingMargin exceeds the tolerated difference between the clocks of the server that fires batons and of
+	// [Batons].Now.
+	firingMargin = 150 * time.Millisecond
+
+	// firingLast exceeds the time that the server needs for the batons of a large herd. A baton that is older has not
+	// fired because the server's clock was set.
+	firingLast = 30 * time.Second
+)
 
 // MayFire reports whether the server may be firing a waiting baton. It does so in two steps: it copies the message, and a
 // moment later stores the copy as running and removes whatever then waits. What is stored between the two is lost.
 func (st *Stored) MayFire(now time.Time) bool {
-	return !st.FiresAt.IsZero() && !now.Before(st.FiresAt.Add(-firingMargin))
+	late := now.Sub(st.FiresAt)
+	return !st.FiresAt.IsZero() && late >= -firingMargin && late < firingLast
 }
 
 // Store is the scheduler's durable store. Package store implements it on JetStream. Errors match the sentinels of this
@@ -104,6 +113,7 @@ type Batons interface { //nolint:interfacebloat // every move of a baton
 	EachStoredBaton(ctx context.Context, lane int, f func(st Stored, waiting bool) error) error
 	AnyBaton(ctx context.Context, k Key) (*Stored, error)
 	EachDetached(ctx context.Context, k Key, found func(slot BatonKey, st Stored, running bool)) error
+	FindDetached(ctx context.Context, keys []Key, found func(slot BatonKey, st Stored, running bool)) error
 	Undelivered(ctx context.Context, lane int) ([]UndeliveredBaton, error)
 
 	ScheduleAt(ctx context.Context, slot BatonKey, body []byte, at time.Time, waiting uint64) error

@@ -69,7 +69,7 @@ type rpcError interface {
 	RPCCode() int
 }
 
-// judge classifies an error of the SDK or of this package.
+// classify classifies an error of the SDK or of this package.
 func classify(err error) failure {
 	if errors.Is(err, azservicebus.ErrMessageTooLarge) {
 		return condition(string(amqp.ErrCondMessageSizeExceeded), "")

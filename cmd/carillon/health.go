@@ -54,18 +54,18 @@ func (c healthCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 	if status != http.StatusOK {
 		return fmt.Errorf("%s: %d: %s", target, status, reason(body))
 	}
-	var told struct {
+	var readiness struct {
 		Status string `json:"status"`
 		Reason string `json:"reason"`
 	}
-	degraded := json.Unmarshal(body, &told) == nil && told.Status == "degraded"
+	degraded := json.Unmarshal(body, &readiness) == nil && readiness.Status == "degraded"
 	switch {
 	case t.JSON && degraded:
-		return t.PrintJSON(map[string]any{"ready": true, "degraded": told.Reason, "url": target.String()})
+		return t.PrintJSON(map[string]any{"ready": true, "degraded": readiness.Reason, "url": target.String()})
 	case t.JSON:
 		return t.PrintJSON(map[string]any{"ready": true, "url": target.String()})
 	case degraded:
-		t.Printf("%s is ready, but degraded: %s\n", target, told.Reason)
+		t.Printf("%s is ready, but degraded: %s\n", target, readiness.Reason)
 	default:
 		t.Printf("%s is ready\n", target)
 	}
@@ -92,13 +92,13 @@ func ask(ctx context.Context, target string) (status int, body []byte, err error
 
 // reason returns the message of an error response, or its whole text.
 func reason(body []byte) string {
-	var told struct {
+	var readiness struct {
 		Error struct {
 			Message string `json:"message"`
 		} `json:"error"`
 	}
-	if json.Unmarshal(body, &told) == nil && told.Error.Message != "" {
-		return told.Error.Message
+	if json.Unmarshal(body, &readiness) == nil && readiness.Error.Message != "" {
+		return readiness.Error.Message
 	}
 	return string(body)
 }

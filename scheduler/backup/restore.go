@@ -179,7 +179,7 @@ const writers = 64
 type place struct {
 	definition *scheduler.Stored // nil: missing
 	baton      bool              // the job has its own baton
-	stray      bool              // the definition is missing, and the baton is of another job
+	orphan     bool              // the definition is missing, and the baton is of another job
 }
 
 // restoreJobs restores a chunk of jobs.
@@ -243,7 +243,7 @@ func (p *place) compare(e *Entry) comparison {
 	if p.definition != nil {
 		have = p.definition.Data
 	}
-	return compareJob(have, scheduler.MovedJob(e.Data), p.stray)
+	return compareJob(have, scheduler.MovedJob(e.Data), p.orphan)
 }
 
 // places reads the store's current state of jobs.
@@ -262,7 +262,7 @@ func (r *restorer) places(ctx context.Context, entries []*Entry) (map[scheduler.
 		p := places[st.Key]
 		p.baton = true
 		b, err := scheduler.DecodeBaton(st.Data)
-		p.stray = p.stray || p.definition == nil && (err != nil || !b.IsOf(incarnations[st.Key]))
+		p.orphan = p.orphan || p.definition == nil && (err != nil || !b.IsOf(incarnations[st.Key]))
 	})
 }
 

@@ -82,12 +82,12 @@ func (a Auditor) Audit(ctx context.Context, fix bool) (*AuditReport, error) {
 	if err != nil {
 		return rep, err
 	}
-	strays, err := a.orphans(ctx, batons)
+	orphaned, err := a.orphans(ctx, batons)
 	if err != nil {
 		return rep, err
 	}
 	var last uint64
-	if len(strays) > 0 {
+	if len(orphaned) > 0 {
 		if last, err = a.shared.Store.LastRevision(ctx); err != nil {
 			return rep, err
 		}
@@ -107,7 +107,7 @@ func (a Auditor) Audit(ctx context.Context, fix bool) (*AuditReport, error) {
 	for chunk := range bare.chunks(auditChunk) {
 		g.Go(func() error { return a.auditJobs(gctx, chunk, fix, &present, &one, found) })
 	}
-	for _, k := range strays {
+	for _, k := range orphaned {
 		g.Go(func() error { return a.auditOrphan(gctx, k, last, fix, found) })
 	}
 	err = g.Wait()
@@ -328,22 +328,22 @@ func (a Auditor) rescue(ctx context.Context, s *scheduler.UndeliveredBaton) erro
 
 // auditOrphan examines a job with batons, but without a definition in the index. last is the last revision of any job.
 func (a Auditor) auditOrphan(ctx context.Context, k scheduler.Key, last uint64, fix bool, found chan<- finding) error {
-	stray, f, err := a.shared.findOrphan(ctx, k)
-	if stray == nil || err != nil {
+	orphan, f, err := a.shared.findOrphan(ctx, k)
+	if orphan == nil || err != nil {
 		return err
 	}
-	stray.Next = last + 1
-	told := finding{Finding: Finding{Job: k, Problem: orphanProblem(stray, f)}}
+	orphan.Next = last + 1
+	result := finding{Finding: Finding{Job: k, Problem: orphanProblem(orphan, f)}}
 	switch {
-	case stray.Cause() != scheduler.Deleted:
-		told.Lost = true
+	case orphan.Cause() != scheduler.Deleted:
+		result.Lost = true
 	case fix:
-		if err := a.shared.Store.Clear(ctx, k, scheduler.Left("", stray.Marker)); err != nil {
+		if err := a.shared.Store.Clear(ctx, k, scheduler.Left("", orphan.Marker)); err != nil {
 			return err
 		}
-		told.Fixed = true
+		result.Fixed = true
 	}
-	found <- told
+	found <- result
 	return nil
 }
 
@@ -377,7 +377,7 @@ func (a Auditor) auditCollections(ctx context.Context, rep *AuditReport) error {
 
 // findOrphan looks for batons of a job without a definition, and returns nil if it finds none. err explains an unreadable
 // baton.
-func (h *shared) findOrphan(ctx context.Context, k scheduler.Key) (stray *scheduler.OrphanBaton, unreadable, err error) {
+func (h *shared) findOrphan(ctx context.Context, k scheduler.Key) (orphan *scheduler.OrphanBaton, unreadable, err error) {
 	marker, err := h.Store.LoadJob(ctx, k)
 	if err == nil {
 		return nil, nil, nil // the definition has appeared
@@ -389,12 +389,12 @@ func (h *shared) findOrphan(ctx context.Context, k scheduler.Key) (stray *schedu
 	if st == nil || err != nil {
 		return nil, nil, err
 	}
-	stray = &scheduler.OrphanBaton{Marker: marker.Revision}
+	orphan = &scheduler.OrphanBaton{Marker: marker.Revision}
 	b, unreadable := scheduler.DecodeBaton(st.Data)
 	if unreadable == nil {
-		stray.Baton = &b
+		orphan.Baton = &b
 	}
-	return stray, unreadable, nil
+	return orphan, unreadable, nil
 }
 
 // orphanProblem describes the problem of a job with batons, but without a definition.

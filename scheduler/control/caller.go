@@ -40,7 +40,7 @@ func takeTurn(ctx context.Context, q *fairqueue.Queue) (release func(), err erro
 	return release, err
 }
 
-// lines serializes requests for the same thing in a process, so that they do not overtake each other. It is only an
+// keyedMutex serializes requests for the same thing in a process, so that they do not overtake each other. It is only an
 // optimization: the store's compare-and-set guarantees correctness.
 type keyedMutex struct {
 	mu sync.Mutex

@@ -78,7 +78,7 @@ func (e Editor) begin(ctx context.Context, j *scheduler.Job, rev uint64, first s
 		}
 		return e.reattach(ctx, j, old)
 	case scheduler.Disabled:
-		old, err := e.plans.straying(ctx, j, rev)
+		old, err := e.plans.orphanOf(ctx, j, rev)
 		if old == nil {
 			return err
 		}
@@ -123,7 +123,7 @@ func (e Editor) save(ctx context.Context, cur, j *scheduler.Job, replaces uint64
 	if edit && cur != nil {
 		j.Origin.Replaces = cur.Revision
 		if e.known == nil || e.known.Revision != cur.Revision {
-			if err := e.shared.retold(ctx, lastEdit(cur)); err != nil {
+			if err := e.shared.ensureRecorded(ctx, lastEdit(cur)); err != nil {
 				return fmt.Errorf("job %s: the audit trail cannot be read: %w", j.Key, err)
 			}
 		}
@@ -138,7 +138,7 @@ func (e Editor) save(ctx context.Context, cur, j *scheduler.Job, replaces uint64
 	}
 	j.Revision = rev
 	if edit {
-		e.shared.told(ctx, cur, j)
+		e.shared.recordEdit(ctx, cur, j)
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ func (e Editor) SetEnabled(ctx context.Context, k scheduler.Key, state scheduler
 	return e.setState(asking(ctx, turns[state]), k, specSequence, func(cur *scheduler.Job) (*scheduler.Job, error) {
 		now := e.shared.Store.Now().UTC()
 		if cur.State == state && (state != scheduler.Enabled || !cur.PausedAt(now)) {
-			return nil, e.retoldTurn(ctx, cur, specSequence)
+			return nil, e.ensureSpecRecorded(ctx, cur, specSequence)
 		}
 		return cur.WithState(state, now, specSequence), nil
 	})
@@ -83,12 +83,12 @@ func (e Editor) setState(
 // turns maps states to the operations that set them.
 var turns = map[scheduler.State]string{scheduler.Enabled: "enable", scheduler.Disabled: "disable"}
 
-// retoldTurn makes sure that the audit log contains a spec that was applied and is redelivered.
-func (e Editor) retoldTurn(ctx context.Context, cur *scheduler.Job, specSequence uint64) error {
+// ensureSpecRecorded makes sure that the audit log contains a spec that was applied and is redelivered.
+func (e Editor) ensureSpecRecorded(ctx context.Context, cur *scheduler.Job, specSequence uint64) error {
 	if specSequence == 0 || cur.SpecSequence != specSequence {
 		return nil
 	}
-	return e.shared.retold(ctx, lastEdit(cur))
+	return e.shared.ensureRecorded(ctx, lastEdit(cur))
 }
 
 // Delete removes a job, its batons and its history. A running attempt ends, and nothing follows. Delete returns
@@ -109,13 +109,13 @@ func (e Editor) Delete(ctx context.Context, k scheduler.Key, specSequence uint64
 			return e.shared.audited(ctx, deletion(k, st), func(*audit.Entry) error { return e.sweep(ctx, left) }) // interrupted
 		}
 		if errors.Is(err, scheduler.ErrNotFound) {
-			stray, _, failed := e.shared.findOrphan(ctx, k)
+			orphan, _, failed := e.shared.findOrphan(ctx, k)
 			switch {
 			case failed != nil:
 				return failed
-			case stray != nil && stray.Cause() == scheduler.Deleted:
+			case orphan != nil && orphan.Cause() == scheduler.Deleted:
 				return e.sweep(ctx, left) // a delete was interrupted, perhaps this one
-			case stray != nil:
+			case orphan != nil:
 				err, left.Revision = nil, math.MaxUint64 // the definition was lost: all batons belong to the job
 			}
 		}
@@ -143,7 +143,7 @@ func (e Editor) Delete(ctx context.Context, k scheduler.Key, specSequence uint64
 // remove deletes a definition at its revision and writes an audit log entry.
 func (e Editor) remove(ctx context.Context, k scheduler.Key, st scheduler.Stored, specSequence uint64) error {
 	if edit, ok := scheduler.StoredEdit(st.Data); ok {
-		if err := e.shared.retold(ctx, &storedEdit{edit, k, st.Revision}); err != nil {
+		if err := e.shared.ensureRecorded(ctx, &storedEdit{edit, k, st.Revision}); err != nil {
 			return err
 		}
 	}

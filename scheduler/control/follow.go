@@ -161,7 +161,7 @@ func (t *follower) take(ctx context.Context, r *scheduler.Record) {
 	}
 }
 
-// roster knows which jobs exist, for all live tails: it looks up each job once, and shares one watch on changes.
+// jobWatcher knows which jobs exist, for all live tails: it looks up each job once, and shares one watch on changes.
 // Without followers, it has neither. It is safe for concurrent use.
 type jobWatcher struct {
 	store scheduler.Store
@@ -179,7 +179,7 @@ type register struct {
 	stands   chan struct{}      // closed when the watch keeps lookups current
 	ended    chan struct{}      // closed when the watch has ended
 	lookups  singleflight.Group // in progress, by job
-	users    int                // guarded by the roster
+	users    int                // guarded by the jobWatcher
 
 	mu        sync.Mutex
 	followers map[*follower]struct{} // followers to notify when their job changes

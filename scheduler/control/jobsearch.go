@@ -161,8 +161,8 @@ func (s *jobSearch) outcome(ctx context.Context, j *scheduler.Job, b *scheduler.
 	if b != nil {
 		p = &b.Progress
 	}
-	if told := scheduler.LastOutcome(p, b, nil); told != "" {
-		return told, nil
+	if outcome := scheduler.LastOutcome(p, b, nil); outcome != "" {
+		return outcome, nil
 	}
 	if s.last == nil {
 		s.last = map[scheduler.Key][]*scheduler.Record{}

@@ -66,7 +66,7 @@ func (o OperationKeeper) page(ctx context.Context, op *operation, again *reruns,
 			cursor = next.After
 		}
 	}
-	return items, cursor, o.shared.retold(ctx, edits...)
+	return items, cursor, o.shared.ensureRecorded(ctx, edits...)
 }
 
 // query returns the search of an operation, limited to the jobs that its caller may see.

@@ -167,7 +167,7 @@ func (e Editor) apply(
 // a later spec has replaced.
 func (e Editor) done(ctx context.Context, cur *scheduler.Job, edit Edit) (*v1.Job, error) {
 	if cur.SpecSequence == edit.SpecSequence {
-		if err := e.shared.retold(ctx, lastEdit(cur)); err != nil {
+		if err := e.shared.ensureRecorded(ctx, lastEdit(cur)); err != nil {
 			return nil, err
 		}
 	}

@@ -19,11 +19,11 @@ type planner struct{ shared *shared }
 // armed it; it belongs to an earlier job with the same name, whose delete was interrupted, and is replaced; or it
 // belongs to this job, whose definition was lost, and is returned. rev is the revision of the job's delete marker, 0 if
 // there was none.
-func (p *planner) armFirst(ctx context.Context, j *scheduler.Job, rev uint64, first scheduler.Step) (stray *scheduler.Baton, err error) {
+func (p *planner) armFirst(ctx context.Context, j *scheduler.Job, rev uint64, first scheduler.Step) (orphan *scheduler.Baton, err error) {
 	from := step.From{BatonKey: scheduler.BatonKey{Key: j.Key}}
 	if j.FiresAtOnce(first.Next.Wake(), p.shared.Store.Now()) { // a direct fire does not conflict with a waiting baton
-		if stray, err = p.straying(ctx, j, rev); stray != nil || err != nil {
-			return stray, err
+		if orphan, err = p.orphanOf(ctx, j, rev); orphan != nil || err != nil {
+			return orphan, err
 		}
 	}
 	err = p.shared.steps.Move(ctx, j, first, from)
@@ -53,9 +53,9 @@ func (p *planner) armFirst(ctx context.Context, j *scheduler.Job, rev uint64, fi
 	return nil, err
 }
 
-// straying returns the waiting baton of a new job if the job's definition was lost, otherwise nil. rev is as for
+// orphanOf returns the waiting baton of a new job if the job's definition was lost, otherwise nil. rev is as for
 // armFirst.
-func (p *planner) straying(ctx context.Context, j *scheduler.Job, rev uint64) (*scheduler.Baton, error) {
+func (p *planner) orphanOf(ctx context.Context, j *scheduler.Job, rev uint64) (*scheduler.Baton, error) {
 	st, err := p.shared.Store.Waiting(ctx, scheduler.BatonKey{Key: j.Key})
 	if errors.Is(err, scheduler.ErrNotFound) {
 		return nil, nil //nolint:nilnil // absence is a valid result
@@ -64,8 +64,8 @@ func (p *planner) straying(ctx context.Context, j *scheduler.Job, rev uint64) (*
 		return nil, err
 	}
 	b, err := scheduler.DecodeBaton(st.Data)
-	stray := scheduler.OrphanBaton{Baton: &b, Marker: rev}
-	if err != nil || b.UID == j.Incarnation() || stray.Cause() == scheduler.Deleted {
+	orphan := scheduler.OrphanBaton{Baton: &b, Marker: rev}
+	if err != nil || b.UID == j.Incarnation() || orphan.Cause() == scheduler.Deleted {
 		return nil, nil //nolint:nilnil,nilerr // a consistency check handles unreadable batons
 	}
 	return &b, nil
@@ -420,7 +420,8 @@ func (p *planner) cancelPlannedOnce(ctx context.Context, j *scheduler.Job, seen 
 		return nil
 	case b.BelongsTo(j) && (!b.NeedsOpen() || !b.MayRun().After(j.Updated)):
 		return nil
-	case b.BelongsTo(j) && !j.Progress.Includes(&b.Progress): // detached runs were merged into it after the edit had read it
+	case j.State == scheduler.Disabled && b.BelongsTo(j) && !j.Progress.Includes(&b.Progress):
+		// detached runs were merged into it after the edit had read it
 		err := p.shared.steps.Move(ctx, j, scheduler.Step{State: j.State, Progress: b.Progress},
 			step.From{BatonKey: slot, Waiting: seen.Waiting, Schedule: b.Schedule})
 		if errors.Is(err, step.ErrOvertaken) {

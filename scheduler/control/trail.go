@@ -84,9 +84,9 @@ func sameEdit(cur, next *scheduler.Job) bool {
 	return cur != nil && cur.UID == next.UID && cur.Generation == next.Generation
 }
 
-// told writes the change of the job cur, which may be nil, to next into the audit log. A failure is only logged: the
+// recordEdit writes the change of the job cur, which may be nil, to next into the audit log. A failure is only logged: the
 // job itself contains its edit, and [Auditor.CheckTrail] writes missing entries.
-func (h *shared) told(ctx context.Context, cur, next *scheduler.Job) {
+func (h *shared) recordEdit(ctx context.Context, cur, next *scheduler.Job) {
 	if h.Trail == nil {
 		return
 	}
@@ -132,8 +132,8 @@ func changed(cur, next *scheduler.Job) []string {
 // has checked the edit.
 const recentEdit = 3 * time.Hour
 
-// retold makes sure that the audit log contains the last edits of jobs before a change overwrites them.
-func (h *shared) retold(ctx context.Context, edits ...*storedEdit) error {
+// ensureRecorded makes sure that the audit log contains the last edits of jobs before a change overwrites them.
+func (h *shared) ensureRecorded(ctx context.Context, edits ...*storedEdit) error {
 	if h.Trail == nil {
 		return nil
 	}
@@ -160,11 +160,11 @@ func (h *shared) retell(ctx context.Context, edits []*storedEdit) (missing int, 
 		if tells(last[edit.key], edit) {
 			continue
 		}
-		told, err := h.findsEdit(ctx, edit, last[edit.key])
+		recorded, err := h.findsEdit(ctx, edit, last[edit.key])
 		if err != nil {
 			return missing, err
 		}
-		if told {
+		if recorded {
 			continue
 		}
 		e := edited(edit)

@@ -95,7 +95,7 @@ func (r Reader) asked(ctx context.Context, q *explain.Question) error {
 		return nil
 	}
 	q.Zone, q.Changes = j.Plan.Zone(), explain.ChangesIn(j)
-	if q.Beside, err = r.detached(ctx, j); err != nil {
+	if q.Detached, err = r.detached(ctx, j); err != nil {
 		return err
 	}
 	q.Closed = !r.shared.open(ctx, q.Key.Collection)

@@ -201,7 +201,7 @@ func (o *Object) unknown(name string) {
 		return
 	}
 	o.reader.add(Problem{Path: o.Path(name), Message: "unknown field"})
-	o.reader.strays = append(o.reader.strays, unknownField{len(o.reader.problems) - 1, o.path(), name, o.known})
+	o.reader.unknown = append(o.reader.unknown, unknownField{len(o.reader.problems) - 1, o.path(), name, o.known})
 }
 
 // of returns a field that must have the given kind.

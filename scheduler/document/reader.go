@@ -30,11 +30,11 @@ type Reader struct {
 	refs     []SecretRef
 	secret   bool // a secret in the document was read
 
-	words  func() *Shape // nil: only fields that an object was asked for are known
-	base   string        // path of the object with that shape in the document
-	strays []unknownField
-	opened []location // objects read so far
-	asked  []location // objects requested so far
+	words   func() *Shape // nil: only fields that an object was asked for are known
+	base    string        // path of the object with that shape in the document
+	unknown []unknownField
+	opened  []location // objects read so far
+	asked   []location // objects requested so far
 }
 
 // NewReader returns a reader without problems.
@@ -85,11 +85,11 @@ func (r *Reader) Err() error {
 	if len(r.problems) == 0 {
 		return nil
 	}
-	for i := range r.strays {
-		s := &r.strays[i]
+	for i := range r.unknown {
+		s := &r.unknown[i]
 		r.problems[s.problem].Message = r.describeUnknown(s)
 	}
-	r.strays = nil
+	r.unknown = nil
 	return r.problems.and(r.unnamed)
 }
 

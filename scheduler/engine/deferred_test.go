@@ -31,7 +31,7 @@ func (w *harness) ail() (heal func()) {
 	return func() { well.Store(true) }
 }
 
-// open opens the circuit of the target with a job that fails three times.
+// openCircuit opens the circuit of the target with a job that fails three times.
 func (w *harness) openCircuit() {
 	w.t.Helper()
 	w.put("opener", `{`+strings.Replace(quickly, `"retryCount": 3`, `"retryCount": 2`, 1)+`}`)

@@ -113,7 +113,7 @@ func (w *Worker) restart(r *run, j *scheduler.Job) (d scheduler.Decision, err er
 }
 
 // run is a delivered baton on its way through this process. It is kept small, because a herd holds many runs that wait.
-// course has the data of the few runs that are being processed.
+// runState has the data of the few runs that are being processed.
 type run struct {
 	limits.Call
 	*runState // nil while the run is encoded
@@ -130,7 +130,7 @@ type run struct {
 	faulted  bool   // the history already has a fault of its occurrence
 }
 
-// course is the data of a run in progress.
+// runState is the data of a run in progress.
 type runState struct {
 	baton   scheduler.Baton
 	known   *scheduler.Job        // its job, while held and unchanged

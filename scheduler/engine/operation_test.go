@@ -31,7 +31,7 @@ func (w *harness) operate(ctx context.Context, body string) *v1.Operation {
 	return op
 }
 
-// ended waits for the end of an operation, and returns it.
+// endOf waits for the end of an operation, and returns it.
 func (w *harness) endOf(op *v1.Operation) *v1.Operation {
 	w.t.Helper()
 	for range 6000 {

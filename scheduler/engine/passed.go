@@ -95,11 +95,11 @@ func (w *Worker) retryLater(r *run, err error) stage {
 		}
 		return w.nakFor(r, scheduler.DamagedPause(r.delivery.Deliveries))
 	}
-	level, untold := slog.LevelWarn, 0
+	level, omitted := slog.LevelWarn, 0
 	if errors.Is(err, scheduler.ErrUnavailable) {
-		level, untold = w.away.Level()
+		level, omitted = w.away.Level()
 	}
-	w.log.Log(w.attempts, level, "baton put back for a moment", r.named("others", untold, "err", err)...)
+	w.log.Log(w.attempts, level, "baton put back for a moment", r.named("others", omitted, "err", err)...)
 	flow.Pause(w.attempts, retryPause)
 	return w.nak(r)
 }
@@ -111,11 +111,11 @@ func (w *Worker) astray(r *run) stage {
 	if err != nil {
 		return w.retryLater(r, err)
 	}
-	fate, err := w.orphanCause(r, &b)
+	cause, err := w.orphanCause(r, &b)
 	switch {
 	case err != nil:
 		return w.retryLater(r, err)
-	case fate == scheduler.Deleted:
+	case cause == scheduler.Deleted:
 		return w.ack(r)
 	case w.damageLogged.first(r.key(), b.Revision):
 		w.log.Error("a job has no definition, and was not deleted: it does not run, and its baton waits until it is put again",
@@ -144,15 +144,15 @@ func (w *Worker) orphanCause(r *run, b *scheduler.Baton) (scheduler.OrphanCause,
 	if !errors.Is(err, scheduler.ErrNotFound) {
 		return 0, err
 	}
-	stray := scheduler.OrphanBaton{Baton: b, Marker: marker.Revision}
-	return stray.Cause(), nil
+	orphan := scheduler.OrphanBaton{Baton: b, Marker: marker.Revision}
+	return orphan.Cause(), nil
 }
 
 // ranUnder returns the definition for the steps after an attempt of a run whose job has none anymore: the one of the
 // attempt, unless the job was deleted.
 func (w *Worker) ranUnder(r *run) (*scheduler.Job, error) {
-	fate, err := w.orphanCause(r, &r.baton)
-	if err != nil || fate == scheduler.Deleted {
+	cause, err := w.orphanCause(r, &r.baton)
+	if err != nil || cause == scheduler.Deleted {
 		return nil, err
 	}
 	return r.job, nil
@@ -164,8 +164,8 @@ type damages struct {
 	logged map[scheduler.Key]uint64 // logged revisions
 }
 
-// toldMost limits the remembered jobs. When it is exceeded, all are logged again.
-const toldMost = 1 << 14
+// loggedMost limits the remembered jobs. When it is exceeded, all are logged again.
+const loggedMost = 1 << 14
 
 // first reports whether a revision of a job has not been logged yet.
 func (d *damages) first(k scheduler.Key, revision uint64) bool {
@@ -174,7 +174,7 @@ func (d *damages) first(k scheduler.Key, revision uint64) bool {
 	if last, ok := d.logged[k]; ok && last == revision {
 		return false
 	}
-	if d.logged == nil || len(d.logged) >= toldMost {
+	if d.logged == nil || len(d.logged) >= loggedMost {
 		d.logged = map[scheduler.Key]uint64{}
 	}
 	d.logged[k] = revision

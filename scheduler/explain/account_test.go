@@ -10,7 +10,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/explain"
 )
 
-// begun is a baton whose first attempt has failed.
+// tried is a baton whose first attempt has failed.
 func tried(b *scheduler.Baton) { b.Try = 1 }
 
 // sentence is an account in one line: its rows, and what is unknown.

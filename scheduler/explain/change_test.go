@@ -81,7 +81,7 @@ func TestRunsBesideTheBaton(t *testing.T) {
 	off := in(scheduler.Disabled, enabled, "08:30:00")
 	beside := func(running bool, kind scheduler.Kind, nominal string, changed ...func(*scheduler.Baton)) func(*explain.Question) {
 		b := baton(nominal, append(changed, func(b *scheduler.Baton) { b.Kind = kind })...)
-		return func(q *explain.Question) { q.Beside = append(q.Beside, explain.Place{Baton: b, Running: running}) }
+		return func(q *explain.Question) { q.Detached = append(q.Detached, explain.Place{Baton: b, Running: running}) }
 	}
 	const hand, overlap = scheduler.ManualDetached, scheduler.Detached
 	for _, test := range []struct {

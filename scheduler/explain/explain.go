@@ -58,7 +58,7 @@ func (q *Question) carried(a *Answer) bool {
 	if q.isMeant(q.Place) && q.placed(a, q.Place) {
 		return true
 	}
-	for _, p := range q.Beside {
+	for _, p := range q.Detached {
 		if q.isMeant(p) {
 			return q.placed(a, p)
 		}

@@ -19,8 +19,8 @@ type Question struct {
 	Damaged string         // why the job cannot be read; Job is then nil
 	Deleted bool           // the store knows that a job of the name was deleted
 
-	Beside []Place // its detached runs: overlapping ones, and manual ones of a disabled job
-	Closed bool    // the collection is disabled
+	Detached []Place // its detached runs: overlapping ones, and manual ones of a disabled job
+	Closed   bool    // the collection is disabled
 
 	// Records are the records with the job's name stored from shortly before At, oldest first. If there are many, the
 	// later ones may be missing.

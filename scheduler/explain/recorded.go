@@ -162,7 +162,7 @@ func (q *Question) began(a *Answer, of, ran []*scheduler.Record) {
 
 // placeOf returns where the baton of an occurrence is that has a record; one without a baton when it is done with.
 func (q *Question) placeOf(r *scheduler.Record) Place {
-	for _, p := range append([]Place{q.Place}, q.Beside...) {
+	for _, p := range append([]Place{q.Place}, q.Detached...) {
 		if p.Baton != nil && p.Baton.Nominal.Equal(r.Nominal) && p.Baton.Kind.IsDetached() == r.Kind.IsDetached() {
 			return p
 		}

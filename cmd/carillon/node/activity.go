@@ -57,9 +57,9 @@ type activity struct {
 
 // readings holds the reports of all processes that were read.
 type readings struct {
-	after uint64
-	whole time.Time // when all was read
-	told  map[string][]byte
+	after     uint64
+	whole     time.Time // when all was read
+	published map[string][]byte
 }
 
 func newActivity(n *Node) *activity {
@@ -184,9 +184,9 @@ func (p *activity) look(ctx context.Context) (*stats.Board, error) {
 		own[hourName+p.id+"."+strconv.FormatInt(int64(number), 10)] = true
 		_ = board.AddHour(number, data) // it was just written
 	})
-	for name, data := range p.all.told {
+	for name, data := range p.all.published {
 		if !own[name] && !p.put(board, name, data) {
-			delete(p.all.told, name)
+			delete(p.all.published, name)
 		}
 	}
 	board.AddReport(p.report())
@@ -219,10 +219,10 @@ func (p *activity) put(board *stats.Board, name string, data []byte) bool {
 
 // readOthers reads the reports since the last call.
 func (p *activity) readOthers(ctx context.Context) error {
-	if time.Since(p.all.whole) > rereadEvery || p.all.told == nil {
-		p.all = readings{whole: time.Now(), told: map[string][]byte{}}
+	if time.Since(p.all.whole) > rereadEvery || p.all.published == nil {
+		p.all = readings{whole: time.Now(), published: map[string][]byte{}}
 	}
-	after, err := p.node.store.ReadActivity(ctx, p.all.after, func(name string, data []byte) { p.all.told[name] = data })
+	after, err := p.node.store.ReadActivity(ctx, p.all.after, func(name string, data []byte) { p.all.published[name] = data })
 	p.all.after = after
 	return err
 }

@@ -180,7 +180,7 @@ var damageOnly = map[string][]damageKind{
 	},
 }
 
-// state is what a node has after a start.
+// siteState is what a node has after a start.
 type siteState struct {
 	jobs, armed, lost int
 	records           int

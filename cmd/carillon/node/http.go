@@ -209,13 +209,13 @@ var failedHandshake = []byte("http: TLS handshake error")
 
 // Write logs a line.
 func (c *complaints) Write(line []byte) (int, error) {
-	level, untold := slog.LevelWarn, 0
+	level, omitted := slog.LevelWarn, 0
 	if bytes.HasPrefix(line, failedHandshake) {
-		level, untold = c.handshakes.Level()
+		level, omitted = c.handshakes.Level()
 	}
 	var others []any
-	if untold > 0 {
-		others = append(others, "others", untold)
+	if omitted > 0 {
+		others = append(others, "others", omitted)
 	}
 	c.log.Log(context.Background(), level, string(bytes.TrimSpace(line)), others...) //nolint:sloglint // what net/http says
 	return len(line), nil

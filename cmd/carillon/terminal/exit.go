@@ -181,8 +181,8 @@ func settingHint(e *store.SettingError) string {
 	return "the setting is --" + e.Setting
 }
 
-// harmless returns text that is safe for a terminal. Jobs and targets control their texts, and a terminal obeys
-// control characters, so harmless escapes these and changes of the writing direction. It keeps line breaks, tabs
+// sanitize returns text that is safe for a terminal. Jobs and targets control their texts, and a terminal obeys
+// control characters, so sanitize escapes these and changes of the writing direction. It keeps line breaks, tabs
 // and, with painted, the colors of [Terminal.Paint].
 func sanitize(text string, painted bool) string {
 	if strings.IndexFunc(text, isHarmful) < 0 && utf8.ValidString(text) {

@@ -130,9 +130,9 @@ const complainEvery = time.Minute
 type complaints struct {
 	log *slog.Logger
 
-	mu     sync.Mutex
-	last   time.Time
-	untold int
+	mu      sync.Mutex
+	last    time.Time
+	omitted int
 }
 
 // Handle implements [otel.ErrorHandler].
@@ -140,12 +140,12 @@ func (c *complaints) Handle(err error) {
 	c.mu.Lock()
 	now := time.Now()
 	if !c.last.IsZero() && now.Sub(c.last) < complainEvery {
-		c.untold++
+		c.omitted++
 		c.mu.Unlock()
 		return
 	}
-	others := c.untold
-	c.last, c.untold = now, 0
+	others := c.omitted
+	c.last, c.omitted = now, 0
 	c.mu.Unlock()
 	c.log.Warn("traces are not sent", "others", others, "err", err)
 }

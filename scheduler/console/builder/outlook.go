@@ -102,7 +102,7 @@ func (s *Schedule) Invalid(problems document.Problems) (others document.Problems
 	return others
 }
 
-// doubts returns warnings about a plain choice with possibly unexpected effects, and about a hash for a job without a
+// warnings returns warnings about a plain choice with possibly unexpected effects, and about a hash for a job without a
 // name.
 func (s *Schedule) warnings(name string) []string {
 	if name == "" && s.Form.When() == choiceCron && s.Form.text("cron.dialect") == string(spec.Dsari) &&

@@ -160,7 +160,7 @@ func mayCreate(who *auth.Principal) bool {
 	return false
 }
 
-// sheet is the page of one collection.
+// collectionPage is the page of one collection.
 type collectionPage struct {
 	Name, Path string
 	State      string
@@ -191,7 +191,7 @@ func (r section) showWith(c *frame.Request, status int, typed *form, wrong *fram
 	}
 	if typed != nil {
 		s.Form = *typed
-		s.Faults, s.Wrong = beside(c, wrong)
+		s.Faults, s.Wrong = byField(c, wrong)
 	}
 	p := shown(c.Text("collections.one", s.Name), "collections-one", s)
 	p.Status = status

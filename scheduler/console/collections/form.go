@@ -167,8 +167,8 @@ var fieldPaths = []struct{ path, field string }{
 	{targetsPath, "targets"},
 }
 
-// beside splits a problem into details that belong to fields and the rest.
-func beside(c *frame.Request, p *frame.Problem) (faults, *frame.Problem) {
+// byField splits a problem into details that belong to fields and the rest.
+func byField(c *frame.Request, p *frame.Problem) (faults, *frame.Problem) {
 	by, rest := faults{}, *p
 	rest.Details = nil
 	for _, d := range p.Details {

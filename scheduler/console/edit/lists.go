@@ -25,9 +25,9 @@ func (e *editing) inLists() []string {
 
 // checkLists reports stored secrets in lists that would be lost without an explicit removal.
 func (e *editing) checkLists() {
-	told := !e.valid // the form reports its own rows
+	reported := !e.valid // the form reports its own rows
 	for _, path := range e.Stored {
-		if (told || !e.reshaped(path)) && (!e.left(path) || e.inPlace(path)) {
+		if (reported || !e.reshaped(path)) && (!e.left(path) || e.inPlace(path)) {
 			continue
 		}
 		e.valid = false

@@ -255,7 +255,7 @@ func of(v document.Value, name string) at {
 	return at{inner, ok}
 }
 
-// clash shows the choices between the other change and the typed values.
+// showConflict shows the choices between the other change and the typed values.
 func (e *editing) showConflict() error {
 	_, err := e.theirs("", func(string) string { return "" })
 	if err != nil {

@@ -184,9 +184,9 @@ type following struct {
 	key     scheduler.Key
 	live    *frame.Live
 
-	recorded atomic.Uint64 // sequence of the last received record
-	told     uint64        // sequence of the last announced record
-	seen     string        // the last sent status
+	recorded  atomic.Uint64 // sequence of the last received record
+	announced uint64        // sequence of the last announced record
+	seen      string        // the last sent status
 }
 
 func (f *following) serve(ctx context.Context, ended <-chan error, v *v1.Job, s *status) error {
@@ -201,7 +201,7 @@ func (f *following) serve(ctx context.Context, ended <-chan error, v *v1.Job, s 
 			return f.over(err)
 		default:
 		}
-		if last := f.recorded.Load(); last != f.told || turn%lookTurns == 0 {
+		if last := f.recorded.Load(); last != f.announced || turn%lookTurns == 0 {
 			if err := f.look(ctx, last); err != nil {
 				return f.over(err)
 			}
@@ -232,7 +232,7 @@ func (f *following) look(ctx context.Context, last uint64) error {
 	if err := f.status(v, s); err != nil {
 		return err
 	}
-	if last == f.told && f.seen == before {
+	if last == f.announced && f.seen == before {
 		return nil
 	}
 	recent, err := f.section.recentOf(ctx, f.key)
@@ -250,7 +250,7 @@ func (f *following) look(ctx context.Context, last uint64) error {
 	if err := f.live.Part("job-timeline", page, "job-timeline", drawn); err != nil {
 		return err
 	}
-	f.told = last
+	f.announced = last
 	mark := ""
 	if shown := max(last, recent.newest); shown != 0 { // a record may be readable before its notification
 		mark = strconv.FormatUint(shown, 10)
@@ -261,7 +261,7 @@ func (f *following) look(ctx context.Context, last uint64) error {
 // status sends the job's status if it has changed. It compares the data, because the rendered distances from now change
 // every second.
 func (f *following) status(v *v1.Job, s *status) error {
-	seen, err := json.Marshal([]any{v.Status, v.Job.State, v.ETag(), s.Is, s.Beside})
+	seen, err := json.Marshal([]any{v.Status, v.Job.State, v.ETag(), s.Is, s.Detached})
 	if err != nil || string(seen) == f.seen {
 		return err
 	}

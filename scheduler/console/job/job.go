@@ -106,16 +106,16 @@ func nameOf(c *frame.Request, k scheduler.Key) name {
 type status struct {
 	name
 
-	Is     standing
-	Job    *scheduler.Job
-	Now    v1.Status
-	Beside []control.DetachedRun
-	Etag   string
-	Paused bool
-	Active []string // occurrences that the user can cancel
+	Is       standing
+	Job      *scheduler.Job
+	Now      v1.Status
+	Detached []control.DetachedRun
+	Etag     string
+	Paused   bool
+	Active   []string // occurrences that the user can cancel
 }
 
-// sheet is the whole page.
+// jobPage is the whole page.
 type jobPage struct {
 	status
 
@@ -184,7 +184,7 @@ func (r section) statusOf(ctx context.Context, c *frame.Request, k scheduler.Key
 	}
 	now := r.service.Now()
 	return v, &status{
-		name: nameOf(c, k), Is: standingOf(v, beside, now), Job: v.Job, Now: v.Status, Beside: beside, Etag: v.ETag(),
+		name: nameOf(c, k), Is: standingOf(v, beside, now), Job: v.Job, Now: v.Status, Detached: beside, Etag: v.ETag(),
 		Paused: v.Job.PausedAt(now) && v.Job.State == scheduler.Enabled, Active: active,
 	}, nil
 }

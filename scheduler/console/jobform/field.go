@@ -141,7 +141,7 @@ func (f *Field) DescribedBy() string {
 	return strings.Join(ids, " ")
 }
 
-// spot is the position of a field.
+// location is the position of a field.
 type location struct {
 	name string // in the form
 	path string // in the parsed document

@@ -25,7 +25,7 @@ type kept struct {
 	wrong     func(message string)
 }
 
-// got is the value at a position; ok reports whether it exists.
+// optionalValue is the value at a position; ok reports whether it exists.
 type optionalValue struct {
 	v  document.Value
 	ok bool

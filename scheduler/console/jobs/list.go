@@ -67,8 +67,8 @@ func (r section) list(c *frame.Request) error {
 	began := time.Now()
 	t.Asked = c.Query("again") != ""
 	if err := r.find(c, t); err != nil {
-		_, told := errors.AsType[frame.Problem](err)
-		if !told && !errors.Is(err, scheduler.ErrInvalid) && !errors.Is(err, scheduler.ErrNotFound) {
+		_, known := errors.AsType[frame.Problem](err)
+		if !known && !errors.Is(err, scheduler.ErrInvalid) && !errors.Is(err, scheduler.ErrNotFound) {
 			return err
 		}
 		p := c.Describe(err)

@@ -192,7 +192,7 @@ type sender struct {
 	tail   *tail
 	filter *records.Filter
 	rows   *rows
-	told   uint64 // the position that the browser knows
+	sent   uint64 // the position that the browser knows
 }
 
 // begin sends a gap between the requested position and the first retained record.
@@ -217,7 +217,7 @@ func (s *sender) send() error {
 	if err != nil {
 		return err
 	}
-	s.told = b.last
+	s.sent = b.last
 	return s.live.Event("rows", sequence(b.last), text)
 }
 
@@ -229,10 +229,10 @@ func (s *sender) mark() error {
 	s.tail.mu.Lock()
 	passed := s.tail.passed
 	s.tail.mu.Unlock()
-	if passed == s.told || passed == 0 {
+	if passed == s.sent || passed == 0 {
 		return s.live.StillThere()
 	}
-	s.told = passed
+	s.sent = passed
 	return s.live.Event("mark", sequence(passed), "")
 }
 

@@ -251,10 +251,10 @@ func (r section) counted(c *frame.Request, w *where, s *span) (*look.Look[*count
 	k, at := w.key(), s.instants()
 	key := strings.Join([]string{k.String(), at[0].UTC().String(), strconv.Itoa(len(at)), w.zone.String(), whose}, " ")
 	asked, span := *w, *s
-	return r.agendas.At(c, key, func(ctx context.Context, told func(int)) (n *counted, err error) {
+	return r.agendas.At(c, key, func(ctx context.Context, report func(int)) (n *counted, err error) {
 		n = &counted{planned: &control.Agenda{Slots: make([]forecast.Slot, len(at)-1)}}
 		if span.end().After(asked.now) {
-			q := control.AgendaQuery{Key: k, At: at, Named: namedMost, Sees: sees, Counted: told}
+			q := control.AgendaQuery{Key: k, At: at, Named: namedMost, Sees: sees, Counted: report}
 			if n.planned, err = r.service.Agenda(ctx, q); err != nil {
 				return nil, err
 			}

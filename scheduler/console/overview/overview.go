@@ -67,7 +67,7 @@ var (
 // parts returns the parts that may have changed at a turn.
 func (s *shown) parts(turn int) []string {
 	ids := slices.Clone(partsOfAll)
-	if !s.Told {
+	if !s.HasSource {
 		return ids
 	}
 	ids = append(ids, partsOfTold...)

@@ -25,14 +25,14 @@ type shown struct {
 	DueKnown bool
 	dueAt    time.Time
 
-	Told    bool // a [Source] exists
-	Board   *stats.Board
-	Running []stats.Running // attempts that the caller may see
-	More    bool            // other attempts exist, or may exist
-	Failed  []failure       // the last exhausted runs that the caller may see, at most [failuresShown]
-	Load    scheduler.Load
-	Loaded  bool
-	Trouble string // why some data is missing
+	HasSource bool // a [Source] exists
+	Board     *stats.Board
+	Running   []stats.Running // attempts that the caller may see
+	More      bool            // other attempts exist, or may exist
+	Failed    []failure       // the last exhausted runs that the caller may see, at most [failuresShown]
+	Load      scheduler.Load
+	Loaded    bool
+	Trouble   string // why some data is missing
 }
 
 // dueAgain is the interval of counts for a caller who may not read all collections.
@@ -47,7 +47,7 @@ func (r section) look(c *frame.Request, before *shown) (*shown, error) {
 	if r.source == nil {
 		return s, nil
 	}
-	s.Told = true
+	s.HasSource = true
 	var err error
 	if s.Board, err = r.source.Board(c.Context()); err != nil {
 		s.Trouble = err.Error()

@@ -79,6 +79,9 @@ func (e *Executor) mergeOnce(ctx context.Context, k scheduler.Key, detached sche
 // mergeWaiting adds the counters to the waiting baton. It returns ErrConflict while the server may be firing the baton
 // ([scheduler.Stored.MayFire]), and if the counters were stored in that time: they may be lost.
 func (e *Executor) mergeWaiting(ctx context.Context, st scheduler.Stored, detached scheduler.Baton, p scheduler.Progress) error {
+	if st.MayFire(e.cfg.Store.Now()) {
+		return scheduler.ErrConflict
+	}
 	b, err := scheduler.DecodeBaton(st.Data)
 	if err != nil {
 		return err
@@ -89,9 +92,6 @@ func (e *Executor) mergeWaiting(ctx context.Context, st scheduler.Stored, detach
 	}
 	if !detached.BelongsTo(j) || !b.Merge(p, detached.Nominal) {
 		return nil // deleted, or merged by an earlier worker
-	}
-	if st.MayFire(e.cfg.Store.Now()) {
-		return scheduler.ErrConflict
 	}
 	if err := e.forgetMerged(ctx, st.Key, &b.Progress); err != nil {
 		return err
@@ -117,7 +117,7 @@ func (e *Executor) forgetMerged(ctx context.Context, k scheduler.Key, p *schedul
 		return nil
 	}
 	var stored []time.Time
-	err := e.cfg.Store.EachDetached(ctx, k, func(_ scheduler.BatonKey, st scheduler.Stored, _ bool) {
+	err := e.cfg.Store.FindDetached(ctx, []scheduler.Key{k}, func(_ scheduler.BatonKey, st scheduler.Stored, _ bool) {
 		if b, err := scheduler.DecodeBaton(st.Data); err == nil {
 			stored = append(stored, b.Nominal)
 		}

@@ -5,7 +5,7 @@
 //	Authorization         Bearer, with a token of this scheduler (package tokens) or of an issuer (package issuer)
 //	client certificate    of an authority that the server trusts, if the request has no Authorization
 //
-// [Finder.Find] returns the caller as an [auth.Principal]. Guarantees:
+// [Authenticator.Find] returns the caller as an [auth.Principal]. Guarantees:
 //
 //  1. Invalid credentials are refused and never treated as absent.
 //  2. If the store or the issuer does not answer, the request is refused.
