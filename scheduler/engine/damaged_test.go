@@ -348,3 +348,18 @@ func TestTooCostlyJobIsDamaged(t *testing.T) {
 		w.mustBeInOrder()
 	})
 }
+
+// TestRepairedUnderAnotherSchedule repairs a job that has run, while its baton waits for a run of the old schedule.
+func TestRepairedUnderAnotherSchedule(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *harness) {
+		w.put("job", `{`+action+`, "recurrence": {"frequency": "Hour"}}`)
+		time.Sleep(10 * time.Minute)
+		w.wantCalls(1)
+		w.damage("carillon-jobs", "default.job", damages["a-byte"])
+		w.put("job", `{`+action+`, "recurrence": {"frequency": "Minute"}}`)
+		time.Sleep(5 * time.Minute)
+		if n := len(w.sink.seen()); n < 5 {
+			t.Errorf("%d calls in all: %s", n, w.outcomes("job"))
+		}
+	})
+}
