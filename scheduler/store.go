@@ -36,7 +36,7 @@ const (
 
 // MayFire reports whether the server may be firing a waiting baton. It does so in two steps: it copies the message, and a
 // moment later stores the copy as running and removes whatever then waits. What is stored between the two is lost.
-func (st *Stored) MayFire(now time.Time) bool {
+func (st Stored) MayFire(now time.Time) bool {
 	late := now.Sub(st.FiresAt)
 	return !st.FiresAt.IsZero() && late >= -firingMargin && late < firingLast
 }
