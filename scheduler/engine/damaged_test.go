@@ -217,7 +217,7 @@ func TestDamagedCollection(t *testing.T) {
 			t.Errorf("shown as %s", shown)
 		}
 		_, _, err = w.service.Put(t.Context(), control.Edit{Key: key("new"), Body: []byte(every)})
-		if !errors.Is(err, scheduler.ErrConflict) || !strings.Contains(err.Error(), "collection default: what is stored") {
+		if !errors.Is(err, scheduler.ErrConflict) || !strings.Contains(err.Error(), "collection default: its stored data") {
 			t.Errorf("a put into it: %v", err)
 		}
 		if _, err := w.service.PatchCollection(t.Context(), "default", []byte(`{}`)); !errors.Is(err, scheduler.ErrConflict) {
