@@ -34,8 +34,9 @@ const (
 	firingLast = 30 * time.Second
 )
 
-// MayFire reports whether the server may be firing a waiting baton. It does so in two steps: it copies the message, and a
-// moment later stores the copy as running and removes whatever then waits. What is stored between the two is lost.
+// MayFire reports whether the server may be firing a waiting baton. Firing has two steps: the server copies the message,
+// and a moment later stores the copy as running and purges the waiting subject. A baton published between the two steps
+// is lost, even if its expected sequence matched.
 func (st Stored) MayFire(now time.Time) bool {
 	late := now.Sub(st.FiresAt)
 	return !st.FiresAt.IsZero() && late >= -firingMargin && late < firingLast

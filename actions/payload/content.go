@@ -39,7 +39,7 @@ type Rules struct {
 type Content struct {
 	text     string
 	template *template.Template // nil: the text is sent as it is
-	value    values             // of the template
+	data     values             // of the template
 	envelope Envelope           // "" is none
 	event    event              // of the envelopes of CloudEvents
 	member   string
@@ -142,14 +142,14 @@ func (c *Content) readEnvelope(action, inner *document.Object, allowed []Envelop
 
 // readTemplate compiles the text, if any. The job's data take precedence over the data next to the text.
 func (c *Content) readTemplate(action, inner *document.Object, given bool) {
-	data := place(action, inner, "data")
-	_, _ = data.Object("data")
-	value, _ := data.Value("data")
+	parent := place(action, inner, "data")
+	_, _ = parent.Object("data")
+	data, _ := parent.Value("data")
 	if !given {
 		return
 	}
-	c.value = merged(declared(inner.Reader().Input), value, inner.Reader().Data)
-	t, uses, err := compile(c.text, c.value)
+	c.data = merged(declared(inner.Reader().Input), data, inner.Reader().Data)
+	t, uses, err := compile(c.text, c.data)
 	inner.Reader().UseData(slices.Sorted(maps.Keys(uses))...)
 	if err != nil {
 		inner.Problem(c.member, "%v", err)
@@ -170,7 +170,7 @@ func (c *Content) BreaksJSON() bool {
 		return false
 	}
 	for _, a := range []scheduler.Attempt{firstSample, laterSample} {
-		if made, err := execute(c.template, c.text, c.value, a); err == nil && made != "" && !json.Valid([]byte(made)) {
+		if made, err := execute(c.template, c.text, c.data, a); err == nil && made != "" && !json.Valid([]byte(made)) {
 			return true
 		}
 	}
@@ -196,9 +196,9 @@ func (c *Content) Envelope() Envelope {
 func (c *Content) Render(a scheduler.Attempt) (Message, error) {
 	text := c.text
 	if c.template != nil {
-		value, err := c.given(a)
+		data, err := c.given(a)
 		if err == nil {
-			text, err = execute(c.template, c.text, value, a)
+			text, err = execute(c.template, c.text, data, a)
 		}
 		if err != nil {
 			return Message{}, fmt.Errorf("template in %s: %w", c.member, err)
@@ -224,15 +224,15 @@ func (c *Content) Render(a scheduler.Attempt) (Message, error) {
 // given returns the template data of an attempt: the job's data, overridden by the data of its run.
 func (c *Content) given(a scheduler.Attempt) (values, error) {
 	if a.Data == nil {
-		return c.value, nil
+		return c.data, nil
 	}
 	v, err := document.Parse(a.Data)
 	if err != nil {
 		return nil, fmt.Errorf("the data of the run: %w", err)
 	}
-	value := maps.Clone(c.value)
-	maps.Copy(value, merged(v))
-	return value, nil
+	data := maps.Clone(c.data)
+	maps.Copy(data, merged(v))
+	return data, nil
 }
 
 // position returns the line and column of a byte in a text, for messages. Both count from 1; columns count characters.

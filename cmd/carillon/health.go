@@ -92,13 +92,13 @@ func ask(ctx context.Context, target string) (status int, body []byte, err error
 
 // reason returns the message of an error response, or its whole text.
 func reason(body []byte) string {
-	var readiness struct {
+	var answer struct {
 		Error struct {
 			Message string `json:"message"`
 		} `json:"error"`
 	}
-	if json.Unmarshal(body, &readiness) == nil && readiness.Error.Message != "" {
-		return readiness.Error.Message
+	if json.Unmarshal(body, &answer) == nil && answer.Error.Message != "" {
+		return answer.Error.Message
 	}
 	return string(body)
 }

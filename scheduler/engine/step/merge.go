@@ -18,7 +18,7 @@ const (
 
 // merge adds the counters of an ended detached run to its job by compare-and-set: on the waiting baton or, without one,
 // on the definition. It waits while a worker has the job's baton, or the server may be firing it. from is the location of
-// the detached run: once its own baton is gone, another worker has merged it.
+// the detached run: if its own baton no longer exists, another worker has merged it.
 func (e *Executor) merge(ctx context.Context, k scheduler.Key, from From, p scheduler.Progress) error {
 	tried := false
 	once := func(ctx context.Context) error {
@@ -107,7 +107,7 @@ func (e *Executor) mergeWaiting(ctx context.Context, st scheduler.Stored, detach
 	return nil
 }
 
-// mergedMost is the number of merged detached runs from which those are forgotten whose baton is gone.
+// mergedMost is the length at which the list of merged detached runs is shortened.
 const mergedMost = 64
 
 // forgetMerged shortens the list of merged detached runs. A run stays in it while its baton is stored, because a worker

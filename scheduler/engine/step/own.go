@@ -80,7 +80,7 @@ type Own struct {
 	Baton      *scheduler.Baton     // nil: none, or one of another job
 	Running    bool                 // a worker has the baton
 	Lifecycle  scheduler.Lifecycle  // status of a job that is stored as enabled
-	Completion scheduler.Completion // if Course is [scheduler.AtEnd]
+	Completion scheduler.Completion // if Lifecycle is [scheduler.AtEnd]
 	Bad        error                // error of decoding the baton; the other fields are then unset
 }
 
