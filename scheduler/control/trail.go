@@ -142,12 +142,12 @@ func (h *shared) ensureRecorded(ctx context.Context, edits ...*storedEdit) error
 	if len(edits) == 0 {
 		return nil
 	}
-	_, err := h.retell(ctx, edits)
+	_, err := h.recordMissing(ctx, edits)
 	return err
 }
 
-// retell writes the missing entries of the last edits of jobs, and returns their number.
-func (h *shared) retell(ctx context.Context, edits []*storedEdit) (missing int, err error) {
+// recordMissing writes the missing entries of the last edits of jobs, and returns their number.
+func (h *shared) recordMissing(ctx context.Context, edits []*storedEdit) (missing int, err error) {
 	keys := make([]scheduler.Key, len(edits))
 	for i, edit := range edits {
 		keys[i] = edit.key
@@ -157,7 +157,7 @@ func (h *shared) retell(ctx context.Context, edits []*storedEdit) (missing int, 
 		return 0, err
 	}
 	for _, edit := range edits {
-		if tells(last[edit.key], edit) {
+		if isEntryOf(last[edit.key], edit) {
 			continue
 		}
 		recorded, err := h.findsEdit(ctx, edit, last[edit.key])
@@ -177,8 +177,8 @@ func (h *shared) retell(ctx context.Context, edits []*storedEdit) (missing int, 
 	return missing, nil
 }
 
-// tells reports whether an entry, which may be nil, belongs to an edit.
-func tells(e *audit.Entry, edit *storedEdit) bool {
+// isEntryOf reports whether an entry, which may be nil, belongs to an edit.
+func isEntryOf(e *audit.Entry, edit *storedEdit) bool {
 	return e != nil && e.UID == edit.UID && e.Generation == edit.Generation
 }
 
@@ -190,7 +190,7 @@ func (h *shared) findsEdit(ctx context.Context, edit *storedEdit, last *audit.En
 	}
 	of := audit.Scope{Collection: edit.key.Collection, Job: edit.key.Job}
 	err = h.Trail.RecentEntries(ctx, of, last.Sequence, func(e *audit.Entry) bool {
-		found = tells(e, edit)
+		found = isEntryOf(e, edit)
 		return !found && !e.Time.Before(edit.At)
 	})
 	return found, err
@@ -321,5 +321,5 @@ func (a Auditor) retellAll(ctx context.Context, written map[scheduler.Key]time.T
 	if len(settled) == 0 {
 		return 0, nil
 	}
-	return a.shared.retell(ctx, settled)
+	return a.shared.recordMissing(ctx, settled)
 }
