@@ -281,14 +281,15 @@ func (l *outgoing) receiveSession(p *amqp.Attach, source *broker.Source, locked 
 	return nil
 }
 
-// sessionTimeout is how long to look for a session: a little less than the client waits, so that it hears of the end.
+// sessionTimeout is how long to look for a session: up to a second less than the client waits, so that the answer reaches
+// a busy client in time.
 func sessionTimeout(p *amqp.Attach) time.Duration {
 	milliseconds, ok := p.Properties.Get(timeoutProperty).(uint32)
 	if !ok {
 		return acceptTimeout
 	}
 	timeout := time.Duration(milliseconds) * time.Millisecond
-	return timeout - min(timeout/20, 50*time.Millisecond)
+	return timeout - min(timeout/20, time.Second)
 }
 
 // A waiting is the feed of a link for which a session is being looked for. Releasing it ends the search.
