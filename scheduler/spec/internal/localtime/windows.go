@@ -27,6 +27,9 @@ func (w windows) with(from, to int64) windows {
 
 // windowsOf returns the runs of units, of so many seconds, that hold any of the times; nil if they are too many.
 func windowsOf(t calendar.Times, unit int64) windows {
+	if leastWindows(t, unit) > mostWindows {
+		return nil
+	}
 	var list windows
 	for hours := t.Hours; hours != 0; hours &= hours - 1 {
 		hour := int64(bits.TrailingZeros32(hours))
@@ -50,6 +53,29 @@ func windowsOf(t calendar.Times, unit int64) windows {
 		}
 	}
 	return list
+}
+
+// leastWindows returns a number of runs that windowsOf finds at least: without it, a time every ten seconds makes a long list
+// for nothing.
+func leastWindows(t calendar.Times, unit int64) int {
+	switch unit {
+	case 3600:
+		return 0
+	case 60:
+		return bits.OnesCount32(t.Hours) * leastRuns(t.Minutes)
+	default:
+		return bits.OnesCount32(t.Hours) * bits.OnesCount64(t.Minutes) * leastRuns(t.Seconds)
+	}
+}
+
+// leastRuns returns how many runs of its own each copy of 60 bits has when copies follow each other: the last run of one may
+// continue in the next.
+func leastRuns(of uint64) int {
+	runs := bits.OnesCount64(of &^ (of << 1))
+	if of&1 != 0 && of>>59&1 != 0 {
+		runs--
+	}
+	return runs
 }
 
 // roundOf returns the windows of a layer of certain weekdays in the shortest of a minute, an hour, a day and a week after

@@ -34,6 +34,43 @@ func TestMetWindows(t *testing.T) {
 	}
 }
 
+// TestWindowsOf compares with a walk through the day.
+func TestWindowsOf(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 11))
+	mask := func(size int) uint64 {
+		switch all := uint64(1)<<size - 1; r.IntN(3) {
+		case 0:
+			return all
+		case 1:
+			return 1 | 1<<(size-1) | r.Uint64()&all
+		default:
+			return r.Uint64() & r.Uint64() & r.Uint64() & all
+		}
+	}
+	for range 300 {
+		times := calendar.Times{Hours: uint32(mask(24)), Minutes: mask(60), Seconds: mask(60)}
+		for _, unit := range []int64{1, 60, 3600} {
+			var want windows
+			for x := range calendar.DayLength / unit {
+				hour, minute, second := x*unit/3600, x*unit/60%60, x*unit%60
+				if times.Hours>>hour&1 == 1 && (unit > 60 || times.Minutes>>minute&1 == 1) && (unit > 1 || times.Seconds>>second&1 == 1) {
+					want = want.with(x, x)
+				}
+			}
+			if len(want) > mostWindows {
+				want = nil
+			}
+			if got := windowsOf(times, unit); !slices.Equal(got, want) {
+				t.Fatalf("%+v in units of %d s: %d windows, want %d", times, unit, len(got), len(want))
+			}
+		}
+	}
+	tens := calendar.Times{Hours: calendar.AllHours, Minutes: calendar.AllMinutes, Seconds: 1 | 1<<10 | 1<<20 | 1<<30 | 1<<40 | 1<<50}
+	if allocs := testing.AllocsPerRun(10, func() { windowsOf(tens, 1) }); allocs > 0 {
+		t.Errorf("%v allocations for windows that are too many", allocs)
+	}
+}
+
 // stepped is a layer with a stride, looked at step by step.
 type stepped struct {
 	unit, anchor, step int64
