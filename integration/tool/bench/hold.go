@@ -112,10 +112,10 @@ func (s *stage) startAgain(ctx context.Context, nth int) (worker *process, fs fi
 	fs = figures{}
 	began := time.Now()
 	s.nc.Close()
-	if err := s.startServer(ctx, strings.TrimPrefix(s.url, "nats://")); err != nil {
+	if err := s.startServer(ctx, strings.TrimPrefix(s.url, "nats://"), 0); err != nil {
 		return nil, nil, err
 	}
-	if err := s.server.await(ctx, func() bool { _, err := s.js.AccountInfo(ctx); return err == nil }); err != nil {
+	if err := s.awaitJetStream(ctx); err != nil {
 		return nil, nil, err
 	}
 	fs["server_s"] = time.Since(began).Seconds()

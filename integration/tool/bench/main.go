@@ -61,6 +61,7 @@ type options struct {
 	seconds  float64
 	ahead    time.Duration
 	sync     string
+	servers  int
 	against  string
 	runs     int
 	bare     bool
@@ -78,6 +79,7 @@ func newFlags(o *options) *flag.FlagSet {
 	f.Float64Var(&o.seconds, "seconds", 20, "steady: `length` of the measurement")
 	f.DurationVar(&o.ahead, "ahead", 0, "herd, kill, steady: `time` to create the jobs before the first is due; default an estimate")
 	f.StringVar(&o.sync, "sync", "", "sync_interval of nats-server: a `duration` or always")
+	f.IntVar(&o.servers, "servers", 1, "except restart: `number` of nats-server processes, with as many replicas and 4 lanes")
 	f.StringVar(&o.against, "against", "", "also measure another `build` in each run: a git revision, or a carillon binary")
 	f.IntVar(&o.runs, "runs", 1, "`number` of runs; the report has the medians, and every second run has the reverse order")
 	f.BoolVar(&o.bare, "bare", true, "herd: also measure bare JetStream")
@@ -104,8 +106,10 @@ func readOptions(args []string) (options, error) {
 		return o, fmt.Errorf("unexpected argument %q", f.Arg(0))
 	case o.scenario.measure == nil && o.capacity == "":
 		return o, fmt.Errorf("-scenario %q: must be one of %s", o.name, scenarioNames())
-	case o.n < 0 || o.rate <= 0 || o.seconds <= 0 || o.runs <= 0:
-		return o, errors.New("-n, -rate, -seconds and -runs must be positive")
+	case o.n < 0 || o.rate <= 0 || o.seconds <= 0 || o.runs <= 0 || o.servers <= 0:
+		return o, errors.New("-n, -rate, -seconds, -runs and -servers must be positive")
+	case o.servers > 1 && o.name == "restart":
+		return o, errors.New("-servers: restart has one server")
 	}
 	return o, nil
 }

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -25,6 +27,9 @@ const (
 	sideAgainst  = "against" // the build that -against names
 	sideBare     = "bare"    // JetStream without Carillon
 )
+
+// clusterLanes is the number of lanes with more than one server.
+const clusterLanes = 4
 
 // bench measures a scenario.
 type bench struct {
@@ -86,7 +91,7 @@ func (b *bench) measure(ctx context.Context, side string) (fs figures, err error
 	if s.target, err = s.startTarget(ctx); err != nil {
 		return nil, err
 	}
-	if err = s.startServer(ctx, "127.0.0.1:-1"); err != nil {
+	if err = s.startCluster(ctx); err != nil {
 		return nil, err
 	}
 	return b.scenario.measure(ctx, s)
@@ -101,21 +106,65 @@ type stage struct {
 	carillon  string // program
 	dir       string
 	target    *target
-	server    *process
+	server    *process // the first
+	routes    []string // between the servers, if they are a cluster
 	url       string // of nats-server
 	nc        *nats.Conn
 	js        jetstream.JetStream
 	processes []*process // running
 }
 
-// startServer starts nats-server on the stage's data, with its default settings, and connects. Port -1 is a free one.
-func (s *stage) startServer(ctx context.Context, addr string) (err error) {
-	sync := ""
+// startCluster starts as many servers as -servers says, and waits until JetStream answers.
+func (s *stage) startCluster(ctx context.Context) (err error) {
+	if s.servers > 1 {
+		if s.routes, err = freeAddrs(ctx, s.servers); err != nil {
+			return err
+		}
+	}
+	for number := s.servers - 1; number >= 0; number-- {
+		if err := s.startServer(ctx, "127.0.0.1:-1", number); err != nil {
+			return err
+		}
+	}
+	return s.awaitJetStream(ctx)
+}
+
+// awaitJetStream waits until JetStream answers. A server without a leader does not.
+func (s *stage) awaitJetStream(ctx context.Context) error {
+	return s.server.await(ctx, func() bool {
+		soon, cancel := context.WithTimeout(ctx, time.Second)
+		defer cancel()
+		_, err := s.js.AccountInfo(soon)
+		return err == nil
+	})
+}
+
+// freeAddrs returns addresses that nothing listens at.
+func freeAddrs(ctx context.Context, n int) (addrs []string, err error) {
+	for range n {
+		l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		defer l.Close() // after the loop, so that each port is another one
+		addrs = append(addrs, l.Addr().String())
+	}
+	return addrs, nil
+}
+
+// startServer starts a nats-server on the stage's data, with its default settings, and connects. Port -1 is a free one.
+func (s *stage) startServer(ctx context.Context, addr string, number int) (err error) {
+	cluster, sync := "", ""
+	if len(s.routes) > 0 {
+		cluster = fmt.Sprintf("server_name: n%d\ncluster { name: bench, listen: %q, routes: [\"nats://%s\"] }\n",
+			number, s.routes[number], strings.Join(s.routes, `", "nats://`))
+	}
 	if s.sync != "" {
 		sync = ", sync_interval: " + s.sync
 	}
-	config := filepath.Join(s.dir, "nats-server.conf")
-	text := fmt.Sprintf("listen: %q\nprof_port: -1\njetstream { store_dir: %q%s }\n", addr, filepath.Join(s.dir, "data"), sync)
+	config := filepath.Join(s.dir, fmt.Sprintf("nats-server-%d.conf", number))
+	data := filepath.Join(s.dir, "data", strconv.Itoa(number))
+	text := fmt.Sprintf("listen: %q\nprof_port: -1\njetstream { store_dir: %q%s }\n%s", addr, data, sync, cluster)
 	if err = os.WriteFile(config, []byte(text), 0o600); err != nil {
 		return err
 	}
@@ -135,6 +184,9 @@ func (s *stage) startServer(ctx context.Context, addr string) (err error) {
 	}
 	s.url, s.server.pprof = ports.NATS[0], ports.Profile[0]+"/debug/pprof/"
 	s.log.Printf("%s: nats-server is profiled at %s", s.side, s.server.pprof)
+	if s.nc != nil {
+		s.nc.Close()
+	}
 	if s.nc, err = nats.Connect(s.url, append(embedded.ConnectOptions(), nats.ReconnectWait(10*time.Millisecond))...); err != nil {
 		return err
 	}
@@ -152,6 +204,9 @@ func (s *stage) startWorker(ctx context.Context) (*process, error) {
 	args := []string{
 		"serve", "--nats-url", s.url, "--http", "127.0.0.1:0", "--pprof", "127.0.0.1:0", "--ports-file", file,
 		"--allow-target", "127.0.0.1", "--log-level", "warn",
+	}
+	if s.servers > 1 {
+		args = append(args, "--replicas", strconv.Itoa(s.servers), "--lanes", strconv.Itoa(clusterLanes))
 	}
 	if s.sync == "always" {
 		args = append(args, "--nats-sync-always")
