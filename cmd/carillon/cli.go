@@ -32,6 +32,7 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/preview"
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/secrets"
+	"github.com/carillon-sched/carillon/cmd/carillon/size"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/store/embedded"
 )
@@ -67,6 +68,7 @@ type cli struct {
 	Account    jobs.Account       `cmd:"" help:"Check that every due run of a period has a record."`
 	Forecast   jobs.Forecast      `cmd:"" help:"Forecast runs per minute, and suggest how to flatten peaks."`
 	Preview    preview.Command    `cmd:"" help:"List the next runs of a schedule."`
+	Size       size.Command       `cmd:"" help:"Estimate the machines that a number of jobs and runs needs."`
 	Secrets    secrets.Command    `cmd:"" aliases:"secret" help:"Manage shared secrets and their keys."`
 	Token      tokenCmd           `cmd:"" aliases:"tokens" help:"Create, list and revoke access tokens."`
 	Doctor     doctorCmd          `cmd:"" help:"Check that every job is scheduled, and repair those that are not."`

@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"time"
 )
 
 // Limits of [TuneMemory], in bytes and percent. A small heap is collected less often than by default, because
@@ -19,20 +20,27 @@ const (
 // TuneMemory tunes the garbage collector of this process for an embedded NATS server: under load, much short-lived
 // garbage and a small live heap; with many waiting jobs, a large quiet heap. Call it once, unless the user has set GOGC
 // or GOMEMLIMIT.
-func TuneMemory() { tune(garbageOfServer) }
+func TuneMemory() { tune(garbageOfServer, time.Now()) }
 
 // KeepWithin tunes the garbage collector of this process for a live heap that varies with the due jobs. A collection
 // starts when the heap reaches total bytes. If the live heap is close to total or larger, it may grow by a quarter.
 // Call it under the same conditions as TuneMemory.
 func KeepWithin(total uint64) {
-	tune(func(live uint64) uint64 { return max(total, live) - live })
+	tune(func(live uint64) uint64 { return max(total, live) - live }, time.Now())
 }
 
-// tune sets the garbage limit after every collection.
-func tune(garbage func(live uint64) uint64) {
-	live := liveHeap()
+// quiet is the time without a collection after which the process returns its free memory to the system. Go collects every
+// two minutes at least.
+const quiet = time.Minute
+
+// tune sets the garbage limit after every collection. last is the time of the one before.
+func tune(garbage func(live uint64) uint64, last time.Time) {
+	live, now := liveHeap(), time.Now()
 	debug.SetGCPercent(gcPercent(live, garbage(live)))
-	runtime.SetFinalizer(&sentinel{0}, func(*sentinel) { tune(garbage) }) // runs after the next collection
+	if now.Sub(last) > quiet {
+		go debug.FreeOSMemory() // it collects, too
+	}
+	runtime.SetFinalizer(&sentinel{0}, func(*sentinel) { tune(garbage, now) }) // runs after the next collection
 }
 
 // garbageOfServer returns the garbage limit for a live heap of a NATS server.

@@ -11,12 +11,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/size"
 )
 
 func TestMain(m *testing.M) { os.Exit(testMain(m)) }
@@ -297,30 +300,35 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// TestCapacity checks that BENCHMARKS has the table of costs, and the page of high availability the example.
+// TestCapacity checks that BENCHMARKS has the tables of costs and checks, and that `carillon size` has the same figures.
 func TestCapacity(t *testing.T) {
 	t.Parallel()
-	var pages []byte
-	for _, file := range []string{".github/BENCHMARKS.md", "cmd/carillon/docs/guides/high-availability.md"} {
-		page, err := os.ReadFile(filepath.Join("..", "..", "..", filepath.FromSlash(file)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		pages = append(pages, page...)
+	page, err := os.ReadFile(filepath.Join("..", "..", "..", ".github", "BENCHMARKS.md"))
+	if err != nil {
+		t.Fatal(err)
 	}
+	reports := filepath.Join("testdata", "capacity")
 	var tables bytes.Buffer
-	if err := writeCapacity(&tables, filepath.Join("testdata", "capacity")); err != nil {
+	if err := writeCapacity(&tables, reports, false); err != nil {
 		t.Fatal(err)
 	}
 	spaces := regexp.MustCompile(` +`)
-	text := spaces.ReplaceAllString(string(pages), " ")
+	text := spaces.ReplaceAllString(string(page), " ")
 	rows := strings.FieldsFunc(spaces.ReplaceAllString(tables.String(), " "), func(r rune) bool { return r == '\n' })
-	if len(rows) < 20 {
+	if len(rows) < 14 {
 		t.Errorf("%d rows", len(rows))
 	}
 	for _, row := range rows {
 		if !strings.Contains(text, row) {
-			t.Errorf("neither page has the row\n%s", row)
+			t.Errorf("the page lacks the row\n%s", row)
 		}
+	}
+	c, err := readCapacity(reports)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := size.Measured(); err != nil || !reflect.DeepEqual(got, c.figures()) {
+		t.Errorf("carillon size has other figures (%v): go run ./integration/tool/bench -json -capacity %s > cmd/carillon/size/figures.json",
+			err, filepath.ToSlash(filepath.Join("integration", "tool", "bench", reports)))
 	}
 }

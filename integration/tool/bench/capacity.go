@@ -11,28 +11,27 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/size"
 )
 
-// The capacity model computes, from measured reports, the cost of a job, a run and a record, and the needs of an example:
-// jobs every hour, jobs every minute, jobs that are due at midnight, and days of history.
-const (
-	exampleHourly   = 100_000
-	exampleMinutely = 1_000
-	exampleMidnight = 50_000
-	exampleDays     = 60
-	examplePerJob   = 90_000 // the default of --history-per-job
-)
+// capacityNames are the reports that the costs of `carillon size` come from.
+var capacityNames = []string{"steady45", "steady500", "steady2000", "steady500r3", "herd50k", "hold100k", "hold300k", "register20k"}
+
+// checkNames are the reports that the model of `carillon size` is compared with.
+var checkNames = []string{"steady1000r3", "hold1M"}
 
 // capacityReports are the measured figures, by the file of a report.
 type capacityReports map[string]map[string]float64
 
 func readCapacity(dir string) (capacityReports, error) {
 	reports := capacityReports{}
-	for _, name := range []string{"steady45", "steady500", "herd50k", "hold100k", "register20k"} {
+	for _, name := range slices.Concat(capacityNames, checkNames) {
 		data, err := os.ReadFile(filepath.Join(dir, name+".json"))
 		if err != nil {
 			return nil, err
@@ -74,45 +73,68 @@ func (c capacityReports) units() [][2]string {
 	}
 }
 
-// example is the needs of the example.
-func (c capacityReports) example() [][2]string {
-	jobs := float64(exampleHourly + exampleMinutely + exampleMidnight)
-	runs := float64(exampleHourly)/3600 + float64(exampleMinutely)/60
-	herd, disk := c["herd50k"], c["steady500"]
-	job := disk["disk_bytes_per_definition"] + disk["disk_bytes_per_baton"] + disk["disk_bytes_per_change"]
-	history := func(perJob int) string {
-		records := exampleHourly*min(24*exampleDays, perJob) + exampleMinutely*min(24*60*exampleDays, perJob) + exampleMidnight*exampleDays
-		return fmt.Sprintf("%.0f GB, %.0f million records", float64(records)*disk["disk_bytes_per_record"]/1e9, float64(records)/1e6)
+// figures are the costs for `carillon size`.
+func (c capacityReports) figures() size.Figures {
+	cost := func(report string, rate float64) size.Cost {
+		return size.Cost{PerSecond: rate, Server: c[report]["server_cpu_us_per_run"], Serve: c[report]["worker_cpu_us_per_run"]}
 	}
-	return [][2]string{
-		{"runs", fmt.Sprintf("%.0f a second, and 50,000 at midnight", runs)},
-		{"processors, all day", fmt.Sprintf("%.0f %% of one", 100*runs*c["steady45"]["cpu_us_per_run"]/1e6)},
-		{"processor time at midnight", fmt.Sprintf("%.0f s", exampleMidnight*(herd["cpu_us_per_job"]+herd["rest_cpu_us_per_job"])/1e6)},
-		{"memory, except at midnight", fmt.Sprintf("%.1f GB", jobs*c["hold100k"]["rss_gc_bytes_per_job"]/1e9)},
-		{"disk for jobs", fmt.Sprintf("%.1f GB", jobs*job/1e9)},
-		{"disk for history, by default", history(examplePerJob)},
-		{"with `--history-per-job 1000`", history(1000)},
-		{"with `--history-per-job 100`", history(100)},
+	herd, disk := c["herd50k"], c["steady500"]
+	memory := func(role string) size.Memory {
+		few, many := c["hold100k"][role+"_rss_gc_mb"]*1e6, c["hold300k"][role+"_rss_gc_mb"]*1e6
+		job := max(0, many-few) / 200e3
+		return size.Memory{
+			Base: few - 100e3*job, Job: job, Burst: max(0, herd[role+"_rss_peak_mb"]*1e6-few+50e3*job) / 50e3,
+		}
+	}
+	return size.Figures{
+		Runs:         []size.Cost{cost("steady45", 45), cost("steady500", 500), cost("steady2000", 2000)},
+		Replicated:   cost("steady500r3", 500),
+		Burst:        size.Cost{Server: herd["server_cpu_us_per_job"], Serve: herd["worker_cpu_us_per_job"]},
+		StreamWrites: c["register20k"]["published_stored_per_s"],
+		Server:       memory("server"),
+		Serve:        memory("worker"),
+		Disk: size.Disk{
+			Definition: disk["disk_bytes_per_definition"], Baton: disk["disk_bytes_per_baton"],
+			Change: disk["disk_bytes_per_change"], Record: disk["disk_bytes_per_record"],
+		},
 	}
 }
 
 func kilobytes(n float64) string { return fmt.Sprintf("%.1f kB", n/1e3) }
 
-// writeCapacity prints the rows of both tables in Markdown.
-func writeCapacity(w io.Writer, dir string) error {
+// checks compare the model with measurements that it does not come from.
+func (c capacityReports) checks() [][2]string {
+	f := c.figures()
+	cores := f.Cores(size.Load{Runs: 1000, Replicas: 3})
+	held := size.Load{Jobs: 1e6, Replicas: 1}
+	memory := f.Needs(held)
+	row := func(name, unit string, predicted, measured float64) [2]string {
+		return [2]string{name, fmt.Sprintf("%.2f %s, measured %.2f", predicted, unit, measured)}
+	}
+	return [][2]string{
+		row("1,000 runs a second, three replicas", "processors", cores.Server+cores.Serve, c["steady1000r3"]["cpu_us_per_run"]/1e3),
+		row("1,000,000 waiting jobs", "GB", (memory.Servers.Memory+memory.Serve.Memory)/1e9, c["hold1M"]["rss_gc_mb"]/1e3),
+	}
+}
+
+// writeCapacity prints the rows of the tables of costs and checks in Markdown, or the figures of `carillon size` as JSON.
+func writeCapacity(w io.Writer, dir string, asJSON bool) error {
 	c, err := readCapacity(dir)
 	if err != nil {
 		return err
 	}
-	for _, table := range [][][2]string{c.units(), c.example()} {
-		widths := [2]int{}
-		for _, row := range table {
-			widths[0], widths[1] = max(widths[0], len(row[0])), max(widths[1], len(row[1]))
-		}
-		for _, row := range table {
-			fmt.Fprintf(w, "| %-*s | %-*s |\n", widths[0], row[0], widths[1], row[1])
-		}
-		fmt.Fprintln(w)
+	if asJSON {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(c.figures())
+	}
+	rows := append(c.units(), c.checks()...)
+	widths := [2]int{}
+	for _, row := range rows {
+		widths[0], widths[1] = max(widths[0], len(row[0])), max(widths[1], len(row[1]))
+	}
+	for _, row := range rows {
+		fmt.Fprintf(w, "| %-*s | %-*s |\n", widths[0], row[0], widths[1], row[1])
 	}
 	return nil
 }

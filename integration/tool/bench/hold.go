@@ -40,6 +40,9 @@ func (s *stage) checkBatons(ctx context.Context) error {
 	return err
 }
 
+// quietMinute is how long carillon serve is idle before a garbage collection returns free memory to the system.
+const quietMinute = 61 * time.Second
+
 // hold is the scenario of the memory and the disk that waiting jobs need.
 func hold(ctx context.Context, s *stage) (figures, error) {
 	if _, err := s.startWorker(ctx); err != nil {
@@ -53,6 +56,9 @@ func hold(ctx context.Context, s *stage) (figures, error) {
 		return nil, err
 	}
 	idle, heap := s.memory("VmRSS", "rss_idle_mb"), figures{}
+	if err := sleep(ctx, time.Now().Add(quietMinute)); err != nil {
+		return nil, err
+	}
 	for _, p := range append(s.role(roleServer), s.role(roleWorker)...) {
 		stats, err := p.heapStats(ctx, "&gc=1")
 		if err != nil {

@@ -178,7 +178,7 @@ const explanations = `
   rest_cpu_us_per_job      processor time after the measurement until the processes are idle, which is not included above
   rss_mb rss_peak_mb       resident memory of server and worker in MB at the end, and its maximum during the measurement
   rss_idle_mb              hold: when the processes are idle
-  rss_gc_mb                hold: after a garbage collection
+  rss_gc_mb                hold: after a quiet minute and a garbage collection
   rss_gc_bytes_per_job     the same for each job
   heap_bytes_per_job       hold: live heap after the garbage collection
   disk_bytes_per_definition disk_bytes_per_baton disk_bytes_per_record disk_bytes_per_change disk_bytes_per_result

@@ -1,0 +1,164 @@
+package size
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+)
+
+// Command is `carillon size`.
+type Command struct {
+	Jobs          Count         `required:"" help:"Number of jobs, such as 150k or 10M." placeholder:"N"`
+	Runs          Rate          `help:"Runs that are due in a second, minute, hour or day, such as 500/s or 2M/h." default:"1/s" placeholder:"N/UNIT"`
+	Burst         Count         `help:"The most jobs that are due at one instant, such as midnight." placeholder:"N"`
+	Attempt       time.Duration `help:"How long an attempt usually takes." default:"200ms" placeholder:"DURATION"`
+	Replicas      int           `help:"Copies of all data: 1, 3 or 5." default:"3" enum:"1,3,5" placeholder:"N"`
+	HistoryAge    time.Duration `help:"How long to keep history." default:"1440h" placeholder:"DURATION"`
+	HistoryPerJob Count         `name:"history-per-job" help:"Records to keep per job. 0: unlimited." default:"90000" placeholder:"N"`
+}
+
+// Help explains the estimate.
+func (Command) Help() string {
+	return `Estimates what a load needs, from costs that were measured on two cores of a virtual machine. The processors of the table
+are busy to 60 % at most, so that peaks and the failure of a process leave room. The disk includes the space that NATS needs
+until it compacts its files. Measure with your own jobs and targets before you rely on it.
+
+Examples:
+
+    carillon size --jobs 10M --runs 20000/s
+    carillon size --jobs 150k --runs 44/s --burst 50k
+    carillon size --jobs 1000 --runs 1000/m --replicas 1 --history-per-job 1000 --json`
+}
+
+// Run prints the estimate.
+func (c Command) Run(t *terminal.Terminal) error {
+	l := Load{
+		Jobs: float64(c.Jobs), Runs: float64(c.Runs), Burst: float64(c.Burst), Attempt: c.Attempt.Seconds(), History: c.HistoryAge.Seconds(),
+		PerJob: float64(c.HistoryPerJob), Replicas: c.Replicas,
+	}
+	switch {
+	case l.Jobs < 1:
+		return terminal.Usagef("--jobs: must be at least 1")
+	case l.Burst > l.Jobs:
+		return terminal.Usagef("--burst: %s jobs cannot be due at one instant: there are %s (--jobs)", short(l.Burst), short(l.Jobs))
+	case c.Attempt < 0:
+		return terminal.Usagef("--attempt: must not be negative")
+	case c.HistoryAge < 0:
+		return terminal.Usagef("--history-age: must not be negative")
+	}
+	f, err := Measured()
+	if err != nil {
+		return err
+	}
+	p := f.Needs(l)
+	if t.JSON {
+		return t.PrintJSON(p)
+	}
+	return p.print(t)
+}
+
+func (p Plan) print(t *terminal.Terminal) error {
+	row := func(name string, of Processes) []string {
+		disk := "-"
+		if of.Disk > 0 {
+			disk = bytes(of.Disk)
+		}
+		return []string{
+			name, strconv.Itoa(of.Number), strconv.Itoa(of.Cores), bytes(math.Max(of.Memory, leastMemory)), disk, bytes(of.Network) + "/s",
+		}
+	}
+	err := t.Table([]string{"PROCESSES", "NUMBER", "CORES EACH", "MEMORY EACH", "DISK EACH", "NETWORK EACH"},
+		[][]string{row("nats-server", p.Servers), row("carillon serve", p.Serve)})
+	if err != nil {
+		return err
+	}
+	t.Printf("\nStart carillon serve with --replicas %d --lanes %d --concurrency %d.\n", p.Load.Replicas, p.Lanes, p.Concurrency)
+	t.Printf("The history keeps %s records.\n", short(p.Records))
+	if p.Load.Burst > 0 {
+		t.Printf("%s jobs that are due at one instant have started after %s.\n", short(p.Load.Burst), seconds(p.BurstSeconds))
+	}
+	t.Printf("\n")
+	rows := make([][]string, len(p.Limits))
+	for i, l := range p.Limits {
+		rows[i] = []string{l.Name, short(l.Used), short(l.Most), fmt.Sprintf("%.0f %%", 100*l.Used/l.Most)}
+	}
+	if err := t.Table([]string{"LIMIT OF THE DESIGN", "USED", "OF", "SHARE"}, rows); err != nil {
+		return err
+	}
+	for _, l := range p.Limits {
+		if l.Used > usage*l.Most {
+			t.Complain("warning", l.Name+": the load is near or beyond the limit; divide the jobs between schedulers with different --prefix")
+		}
+	}
+	if p.Servers.Disk > muchDisk && p.Records > 0 {
+		t.Complain("hint", "--history-age and --history-per-job shorten the history, which takes most of the disk")
+	}
+	return nil
+}
+
+const (
+	leastMemory = 256e6
+	muchDisk    = 100e9
+)
+
+// Count is a number with an optional suffix: k, M or G for thousands, millions and billions.
+type Count float64
+
+// UnmarshalText reads a count.
+func (c *Count) UnmarshalText(text []byte) error {
+	s, factor := string(text), 1.0
+	if s != "" {
+		if f := map[byte]float64{'k': 1e3, 'K': 1e3, 'M': 1e6, 'm': 1e6, 'G': 1e9, 'g': 1e9}[s[len(s)-1]]; f > 0 {
+			s, factor = s[:len(s)-1], f
+		}
+	}
+	n, err := strconv.ParseFloat(s, 64)
+	if n *= factor; err != nil || !(n >= 0 && n <= mostCount) {
+		return fmt.Errorf("must be a number such as 500, 150k or 10M, not %q", text)
+	}
+	*c = Count(n)
+	return nil
+}
+
+const mostCount = 1e12
+
+// Rate is a number a second.
+type Rate float64
+
+// UnmarshalText reads a rate such as 500/s or 2M/h. Without a unit, it is a second.
+func (r *Rate) UnmarshalText(text []byte) error {
+	number, unit, _ := strings.Cut(string(text), "/")
+	var n Count
+	per, known := map[string]float64{"": 1, "s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}[unit]
+	if err := n.UnmarshalText([]byte(number)); err != nil || !known {
+		return fmt.Errorf("must be a number a second, minute, hour or day, such as 500/s, 100/m, 2M/h or 1000/d, not %q", text)
+	}
+	*r = Rate(float64(n) / per)
+	return nil
+}
+
+// short prints a number in three digits.
+func short(n float64) string { return scaled(n, 1, "", "k", "M", "G") }
+
+// bytes prints a size in two or three digits.
+func bytes(n float64) string { return scaled(n, 1, " B", " kB", " MB", " GB", " TB", " PB") }
+
+// scaled prints n with the largest unit that leaves at least 1.
+func scaled(n, unit float64, names ...string) string {
+	i := 0
+	for ; i < len(names)-1 && n >= 999.5*unit; i++ {
+		unit *= 1e3
+	}
+	if n /= unit; n < 9.95 && n != math.Trunc(n) {
+		return strconv.FormatFloat(n, 'f', 1, 64) + names[i]
+	}
+	return strconv.FormatFloat(n, 'f', 0, 64) + names[i]
+}
+
+func seconds(s float64) string {
+	return time.Duration(s * float64(time.Second)).Round(100 * time.Millisecond).String()
+}
