@@ -129,11 +129,14 @@ const mostCount = 1e12
 // Rate is a number a second.
 type Rate float64
 
-// UnmarshalText reads a rate such as 500/s or 2M/h. Without a unit, it is a second.
+// UnmarshalText reads a rate such as 500/s or 2M/h. Without a unit, the second is meant.
 func (r *Rate) UnmarshalText(text []byte) error {
-	number, unit, _ := strings.Cut(string(text), "/")
+	number, unit, given := strings.Cut(string(text), "/")
+	if !given {
+		unit = "s"
+	}
 	var n Count
-	per, known := map[string]float64{"": 1, "s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}[unit]
+	per, known := map[string]float64{"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}[unit]
 	if err := n.UnmarshalText([]byte(number)); err != nil || !known {
 		return fmt.Errorf("must be a number a second, minute, hour or day, such as 500/s, 100/m, 2M/h or 1000/d, not %q", text)
 	}

@@ -58,13 +58,13 @@ func Measured() (f Figures, err error) {
 
 // Load is what a system must bear.
 type Load struct {
-	Jobs     float64       `json:"jobs"`
-	Runs     float64       `json:"runsPerSecond"`
-	Burst    float64       `json:"burst"` // the most jobs that are due at one instant
+	Jobs     float64 `json:"jobs"`
+	Runs     float64 `json:"runsPerSecond"`
+	Burst    float64 `json:"burst"`          // the most jobs that are due at one instant
 	Attempt  float64 `json:"attemptSeconds"` // the usual duration of an attempt
 	History  float64 `json:"historySeconds"` // how long records are kept
-	PerJob   float64       `json:"historyPerJob"`
-	Replicas int           `json:"replicas"`
+	PerJob   float64 `json:"historyPerJob"`
+	Replicas int     `json:"replicas"`
 }
 
 // Plan is what a load needs.

@@ -41,7 +41,7 @@ func (s *stage) checkBatons(ctx context.Context) error {
 }
 
 // quietMinute is how long carillon serve is idle before a garbage collection returns free memory to the system.
-const quietMinute = 61 * time.Second
+var quietMinute = 61 * time.Second
 
 // hold is the scenario of the memory and the disk that waiting jobs need.
 func hold(ctx context.Context, s *stage) (figures, error) {

@@ -108,7 +108,7 @@ type stage struct {
 	target    *target
 	server    *process // the first
 	routes    []string // between the servers, if they are a cluster
-	url       string // of nats-server
+	url       string   // of nats-server
 	nc        *nats.Conn
 	js        jetstream.JetStream
 	processes []*process // running
