@@ -8,6 +8,7 @@ import (
 
 	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/builtin"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
@@ -50,10 +51,7 @@ func TestRegistryMembers(t *testing.T) {
 		"serviceBusTopicMessage": "ServiceBusTopic", "natsMessage": "NatsMessage",
 	}
 	for _, kind := range g.Types() {
-		v, err := document.Parse([]byte(`{"request":{},"QUEUEMESSAGE":{},"serviceBusQueueMessage":{},"serviceBusTopicMessage":{},"natsMessage":{}}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must.Get(document.Parse([]byte(`{"request":{},"QUEUEMESSAGE":{},"serviceBusQueueMessage":{},"serviceBusTopicMessage":{},"natsMessage":{}}`)))(t)
 		r := document.NewReader()
 		o := r.Object(v, "")
 		if action := g.ReadAction(kind, o); action != nil {

@@ -80,8 +80,8 @@ var layers = []layer{
 	{path: "scheduler/console/words", never: outside},
 	{path: "scheduler/console/consoletest", imports: product}, // for tests
 	{path: "scheduler/console/...", imports: append([]string{"scheduler/stats"}, apis...)},
-	{path: "store/embedded/clustertest", imports: []string{"integration/testkit/freeport"}}, // for tests
-	{path: "store/storetest", imports: []string{"integration/testkit/bubble"}},              // for tests
+	{path: "store/embedded/clustertest", imports: []string{"integration/testkit/freeport"}},                // for tests
+	{path: "store/storetest", imports: []string{"integration/testkit/bubble", "integration/testkit/must"}}, // for tests
 	{path: "store", imports: append([]string{"store/...", "scheduler/audit"}, decisions...), never: server},
 	{path: "store/conn", imports: append([]string{"store/failover"}, decisions...), never: server},
 	{path: "store/batons", imports: smallStore, never: server},
@@ -105,7 +105,8 @@ var layers = []layer{
 	{path: "integration/testkit/dev", never: outside}, // for tests
 	{path: "integration/testkit/group", never: outside},
 	{path: "integration/testkit/mutate", never: outside},
-	{path: "integration/testkit/must", never: outside}, // for tests
+	{path: "integration/testkit/logtest", never: outside}, // for tests
+	{path: "integration/testkit/must", never: outside},    // for tests
 	{path: "integration/emulator/internal/hostile", imports: []string{"integration/testkit/mutate"}},
 	{path: "integration/emulator/internal/..."},
 	{path: "integration/emulator/servicebus/...", imports: []string{"cmd/carillon/listen/connlimit", "integration/emulator/internal/..."}},

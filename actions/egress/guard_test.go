@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/actions/egress"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // refusedKinds has at least one address for each rule, with its ends.
@@ -165,10 +166,7 @@ func TestAllowListener(t *testing.T) {
 // listen accepts connections on an address of this machine until the test ends.
 func listen(t *testing.T, address string) netip.AddrPort {
 	t.Helper()
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", address))(t)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -201,16 +199,10 @@ func TestDial(t *testing.T) {
 		t.Errorf("udp: %v", err)
 	}
 	g.AllowAddr(netip.MustParseAddrPort(here))
-	conn, err := dial(t.Context(), "tcp", here)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(dial(t.Context(), "tcp", here))(t)
 	_ = conn.Close()
 	var none *egress.Guard
-	conn, err = none.DialContext(none.Dialer(time.Second))(t.Context(), "tcp", here)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn = must.Get(none.DialContext(none.Dialer(time.Second))(t.Context(), "tcp", here))(t)
 	_ = conn.Close()
 }
 
@@ -283,9 +275,7 @@ func TestReplaceEndsWhatIsUnused(t *testing.T) {
 		_, err = io.Copy(io.Discard, resp.Body)
 		return errors.Join(err, resp.Body.Close())
 	}
-	if err := get(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, get())
 	if n := g.Replace(loopbackNet, netip.MustParsePrefix("10.0.0.0/8")); n != 0 {
 		t.Errorf("a wider list ends %d connections", n)
 	}
@@ -337,10 +327,7 @@ func TestReplaceKeepsAddresses(t *testing.T) {
 	g := egress.NewGuard(loopbackNet)
 	g.AllowAddr(here)
 	g.Replace()
-	conn, err := g.DialContext(g.Dialer(time.Second))(t.Context(), "tcp", here.String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(g.DialContext(g.Dialer(time.Second))(t.Context(), "tcp", here.String()))(t)
 	defer conn.Close()
 	if n := g.Replace(); n != 0 {
 		t.Errorf("%d connections ended", n)
@@ -377,10 +364,7 @@ func TestReplaceRaces(t *testing.T) {
 	}
 	stop()
 	dialers.Wait()
-	conn, err := dial(t.Context(), "tcp", here)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(dial(t.Context(), "tcp", here))(t)
 	if n := g.Replace(); n != 1 {
 		t.Errorf("%d connections are known after all were closed but one", n)
 	}
@@ -403,10 +387,7 @@ func within(t *testing.T, what string, happened <-chan struct{}) {
 
 // TestDialed asks a guard which connections of a server jobs have opened: those that it dialled, until they are closed.
 func TestDialed(t *testing.T) {
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	g := egress.NewGuard(netip.MustParsePrefix("127.0.0.0/8"))
 	dials := map[string]func(context.Context, string, string) (net.Conn, error){
@@ -415,21 +396,13 @@ func TestDialed(t *testing.T) {
 	}
 	for who, dial := range dials {
 		_, port, _ := net.SplitHostPort(l.Addr().String())
-		conn, err := dial(t.Context(), "tcp", "[::ffff:127.0.0.1]:"+port)
-		if err != nil {
-			t.Fatal(err)
-		}
-		accepted, err := l.Accept()
-		if err != nil {
-			t.Fatal(err)
-		}
+		conn := must.Get(dial(t.Context(), "tcp", "[::ffff:127.0.0.1]:"+port))(t)
+		accepted := must.Get(l.Accept())(t)
 		t.Cleanup(func() { accepted.Close() })
 		if got, want := g.Dialed(accepted.RemoteAddr(), accepted.LocalAddr()), who == "a job"; got != want {
 			t.Errorf("%s: dialled by a job: %t, want %t", who, got, want)
 		}
-		if err := conn.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, conn.Close())
 		if g.Dialed(accepted.RemoteAddr(), accepted.LocalAddr()) {
 			t.Errorf("%s: a closed connection is still known", who)
 		}

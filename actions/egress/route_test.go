@@ -11,16 +11,13 @@ import (
 
 	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/integration/testkit/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // parse parses URLs that are right.
 func parse(t *testing.T, text string) *url.URL {
 	t.Helper()
-	u, err := url.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return u
+	return must.Get(url.Parse(text))(t)
 }
 
 // TestRouteCheck has what a proxy must not be asked for.

@@ -12,6 +12,7 @@ import (
 	"github.com/carillon-sched/carillon/actions/actiontest"
 	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/natsmsg"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -34,15 +35,12 @@ func TestConformance(t *testing.T) {
 		Serve: func(t *testing.T, config *tls.Config) (string, func() int) {
 			t.Helper()
 			s := run(t, func(o *server.Options) { o.JetStream, o.TLSConfig = false, config })
-			nc, err := nats.Connect(s.ClientURL(), func(o *nats.Options) error {
+			nc := must.Get(nats.Connect(s.ClientURL(), func(o *nats.Options) error {
 				if config != nil {
 					o.Secure, o.TLSConfig = true, &tls.Config{InsecureSkipVerify: true}
 				}
 				return nil
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			}))(t)
 			t.Cleanup(nc.Close)
 			sub := subscribe(t, nc, "orders")
 			return s.Addr().String(), func() int {

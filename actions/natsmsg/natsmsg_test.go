@@ -12,6 +12,7 @@ import (
 
 	"github.com/carillon-sched/carillon/actions/actiontest"
 	"github.com/carillon-sched/carillon/actions/natsmsg"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
@@ -23,10 +24,7 @@ func run(tb testing.TB, change ...func(*server.Options)) *server.Server {
 	for _, f := range change {
 		f(o)
 	}
-	s, err := server.NewServer(o)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	s := must.Get(server.NewServer(o))(tb)
 	s.Start()
 	tb.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
 	if !s.ReadyForConnections(10 * time.Second) {
@@ -39,10 +37,7 @@ func run(tb testing.TB, change ...func(*server.Options)) *server.Server {
 func connect(tb testing.TB, s *server.Server, opts ...nats.Option) *nats.Conn {
 	tb.Helper()
 	quiet := nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})
-	nc, err := nats.Connect("", append([]nats.Option{quiet, nats.InProcessServer(s)}, opts...)...)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	nc := must.Get(nats.Connect("", append([]nats.Option{quiet, nats.InProcessServer(s)}, opts...)...))(tb)
 	tb.Cleanup(nc.Close)
 	return nc
 }
@@ -58,39 +53,23 @@ func client(tb testing.TB, cfg natsmsg.Config) *natsmsg.Client {
 // stream creates a stream in memory.
 func stream(tb testing.TB, nc *nats.Conn, cfg jetstream.StreamConfig) jetstream.Stream {
 	tb.Helper()
-	js, err := jetstream.New(nc)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	js := must.Get(jetstream.New(nc))(tb)
 	cfg.Storage = jetstream.MemoryStorage
-	st, err := js.CreateStream(tb.Context(), cfg)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return st
+	return must.Get(js.CreateStream(tb.Context(), cfg))(tb)
 }
 
 // subscribe returns a subscription that the server knows of.
 func subscribe(tb testing.TB, nc *nats.Conn, subject string) *nats.Subscription {
 	tb.Helper()
-	sub, err := nc.SubscribeSync(subject)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	if err := nc.Flush(); err != nil {
-		tb.Fatal(err)
-	}
+	sub := must.Get(nc.SubscribeSync(subject))(tb)
+	must.Do(tb, nc.Flush())
 	return sub
 }
 
 // next returns the next message of a subscription.
 func next(tb testing.TB, sub *nats.Subscription) *nats.Msg {
 	tb.Helper()
-	m, err := sub.NextMsg(20 * time.Second)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return m
+	return must.Get(sub.NextMsg(20 * time.Second))(tb)
 }
 
 // attempt is the second try of an occurrence.
@@ -115,10 +94,7 @@ func invoke(tb testing.TB, c *natsmsg.Client, at scheduler.Attempt, body string)
 
 func invokeIn(ctx context.Context, tb testing.TB, c *natsmsg.Client, at scheduler.Attempt, body string) scheduler.Result {
 	tb.Helper()
-	action, err := read(tb, c, document.NewReader(), body)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	action := must.Get(read(tb, c, document.NewReader(), body))(tb)
 	return actiontest.Invoke(ctx, action, at)
 }
 

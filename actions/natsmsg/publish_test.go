@@ -15,6 +15,7 @@ import (
 
 	"github.com/carillon-sched/carillon/actions/actiontest"
 	"github.com/carillon-sched/carillon/actions/natsmsg"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -180,9 +181,7 @@ func TestServerGone(t *testing.T) {
 	s := run(t)
 	nc := connect(t, s, nats.ReconnectWait(time.Hour))
 	asked := make(chan struct{}, 1)
-	if _, err := nc.Subscribe("slow", func(*nats.Msg) { asked <- struct{}{} }); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(nc.Subscribe("slow", func(*nats.Msg) { asked <- struct{}{} }))(t)
 	c := client(t, natsmsg.Config{Conn: nc})
 	go func() {
 		<-asked

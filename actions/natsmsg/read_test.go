@@ -7,6 +7,7 @@ import (
 
 	"github.com/carillon-sched/carillon/actions/actiontest"
 	"github.com/carillon-sched/carillon/actions/natsmsg"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
@@ -20,10 +21,7 @@ func TestTarget(t *testing.T) {
 	for _, servers := range []string{
 		``, `, "servers": "nats.example.com"`, `, "servers": "tls://A:1, nats://b"`, `, "servers": ["wss://c", "ws://d:2"]`, `, "servers": "[::1]"`,
 	} {
-		action, err := read(t, c, document.NewReader(), `{"subject": "a"`+servers+`}`)
-		if err != nil {
-			t.Fatal(err)
-		}
+		action := must.Get(read(t, c, document.NewReader(), `{"subject": "a"`+servers+`}`))(t)
 		got[servers] = action.Target()
 	}
 	want := map[string]string{
@@ -42,10 +40,7 @@ func TestConfides(t *testing.T) {
 		``: {{Address: "the scheduler's own NATS server"}},
 		`, "servers": "tls://NATS.example.com, nats://b:1"`: {{Address: "tls://nats.example.com:4222"}, {Address: "nats://b:1"}},
 	} {
-		action, err := read(t, c, document.NewReader(), `{"subject": "a"`+servers+`}`)
-		if err != nil {
-			t.Fatal(err)
-		}
+		action := must.Get(read(t, c, document.NewReader(), `{"subject": "a"`+servers+`}`))(t)
 		if diff := cmp.Diff(want, action.(scheduler.SecretDestination).Recipients()); diff != "" {
 			t.Errorf("%s: %s", servers, diff)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/micro"
 
 	"github.com/carillon-sched/carillon/actions/natsmsg"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -81,21 +82,15 @@ func TestRequest(t *testing.T) {
 // A micro service's errors are failures with its code.
 func TestMicroService(t *testing.T) {
 	nc := connect(t, run(t))
-	service, err := micro.AddService(nc, micro.Config{Name: "shop", Version: "1.0.0"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	service := must.Get(micro.AddService(nc, micro.Config{Name: "shop", Version: "1.0.0"}))(t)
 	defer func() { _ = service.Stop() }()
-	err = service.AddEndpoint("order", micro.HandlerFunc(func(r micro.Request) {
+	must.Do(t, service.AddEndpoint("order", micro.HandlerFunc(func(r micro.Request) {
 		if string(r.Data()) == "bad" {
 			_ = r.Error("422", "no such article", []byte("article 7"))
 			return
 		}
 		_ = r.Respond([]byte("ordered " + r.Headers().Get("Nats-Msg-Id")))
-	}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	})))
 	c := client(t, natsmsg.Config{Conn: nc})
 	got := invoke(t, c, attempt(), `{"mode": "request", "subject": "order", "message": "good"}`)
 	check(t, got, outcome{status: 200, text: "Body: ordered default/nightly@"})
@@ -106,10 +101,7 @@ func TestMicroService(t *testing.T) {
 // Hundreds of attempts share a connection, and each gets its own answer.
 func TestTogether(t *testing.T) {
 	nc := connect(t, run(t))
-	_, err := nc.Subscribe("echo", func(m *nats.Msg) { _ = m.Respond(m.Data) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(nc.Subscribe("echo", func(m *nats.Msg) { _ = m.Respond(m.Data) }))(t)
 	sub := subscribe(t, nc, "tell")
 	c := client(t, natsmsg.Config{Conn: nc})
 	var wg sync.WaitGroup

@@ -18,6 +18,7 @@ import (
 	"github.com/carillon-sched/carillon/actions/actiontest"
 	"github.com/carillon-sched/carillon/actions/natsmsg"
 	"github.com/carillon-sched/carillon/integration/testkit/freeport"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 func TestUserAndToken(t *testing.T) {
@@ -102,31 +103,17 @@ func TestCredentials(t *testing.T) {
 	operator, account, user := pair(t, nkeys.CreateOperator), pair(t, nkeys.CreateAccount), pair(t, nkeys.CreateUser)
 	trusted := jwt.NewOperatorClaims(public(t, operator))
 	claims := jwt.NewAccountClaims(public(t, account))
-	accountJWT, err := claims.Encode(operator)
-	if err != nil {
-		t.Fatal(err)
-	}
+	accountJWT := must.Get(claims.Encode(operator))(t)
 	resolver := &server.MemAccResolver{}
-	if err := resolver.Store(public(t, account), accountJWT); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, resolver.Store(public(t, account), accountJWT))
 	s := run(t, func(o *server.Options) {
 		o.JetStream = false
 		o.TrustedOperators, o.AccountResolver = []*jwt.OperatorClaims{trusted}, resolver
 	})
 	credentials := func(signer nkeys.KeyPair) string {
-		userJWT, err := jwt.NewUserClaims(public(t, user)).Encode(signer)
-		if err != nil {
-			t.Fatal(err)
-		}
-		seed, err := user.Seed()
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := jwt.FormatUserConfig(userJWT, seed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		userJWT := must.Get(jwt.NewUserClaims(public(t, user)).Encode(signer))(t)
+		seed := must.Get(user.Seed())(t)
+		text := must.Get(jwt.FormatUserConfig(userJWT, seed))(t)
 		return fmt.Sprintf("%q", text)
 	}
 	c := client(t, natsmsg.Config{})
@@ -138,20 +125,12 @@ func TestCredentials(t *testing.T) {
 
 func pair(t *testing.T, create func() (nkeys.KeyPair, error)) nkeys.KeyPair {
 	t.Helper()
-	kp, err := create()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return kp
+	return must.Get(create())(t)
 }
 
 func public(t *testing.T, kp nkeys.KeyPair) string {
 	t.Helper()
-	key, err := kp.PublicKey()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return key
+	return must.Get(kp.PublicKey())(t)
 }
 
 // TLS is spoken when the URL or the server asks for it, and the certificate is
@@ -175,13 +154,7 @@ func TestTLS(t *testing.T) {
 // clients waits until a server has so many clients.
 func clients(t *testing.T, s *server.Server, want int) {
 	t.Helper()
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
-	for start := time.Now(); s.NumClients() != want; <-tick.C {
-		if time.Since(start) > 20*time.Second {
-			t.Fatalf("%d clients, want %d", s.NumClients(), want)
-		}
-	}
+	must.Await(t, fmt.Sprint(want, " clients"), func() bool { return s.NumClients() == want })
 }
 
 // TestPool has attempts that wait for a connection, and do not blame the server for it. The client closes its connections

@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/actions/natsmsg"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 func TestJetStream(t *testing.T) {
@@ -22,10 +23,7 @@ func TestJetStream(t *testing.T) {
 	other := attempt()
 	other.Key += "!"
 	check(t, invoke(t, c, other, body), outcome{status: 201, text: "at sequence 2"})
-	m, err := st.GetMsg(t.Context(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(st.GetMsg(t.Context(), 1))(t)
 	for name, want := range map[string]string{
 		"Nats-Msg-Id": attempt().Key, "Nats-TTL": "3600", "Carillon-Job": "default/nightly", "Carillon-Occurrence": attempt().Occurrence,
 	} {
@@ -44,9 +42,7 @@ func TestJetStreamRefusals(t *testing.T) {
 	stream(t, nc, jetstream.StreamConfig{Name: "PLAIN", Subjects: []string{"plain"}})
 	stream(t, nc, jetstream.StreamConfig{Name: "SMALL", Subjects: []string{"small"}, MaxMsgSize: 10})
 	stream(t, nc, jetstream.StreamConfig{Name: "FULL", Subjects: []string{"full"}, MaxBytes: 10, Discard: jetstream.DiscardNew})
-	if _, err := nc.Subscribe("taken", func(m *nats.Msg) { _ = m.Respond([]byte("mine")) }); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(nc.Subscribe("taken", func(m *nats.Msg) { _ = m.Respond([]byte("mine")) }))(t)
 	c := client(t, natsmsg.Config{Conn: nc})
 	tests := map[string]struct {
 		body string
@@ -87,9 +83,7 @@ func TestBlameless(t *testing.T) {
 	s := run(t)
 	nc := connect(t, s)
 	stream(t, nc, jetstream.StreamConfig{Name: "FULL", Subjects: []string{"full"}, MaxMsgs: 1, Discard: jetstream.DiscardNew})
-	if _, err := nc.Request("full", nil, 10*time.Second); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(nc.Request("full", nil, 10*time.Second))(t)
 	subscribe(t, nc, "silent")
 	answer := func(code string) nats.MsgHandler {
 		return func(m *nats.Msg) {
@@ -97,13 +91,9 @@ func TestBlameless(t *testing.T) {
 		}
 	}
 	for _, code := range []string{"500", "501"} {
-		if _, err := nc.Subscribe("service."+code, answer(code)); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(nc.Subscribe("service."+code, answer(code)))(t)
 	}
-	if err := nc.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, nc.Flush())
 	c := client(t, natsmsg.Config{Conn: connect(t, s)})
 	short := attempt()
 	short.Timeout = 50 * time.Millisecond

@@ -2,6 +2,8 @@ package payload_test
 
 import (
 	"testing"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 func BenchmarkRender(b *testing.B) {
@@ -16,9 +18,7 @@ func BenchmarkRender(b *testing.B) {
 			c, a := mustRead(b, bench.text), attempt()
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := c.Render(a); err != nil {
-					b.Fatal(err)
-				}
+				must.Get(c.Render(a))(b)
 			}
 		})
 	}

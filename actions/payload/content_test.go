@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carillon-sched/carillon/actions/payload"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
@@ -51,10 +52,7 @@ func failed() scheduler.Attempt {
 // read reads an action whose inner object is queueMessage.
 func read(tb testing.TB, text string) (payload.Content, error) {
 	tb.Helper()
-	v, err := document.Parse([]byte(text))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	v := must.Get(document.Parse([]byte(text)))(tb)
 	r := document.NewReader()
 	action := r.Object(v, "action")
 	inner, ok := action.Object("queueMessage")
@@ -69,11 +67,7 @@ func read(tb testing.TB, text string) (payload.Content, error) {
 
 func mustRead(tb testing.TB, text string) payload.Content {
 	tb.Helper()
-	c, err := read(tb, text)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return c
+	return must.Get(read(tb, text))(tb)
 }
 
 func TestRender(t *testing.T) {
@@ -144,10 +138,7 @@ func TestRender(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := mustRead(t, test.text)
-			got, err := c.Render(test.attempt)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(c.Render(test.attempt))(t)
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -188,10 +179,7 @@ func TestReadProblems(t *testing.T) {
 
 // TestReadOneObject reads an action whose text stands in the action object itself.
 func TestReadOneObject(t *testing.T) {
-	v, err := document.Parse([]byte(`{"message":"{{.Job}}","template":true,"envelope":"none"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(document.Parse([]byte(`{"message":"{{.Job}}","template":true,"envelope":"none"}`)))(t)
 	r := document.NewReader()
 	o := r.Object(v, "")
 	c := payload.Read(o, o, rules)
@@ -240,10 +228,7 @@ func TestCloudEventRules(t *testing.T) {
 	} {
 		c := mustRead(t, text)
 		for _, a := range []scheduler.Attempt{attempt(), failed()} {
-			m, err := c.Render(a)
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must.Get(c.Render(a))(t)
 			var event map[string]any
 			if err := json.Unmarshal([]byte(m.Body), &event); err != nil || !utf8.ValidString(m.Body) {
 				t.Fatalf("%s: %v", m.Body, err)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/actions/payload"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -209,10 +210,7 @@ func TestTemplateProblems(t *testing.T) {
 
 // TestTemplateLogic checks that what "and" and "or" leave out was looked at before.
 func TestTemplateLogic(t *testing.T) {
-	c, err := readTemplate(t, `{{and .Attempt "" (lt .Attempt 0)}}{{or "" .Job}} {{and 1 2}} {{"x" | or ""}} {{or 1 (printf "%d" 2)}}`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(readTemplate(t, `{{and .Attempt "" (lt .Attempt 0)}}{{or "" .Job}} {{and 1 2}} {{"x" | or ""}} {{or 1 (printf "%d" 2)}}`))(t)
 	if got, err := c.Render(attempt()); err != nil || got.Body != "billing/nightly 2 x 1" {
 		t.Errorf("%q, %v", got.Body, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carillon-sched/carillon/actions/payload"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
@@ -15,14 +16,9 @@ import (
 // readGiven reads a text as a template, in a job and an action with data of their own.
 func readGiven(tb testing.TB, job, action, text string) (payload.Content, *document.Reader, error) {
 	tb.Helper()
-	v, err := document.Parse(fmt.Appendf(nil, `{"data":%s,"queueMessage":{"template":true,"message":%s}}`, action, quote(text)))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	v := must.Get(document.Parse(fmt.Appendf(nil, `{"data":%s,"queueMessage":{"template":true,"message":%s}}`, action, quote(text))))(tb)
 	r := document.NewReader()
-	if r.Data, err = document.Parse([]byte(job)); err != nil {
-		tb.Fatal(err)
-	}
+	r.Data = must.Get(document.Parse([]byte(job)))(tb)
 	o := r.Object(v, "action")
 	inner, ok := o.Object("queueMessage")
 	if !ok {
@@ -31,7 +27,7 @@ func readGiven(tb testing.TB, job, action, text string) (payload.Content, *docum
 	c := payload.Read(o, inner, rules)
 	inner.Done()
 	o.Done()
-	err = r.Err()
+	err := r.Err()
 	return c, r, err
 }
 
@@ -140,10 +136,7 @@ func TestFailureFields(t *testing.T) {
 
 // TestReason renders the short reason of a failure, without the response.
 func TestReason(t *testing.T) {
-	c, err := readTemplate(t, "{{json .Failure.Reason}}")
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(readTemplate(t, "{{json .Failure.Reason}}"))(t)
 	for message, want := range map[string]string{
 		"Http Action - it is \"away\"": `"it is \"away\""`,
 		"Http Action - Response from host 'x': 'Bad Gateway' Response Headers: A: b\r\n Body: {}": `"Response from host 'x': 'Bad Gateway'"`,

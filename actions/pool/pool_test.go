@@ -13,6 +13,7 @@ import (
 
 	"github.com/carillon-sched/carillon/actions/pool"
 	"github.com/carillon-sched/carillon/integration/testkit/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // conn is a connection that does what a test asks for.
@@ -106,10 +107,7 @@ func (w *harness) get(ctx context.Context, name string) (*lease, error) {
 // must returns the connection of a name.
 func (w *harness) must(name string) *lease {
 	w.Helper()
-	l, err := w.get(w.Context(), name)
-	if err != nil {
-		w.Fatal(err)
-	}
+	l := must.Get(w.get(w.Context(), name))(w)
 	if l.Conn.name != name || l.Conn.closed.Load() {
 		w.Fatalf("got %s for %s, closed: %t", l.Conn.name, name, l.Conn.closed.Load())
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/carillon-sched/carillon/actions/servicebus"
 	"github.com/carillon-sched/carillon/integration/emulator/emulatortest"
 	emulator "github.com/carillon-sched/carillon/integration/emulator/servicebus"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -33,10 +34,7 @@ type proxy struct {
 // through returns a proxy to an address.
 func through(tb testing.TB, address string) *proxy {
 	tb.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		tb.Fatal(err)
-	}
+	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(tb)
 	p := &proxy{Listener: listener, changed: make(chan struct{}, 1)}
 	var group sync.WaitGroup
 	group.Go(func() {
@@ -137,29 +135,13 @@ func TestHerdLosesConnection(t *testing.T) {
 			}
 		})
 	}
-	eventually(t, func() bool { return len(server.Broker().Faults().All()) == 0 })
+	must.Await(t, "all faults to have happened", func() bool { return len(server.Broker().Faults().All()) == 0 })
 	server.Disconnect()
 	group.Wait()
 	if failed.Load() < 200 {
 		t.Errorf("only %d attempts failed", failed.Load())
 	}
 	succeed(t, action, attempt())
-}
-
-// eventually waits until something is so.
-func eventually(tb testing.TB, so func() bool) {
-	tb.Helper()
-	ctx, cancel := context.WithTimeout(tb.Context(), patience)
-	defer cancel()
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
-	for !so() {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			tb.Fatal("it did not come about")
-		}
-	}
 }
 
 // TestDisconnect shows that a connection which broke while nothing was sent costs no attempt.
@@ -204,7 +186,7 @@ func TestMaxLinks(t *testing.T) {
 		a := action(i)
 		group.Go(func() { a.Invoke(ctx, attempt()) })
 	}
-	eventually(t, func() bool { return len(server.Broker().Faults().All()) == 0 })
+	must.Await(t, "all faults to have happened", func() bool { return len(server.Broker().Faults().All()) == 0 })
 	at := attempt()
 	at.Timeout = 50 * time.Millisecond
 	result := invoke(t, action(2), at)
@@ -302,7 +284,7 @@ func TestCloseEndsAttempts(t *testing.T) {
 	for range 10 {
 		group.Go(func() { wantFailure(t, invoke(t, action, attempt()), 0, false, "the scheduler is stopping") })
 	}
-	eventually(t, func() bool { return len(server.Broker().Faults().All()) == 0 })
+	must.Await(t, "all faults to have happened", func() bool { return len(server.Broker().Faults().All()) == 0 })
 	client.Close()
 	group.Wait()
 }

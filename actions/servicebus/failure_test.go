@@ -8,6 +8,7 @@ import (
 
 	"github.com/carillon-sched/carillon/integration/emulator/emulatortest"
 	emulator "github.com/carillon-sched/carillon/integration/emulator/servicebus"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // TestConditions has what each condition of the service makes of an attempt, at a send and at an attach, and shows that the next
@@ -112,14 +113,10 @@ func TestNotFound(t *testing.T) {
 	client := newClient(t, dev(server))
 	missing := mustRead(t, client, "ServiceBusQueue", withKey("q2", "send", `"r1ght"`))
 	fail(t, missing, 404, true, "Response from namespace 'ns': 'Not Found' (the queue 'q2' does not exist)")
-	if _, err := server.Broker().CreateQueue("q2", emulator.QueueOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(server.Broker().CreateQueue("q2", emulator.QueueOptions{}))(t)
 	succeed(t, missing, attempt())
 	// A queue that goes away while it is in use.
-	if err := server.Broker().Delete("q2"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, server.Broker().Delete("q2"))
 	fail(t, missing, 404, true)
 	fail(t, missing, 404, true)
 }
@@ -131,12 +128,8 @@ func TestDetached(t *testing.T) {
 	action := mustRead(t, client, "ServiceBusQueue", withKey("q1", "send", `"r1ght"`))
 	for range 3 {
 		succeed(t, action, attempt())
-		if err := server.Broker().Delete("q1"); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := server.Broker().CreateQueue("q1", emulator.QueueOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, server.Broker().Delete("q1"))
+		must.Get(server.Broker().CreateQueue("q1", emulator.QueueOptions{}))(t)
 	}
 	succeed(t, action, attempt())
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/carillon-sched/carillon/integration/emulator/emulatortest"
 	emulator "github.com/carillon-sched/carillon/integration/emulator/servicebus"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // text is a message.
@@ -25,10 +26,7 @@ func text(body string) *azservicebus.AMQPAnnotatedMessage {
 // queueAt is a queue of an emulator behind a plain address.
 func queueAt(tb testing.TB, address string) destination {
 	tb.Helper()
-	p, err := parseEndpoint("amqp://" + address)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	p := must.Get(parseEndpoint("amqp://" + address))(tb)
 	return destination{account{p, emulatorName, emulatorKey}, "q1"}
 }
 
@@ -38,10 +36,7 @@ func current(tb testing.TB, ls *links, to destination, unlike *link) *link {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
 	for begun := time.Now(); time.Since(begun) < 10*time.Second; <-tick.C {
-		lease, err := ls.acquire(tb.Context(), to)
-		if err != nil {
-			tb.Fatal(err)
-		}
+		lease := must.Get(ls.acquire(tb.Context(), to))(tb)
 		lease.Release()
 		if lease.Conn != unlike {
 			return lease.Conn
@@ -93,9 +88,7 @@ func TestTimeoutKeepsLink(t *testing.T) {
 	defer client.Close()
 	ls := client.links
 	to := queueAt(t, server.Addr())
-	if err := ls.send(t.Context(), to, text("x")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, ls.send(t.Context(), to, text("x")))
 	l := current(t, ls, to, nil)
 	server.Inject(emulator.Fault{Operation: "send", Delay: 200 * time.Millisecond})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
@@ -122,9 +115,7 @@ func TestRenewalRefused(t *testing.T) {
 	refuse := func(condition string, times int) {
 		server.Inject(emulator.Fault{Operation: "attach", Condition: emulator.Condition(condition), Count: times})
 	}
-	if err := ls.send(t.Context(), to, text("x")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, ls.send(t.Context(), to, text("x")))
 	old := current(t, ls, to, nil)
 	refuse("amqp:unauthorized-access", -1)
 	for old.ctx.Err() == nil { // until it is dropped and closed
@@ -138,16 +129,12 @@ func TestRenewalRefused(t *testing.T) {
 	server.Heal()
 
 	// What may pass costs nothing.
-	if err := ls.send(t.Context(), to, text("x")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, ls.send(t.Context(), to, text("x")))
 	old = current(t, ls, to, nil)
 	const plenty = 1000
 	refuse("com.microsoft:server-busy", plenty)
 	for begun := time.Now(); time.Since(begun) < 3*renew; {
-		if err := ls.send(t.Context(), to, text("x")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, ls.send(t.Context(), to, text("x")))
 	}
 	if current(t, ls, to, nil) != old {
 		t.Error("a link that works was given up")
@@ -168,9 +155,7 @@ func TestStuckConnection(t *testing.T) {
 	defer client.Close()
 	ls := client.links
 	to := queueAt(t, address)
-	if err := ls.send(t.Context(), to, text("x")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, ls.send(t.Context(), to, text("x")))
 	old := current(t, ls, to, nil)
 	stall()
 	large := text(strings.Repeat("x", 900_000))
@@ -202,10 +187,7 @@ func TestStuckConnection(t *testing.T) {
 // stalling returns the address of a proxy, and a function after which it passes nothing more on from the connections it has.
 func stalling(tb testing.TB, target string) (address string, stall func()) {
 	tb.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		tb.Fatal(err)
-	}
+	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(tb)
 	var group sync.WaitGroup
 	var mu sync.Mutex
 	var conns []net.Conn

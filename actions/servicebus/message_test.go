@@ -15,6 +15,7 @@ import (
 	"github.com/carillon-sched/carillon/actions/servicebus"
 	"github.com/carillon-sched/carillon/integration/emulator/emulatortest"
 	emulator "github.com/carillon-sched/carillon/integration/emulator/servicebus"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
@@ -33,13 +34,8 @@ func TestSeedExamples(t *testing.T) {
 	server := emulatortest.ServiceBus(t, emulator.Config{AutoCreate: true})
 	client := newClient(t, dev(server))
 	// A subscription has what comes after it was made.
-	subscriber, err := consumer(t, server).NewReceiverForSubscription("t1", "all", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := subscriber.PeekMessages(t.Context(), 1, nil); err != nil {
-		t.Fatal(err)
-	}
+	subscriber := must.Get(consumer(t, server).NewReceiverForSubscription("t1", "all", nil))(t)
+	must.Get(subscriber.PeekMessages(t.Context(), 1, nil))(t)
 
 	queue := succeed(t, mustRead(t, client, "serviceBusQueue", seedQueue), attempt())
 	topic := succeed(t, mustRead(t, client, "serviceBusTopic", seedTopic), attempt())
@@ -107,10 +103,7 @@ func TestScheduledTime(t *testing.T) {
 	at := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
 	action := toQueue(t, client, "q1", `"message":"later","brokeredMessageProperties":{"scheduledEnqueueTimeUtc":"`+at.Format(time.RFC3339)+`"}`)
 	succeed(t, action, attempt())
-	receiver, err := consumer(t, server).NewReceiverForQueue("q1", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	receiver := must.Get(consumer(t, server).NewReceiverForQueue("q1", nil))(t)
 	messages, err := receiver.PeekMessages(t.Context(), 1, nil)
 	if err != nil || len(messages) != 1 {
 		t.Fatal(messages, err)

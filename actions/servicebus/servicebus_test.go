@@ -14,6 +14,7 @@ import (
 	"github.com/carillon-sched/carillon/actions/servicebus"
 	"github.com/carillon-sched/carillon/integration/emulator/emulatortest"
 	emulator "github.com/carillon-sched/carillon/integration/emulator/servicebus"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -114,10 +115,7 @@ func wantFailure(tb testing.TB, result scheduler.Result, status int, final bool,
 // consumer returns a client of the SDK, as a program that receives has one.
 func consumer(tb testing.TB, server *emulator.Server) *azservicebus.Client {
 	tb.Helper()
-	client, err := azservicebus.NewClientFromConnectionString(server.ConnectionString(), nil)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	client := must.Get(azservicebus.NewClientFromConnectionString(server.ConnectionString(), nil))(tb)
 	tb.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
@@ -131,10 +129,7 @@ func consumer(tb testing.TB, server *emulator.Server) *azservicebus.Client {
 // receive receives and deletes the next message of the queue q1.
 func receive(tb testing.TB, server *emulator.Server) *azservicebus.ReceivedMessage {
 	tb.Helper()
-	receiver, err := consumer(tb, server).NewReceiverForQueue("q1", &azservicebus.ReceiverOptions{ReceiveMode: azservicebus.ReceiveModeReceiveAndDelete})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	receiver := must.Get(consumer(tb, server).NewReceiverForQueue("q1", &azservicebus.ReceiverOptions{ReceiveMode: azservicebus.ReceiveModeReceiveAndDelete}))(tb)
 	return take(tb, receiver)
 }
 
@@ -142,9 +137,6 @@ func take(tb testing.TB, receiver *azservicebus.Receiver) *azservicebus.Received
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(tb.Context(), patience)
 	defer cancel()
-	messages, err := receiver.ReceiveMessages(ctx, 1, nil)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	messages := must.Get(receiver.ReceiveMessages(ctx, 1, nil))(tb)
 	return messages[0]
 }

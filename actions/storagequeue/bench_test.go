@@ -7,15 +7,13 @@ import (
 	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/storagequeue"
 	emulator "github.com/carillon-sched/carillon/integration/emulator/storagequeue"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // lenient starts an emulator that takes any token.
 func lenient(b *testing.B) *emulator.Server {
 	b.Helper()
-	server, err := emulator.Start(b.Context(), emulator.Config{Addr: "127.0.0.1:0", Keys: emulator.Lenient, AutoCreate: true})
-	if err != nil {
-		b.Fatal(err)
-	}
+	server := must.Get(emulator.Start(b.Context(), emulator.Config{Addr: "127.0.0.1:0", Keys: emulator.Lenient, AutoCreate: true}))(b)
 	b.Cleanup(func() { _ = server.Close() })
 	return server
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/carillon-sched/carillon/actions/actiontest"
 	"github.com/carillon-sched/carillon/actions/storagequeue"
 	emulator "github.com/carillon-sched/carillon/integration/emulator/storagequeue"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -85,10 +86,7 @@ func matches(text, pattern string) bool {
 // noSecret looks for a token and its signature in a result.
 func noSecret(t *testing.T, result scheduler.Result, token string) {
 	t.Helper()
-	values, err := url.ParseQuery(token)
-	if err != nil {
-		t.Fatal(err)
-	}
+	values := must.Get(url.ParseQuery(token))(t)
 	for _, secret := range []string{token, values.Get("sig"), url.QueryEscape(values.Get("sig"))} {
 		if secret != "" && strings.Contains(result.Message+result.Response, secret) {
 			t.Errorf("%q is in %+v", secret, result)

@@ -18,6 +18,7 @@ import (
 	"github.com/carillon-sched/carillon/actions/payload"
 	"github.com/carillon-sched/carillon/actions/storagequeue"
 	emulator "github.com/carillon-sched/carillon/integration/emulator/storagequeue"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -165,10 +166,7 @@ func TestRequest(t *testing.T) {
 
 // TestAccounts keeps apart queues that differ in one thing only.
 func TestAccounts(t *testing.T) {
-	server, err := emulator.Start(t.Context(), emulator.Config{Addr: "127.0.0.1:0", Keys: emulator.Lenient, AutoCreate: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := must.Get(emulator.Start(t.Context(), emulator.Config{Addr: "127.0.0.1:0", Keys: emulator.Lenient, AutoCreate: true}))(t)
 	defer func() { _ = server.Close() }()
 	client := newClient(t, storagequeue.Config{Endpoints: egress.Endpoints{Default: server.URL() + "/{name}"}})
 	const many = 20

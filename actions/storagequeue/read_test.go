@@ -10,6 +10,7 @@ import (
 	"github.com/carillon-sched/carillon/actions/actiontest"
 	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/storagequeue"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
@@ -64,16 +65,11 @@ func TestTarget(t *testing.T) {
 // what is wrong.
 func TestStored(t *testing.T) {
 	client := newClient(t, storagequeue.Config{Endpoints: egress.Endpoints{Default: "{name}:10001"}})
-	v, err := document.Parse([]byte(`{"queueMessage":{"storageAccount":"abc","queueName":"myqueue","sasToken":"TOKEN","message":"m"}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(document.Parse([]byte(`{"queueMessage":{"storageAccount":"abc","queueName":"myqueue","sasToken":"TOKEN","message":"m"}}`)))(t)
 	r := document.NewReader()
 	r.Stored = true
 	action := client.ReadAction("storagequeue", r.Object(v, ""))
-	if err := r.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Err())
 	wantFailure(t, action.Invoke(t.Context(), attempt()), 0, false, "StorageQueue Action - Nothing sent to queue 'myqueue' of account 'abc': "+
 		"the account has an endpoint in the scheduler's configuration that must begin with https:// or http://")
 	if target := action.Target(); target != "abc.queue.core.windows.net" {
@@ -139,10 +135,7 @@ func TestTokenExpiredLater(t *testing.T) {
 	client := newClient(t, storagequeue.Config{})
 	const text = `{"action":{"queueMessage":{"storageAccount":"abc","queueName":"myqueue","message":"m","sasToken":` +
 		`"sv=2020-02-10&se=2020-01-01&sp=a&sig=abcd"}}}`
-	v, err := document.Parse([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(document.Parse([]byte(text)))(t)
 	for _, test := range []struct {
 		stored bool
 		want   string

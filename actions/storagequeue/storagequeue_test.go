@@ -15,6 +15,7 @@ import (
 	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/storagequeue"
 	emulator "github.com/carillon-sched/carillon/integration/emulator/storagequeue"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
@@ -40,10 +41,7 @@ func job(changes members) members {
 // read reads an action, and returns the document as it is then.
 func read(tb testing.TB, client *storagequeue.Client, m members) (scheduler.Action, document.Value, error) {
 	tb.Helper()
-	text, err := json.Marshal(map[string]any{"queueMessage": m})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	text := must.Get(json.Marshal(map[string]any{"queueMessage": m}))(tb)
 	return actiontest.Read(tb, client, "StorageQueue", string(text))
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/carillon-sched/carillon/actions/web"
 	"github.com/carillon-sched/carillon/integration/testkit/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
@@ -32,10 +33,7 @@ func shared(secrets map[string]string) scheduler.Attempt {
 // properties reads an action and returns what is shown of its request.
 func properties(t *testing.T, client *web.Client, request string, stored bool) (shown document.Value, problems error) {
 	t.Helper()
-	v, err := document.Parse([]byte(`{"action":{"request":` + request + `}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(document.Parse([]byte(`{"action":{"request":` + request + `}}`)))(t)
 	r := document.NewReader()
 	r.Stored = stored
 	o, _ := r.Object(v, "").Object("action")
@@ -103,10 +101,7 @@ func TestSecretHeaders(t *testing.T) {
 	request := fmt.Sprintf(`{"uri":%q,"method":"GET","headers":{"authorization":"Bearer s3cret","Cookie":"a=s3cret; b=c","X-Api-Key":"s3cret",
 		"x-access-token":"s3cret","X-Secret":"s3cret","x-session":"s3cret","X-Token-V2":"s3cret","X-Author":"plain","X-Password":"s3cret","X-Hub-Signature":"s3cret","X-Tenant":{"secretRef":"tenant"},
 		"Private-Key":{"SECRETREF":"key"},"Idempotency-Key":"plain","X-Idempotency-Key":"plain","Accept":"plain"}}`, server.URL)
-	shown, err := properties(t, client, request, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	shown := must.Get(properties(t, client, request, false))(t)
 	headers, _ := shown.Member("headers")
 	want := `{"X-Author":"plain","X-Tenant":{"secretRef":"tenant"},"Private-Key":{"secretRef":"key"},` +
 		`"Idempotency-Key":"plain","X-Idempotency-Key":"plain","Accept":"plain"}`

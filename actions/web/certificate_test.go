@@ -26,6 +26,7 @@ import (
 	"software.sslmate.com/src/go-pkcs12"
 
 	"github.com/carillon-sched/carillon/actions/web"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // certificate makes a certificate that ends in 2049, signed by itself.
@@ -38,33 +39,19 @@ func certificate(t *testing.T, name string, key crypto.Signer) *x509.Certificate
 		NotAfter:     time.Date(2049, 5, 6, 7, 8, 9, 0, time.UTC),
 		ExtKeyUsage:  []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	der := must.Get(x509.CreateCertificate(rand.Reader, template, template, key.Public(), key))(t)
+	return must.Get(x509.ParseCertificate(der))(t)
 }
 
 func newKey(t *testing.T) crypto.Signer {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return key
+	return must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 }
 
 // pfx returns a PKCS#12 file in base64.
 func pfx(t *testing.T, encoder *pkcs12.Encoder, key crypto.Signer, leaf *x509.Certificate, others ...*x509.Certificate) string {
 	t.Helper()
-	data, err := encoder.Encode(key, leaf, others, "pa55")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(encoder.Encode(key, leaf, others, "pa55"))(t)
 	return base64.StdEncoding.EncodeToString(data)
 }
 
@@ -162,10 +149,7 @@ func TestClientCertificateRedirect(t *testing.T) {
 
 // TestCertificateShown checks what an answer tells of a certificate.
 func TestCertificateShown(t *testing.T) {
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(rsa.GenerateKey(rand.Reader, 2048))(t)
 	leaf, caKey := certificate(t, "alice", key), newKey(t)
 	file := quoted(pfx(t, pkcs12.LegacyRC2, key, leaf, certificate(t, "root", caKey)))
 	const sent = `"CertificateThumbprint":"AA","certificateexpiration":"2000-01-01T00:00:00Z","certificateSubjectName":null`
@@ -188,10 +172,7 @@ func TestCertificateShown(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			shown, err := properties(t, client, `{"uri":"https://h/","method":"GET","authentication":{`+test.authentication+`}}`, test.stored)
-			if err != nil {
-				t.Fatal(err)
-			}
+			shown := must.Get(properties(t, client, `{"uri":"https://h/","method":"GET","authentication":{`+test.authentication+`}}`, test.stored))(t)
 			got, _ := shown.Member("authentication")
 			if diff := cmp.Diff("{"+test.want+"}", got.String()); diff != "" {
 				t.Error(diff)
@@ -204,10 +185,7 @@ func TestCertificateProblems(t *testing.T) {
 	key, other := newKey(t), newKey(t)
 	leaf := certificate(t, "alice", key)
 	good := pfx(t, pkcs12.Modern, key, leaf)
-	trust, err := pkcs12.Modern.EncodeTrustStore([]*x509.Certificate{leaf}, "pa55")
-	if err != nil {
-		t.Fatal(err)
-	}
+	trust := must.Get(pkcs12.Modern.EncodeTrustStore([]*x509.Certificate{leaf}, "pa55"))(t)
 	for name, test := range map[string]struct {
 		uri, pfx, password string
 		want               string
@@ -250,10 +228,7 @@ func TestCertificateBomb(t *testing.T) {
 			}
 			var parts []asn1.RawValue
 			for _, n := range rounds {
-				inner, err := asn1.Marshal(params{[]byte("12345678"), max(n, 1<<40*-n)})
-				if err != nil {
-					t.Fatal(err)
-				}
+				inner := must.Get(asn1.Marshal(params{[]byte("12345678"), max(n, 1<<40*-n)}))(t)
 				if n < 0 {
 					inner[2] |= 0x80 // the salt is of another class, which some readers do not look at
 				}
@@ -263,10 +238,7 @@ func TestCertificateBomb(t *testing.T) {
 				}
 				parts = append(parts, asn1.RawValue{FullBytes: octets})
 			}
-			file, err := asn1.Marshal(parts)
-			if err != nil {
-				t.Fatal(err)
-			}
+			file := must.Get(asn1.Marshal(parts))(t)
 			_, problem := read(t, web.New(web.Config{}),
 				certified("https://h/", quoted(base64.StdEncoding.EncodeToString(file)), `"pa55"`))
 			if want := "action.request.authentication.pfx: asks for more than 5000000 rounds of key derivation"; problem == nil || problem.Error() != want {

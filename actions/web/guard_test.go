@@ -14,6 +14,7 @@ import (
 	"github.com/carillon-sched/carillon/actions/actiontest"
 	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/web"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -32,10 +33,7 @@ const loopbackRefused = "127.0.0.1 is a loopback address, which jobs must not re
 // by answer, and returns a resolver that asks it.
 func names(t *testing.T, answer func(n int) []netip.Addr) *net.Resolver {
 	t.Helper()
-	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(net.ListenPacket("udp", "127.0.0.1:0"))(t)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -77,10 +75,7 @@ func names(t *testing.T, answer func(n int) []netip.Addr) *net.Resolver {
 func onPort(t *testing.T, address string) (s *target, port string) {
 	t.Helper()
 	s = listenAt(t, address, func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Connection", "close") })
-	u, err := url.Parse(s.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Get(url.Parse(s.URL))(t)
 	return s, u.Port()
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/carillon-sched/carillon/actions/actiontest"
 	"github.com/carillon-sched/carillon/actions/web"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -51,10 +52,7 @@ func listen(t *testing.T, answer http.HandlerFunc) *target {
 // listenAt is listen at an address of this machine.
 func listenAt(t *testing.T, address string, answer http.HandlerFunc) *target {
 	t.Helper()
-	listener, err := net.Listen("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get(net.Listen("tcp", address))(t)
 	s := newTarget(answer)
 	_ = s.Listener.Close()
 	s.Listener = listener
@@ -253,9 +251,7 @@ func envelope(t *testing.T, members string) seen {
 func TestCloudEvents(t *testing.T) {
 	got := envelope(t, `"body":"{\"a\":1}","envelope":"cloudEvents"`)
 	var event map[string]any
-	if err := json.Unmarshal([]byte(got.Body), &event); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(got.Body), &event))
 	if event["specversion"] != "1.0" || event["id"] != attempt().Key || !cmp.Equal(event["data"], map[string]any{"a": 1.0}) {
 		t.Errorf("got %s", got.Body)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/carillon-sched/carillon/actions/actiontest"
 	"github.com/carillon-sched/carillon/actions/web"
 	"github.com/carillon-sched/carillon/integration/testkit/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -71,10 +72,7 @@ func TestOAuth2Wire(t *testing.T) {
 			_, _ = io.WriteString(w, `{"access_token":"t0ken","token_type":"Bearer","expires_in":"3599","ext_expires_in":"3599"}`)
 		}
 	})
-	login, err := url.Parse(server.URL + "/login")
-	if err != nil {
-		t.Fatal(err)
-	}
+	login := must.Get(url.Parse(server.URL + "/login"))(t)
 	client := newClient(t, web.Config{LoginEndpoint: login, Version: "1"})
 	for name, test := range map[string]struct{ authentication, path, authorization, form string }{
 		"directory": {

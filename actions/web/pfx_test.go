@@ -10,33 +10,23 @@ import (
 	"testing"
 
 	"software.sslmate.com/src/go-pkcs12"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // FuzzPFX checks that whatever file a user puts is answered, with a
 // certificate and its key or with an error.
 func FuzzPFX(f *testing.F) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		f.Fatal(err)
-	}
+	key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(f)
 	template := &x509.Certificate{SerialNumber: big.NewInt(1)}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		f.Fatal(err)
-	}
-	leaf, err := x509.ParseCertificate(der)
-	if err != nil {
-		f.Fatal(err)
-	}
+	der := must.Get(x509.CreateCertificate(rand.Reader, template, template, key.Public(), key))(f)
+	leaf := must.Get(x509.ParseCertificate(der))(f)
 	for _, encoder := range []*pkcs12.Encoder{pkcs12.Passwordless, pkcs12.LegacyRC2, pkcs12.LegacyDES, pkcs12.Modern2023} {
 		password := "x"
 		if encoder == pkcs12.Passwordless {
 			password = ""
 		}
-		file, err := encoder.Encode(key, leaf, nil, password)
-		if err != nil {
-			f.Fatal(err)
-		}
+		file := must.Get(encoder.Encode(key, leaf, nil, password))(f)
 		f.Add(file, password)
 		f.Add(file[:len(file)/2], password)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/carillon-sched/carillon/actions/actiontest"
 	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/web"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // asked is what a proxy was asked for, as METHOD host:port.
@@ -54,10 +55,7 @@ func httpProxy(t *testing.T) (*url.URL, *asked) {
 		a.add(r.Method + " " + line)
 		redirect(w, r)
 	})
-	u, err := url.Parse(s.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Get(url.Parse(s.URL))(t)
 	return u, a
 }
 
@@ -77,10 +75,7 @@ func redirect(w http.ResponseWriter, r *http.Request) {
 // socksProxy starts a SOCKS5 proxy (RFC 1928) that answers by itself as httpProxy does.
 func socksProxy(t *testing.T) (*url.URL, *asked) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	a := new(asked)
 	var open sync.WaitGroup
 	open.Go(func() {

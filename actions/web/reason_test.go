@@ -7,6 +7,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // TestOwnTransportTLS checks that the own transport speaks HTTP/2 where the
@@ -23,19 +25,13 @@ func TestOwnTransportTLS(t *testing.T) {
 		own.TLSClientConfig.RootCAs = x509.NewCertPool()
 		own.TLSClientConfig.RootCAs.AddCert(server.Certificate())
 		c := New(Config{Transport: own})
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, strings.NewReader("x"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		req := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, strings.NewReader("x")))(t)
 		req.Header.Set(headerKey, "k")
 		resp, err := c.transport.RoundTrip(req)
 		if err != nil {
 			t.Fatal(err)
 		}
-		body, err := io.ReadAll(resp.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		body := must.Get(io.ReadAll(resp.Body))(t)
 		_ = resp.Body.Close()
 		want := "HTTP/1.1 k"
 		if http2 {

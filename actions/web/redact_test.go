@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/carillon-sched/carillon/actions/web"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
 )
@@ -28,10 +29,7 @@ func guarded() scheduler.Attempt {
 // for, and not read the secret, would find it out letter by letter.
 func TestBodyContainsTellsNoSecret(t *testing.T) {
 	const secret = `pl4nted-"s3cr3t"/+<key>-0f-th1s-j0b`
-	quoted, err := json.Marshal(secret)
-	if err != nil {
-		t.Fatal(err)
-	}
+	quoted := must.Get(json.Marshal(secret))(t)
 	forms := []string{
 		secret, string(quoted[1 : len(quoted)-1]), url.QueryEscape(secret), base64.RawStdEncoding.EncodeToString([]byte(secret)),
 		hex.EncodeToString([]byte(secret)),
@@ -45,10 +43,7 @@ func TestBodyContainsTellsNoSecret(t *testing.T) {
 			})})
 			contains := func(want string) bool {
 				t.Helper()
-				text, err := json.Marshal(want)
-				if err != nil {
-					t.Fatal(err)
-				}
+				text := must.Get(json.Marshal(want))(t)
 				action := mustRead(t, client, "Http", fmt.Sprintf(
 					`{"uri":"http://h/","method":"GET","headers":{"X-Api-Key":%s},"success":{"bodyContains":%s}}`, quoted, text,
 				))

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -45,9 +46,7 @@ func newGuarded(t *testing.T, args ...string) *guarded {
 	for collection, word := range map[string]string{"partners": "own", "Partners": "victim", "other": "victim"} {
 		file := filepath.Join(t.TempDir(), "report.yaml")
 		text := "startTime: 2099-01-01\nlabels: {of: " + word + "}\naction: {type: http, request: {method: GET, uri: 'https://" + word + ".example/'}}\n"
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, []byte(text), 0o600))
 		out("collection", "create", collection)
 		out("apply", "-c", collection, file)
 		out("disable", collection+"/report")
@@ -59,10 +58,7 @@ func newGuarded(t *testing.T, args ...string) *guarded {
 // nothing for a second.
 func (g *guarded) raw(t *testing.T, text string) string {
 	t.Helper()
-	conn, err := net.Dial("tcp", strings.TrimPrefix(g.api, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(net.Dial("tcp", strings.TrimPrefix(g.api, "http://")))(t)
 	defer conn.Close()
 	_, _ = io.WriteString(conn, text) // the server may end it before all is sent
 	var all strings.Builder
@@ -210,10 +206,7 @@ func TestCrowdsKeepNobodyOut(t *testing.T) {
 	}
 	full := make(chan struct{}, connections)
 	for range connections {
-		conn, err := net.Dial("tcp", strings.TrimPrefix(g.api, "http://"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		conn := must.Get(net.Dial("tcp", strings.TrimPrefix(g.api, "http://")))(t)
 		t.Cleanup(func() { conn.Close() })
 		go func() {
 			// The answer repeats the path.

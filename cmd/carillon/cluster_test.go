@@ -15,8 +15,9 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/listen"
-	"github.com/carillon-sched/carillon/cmd/carillon/logtest"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/integration/testkit/logtest"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/store/embedded/clustertest"
 )
 
@@ -70,10 +71,7 @@ type serving struct {
 func serveOn(t *testing.T, args ...string) *serving {
 	t.Helper()
 	ports := filepath.Join(t.TempDir(), "ports.json")
-	s, err := startHere(t.Context(), ports, append([]string{"serve", "--http", "127.0.0.1:0"}, args...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(startHere(t.Context(), ports, append([]string{"serve", "--http", "127.0.0.1:0"}, args...)...))(t)
 	t.Cleanup(s.stop)
 	return s
 }
@@ -125,14 +123,9 @@ func (s *serving) untilReady(t *testing.T) {
 func (s *serving) address(t *testing.T) string {
 	t.Helper()
 	s.untilReady(t)
-	data, err := os.ReadFile(s.ports)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(s.ports))(t)
 	var at listen.Ports
-	if err := json.Unmarshal(data, &at); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(data, &at))
 	return at.HTTP
 }
 
@@ -172,15 +165,9 @@ func TestServeRaisesReplicas(t *testing.T) {
 	c.start(1)
 	c.start(2)
 	replicas := func() (counts map[int]int) {
-		nc, err := nats.Connect(at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		nc := must.Get(nats.Connect(at))(t)
 		defer nc.Close()
-		js, err := jetstream.New(nc)
-		if err != nil {
-			t.Fatal(err)
-		}
+		js := must.Get(jetstream.New(nc))(t)
 		counts = map[int]int{}
 		streams := js.ListStreams(t.Context())
 		for info := range streams.Info() {

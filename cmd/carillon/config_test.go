@@ -13,6 +13,7 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/docs/doctable"
 	"github.com/carillon-sched/carillon/cmd/carillon/settings"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // TestConfigurationPage compares the list of the page with the flags of serve, their defaults, and which are live.
@@ -37,10 +38,7 @@ func TestConfigurationPage(t *testing.T) {
 
 // TestSettingsSchema compares the file that editors use with the flags.
 func TestSettingsSchema(t *testing.T) {
-	want, err := settingsSchema()
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(settingsSchema())(t)
 	if got, err := os.ReadFile("settings/serve.json"); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("it is not what the flags are (%v); run: go run ./cmd/carillon schema config > cmd/carillon/settings/serve.json", err)
 	}

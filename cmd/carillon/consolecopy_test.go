@@ -14,9 +14,10 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // TestConsoleCopies has a shell carry out what the console's page of a job offers to copy: each puts the same job again, after
@@ -26,24 +27,21 @@ func TestConsoleCopies(t *testing.T) {
 		t.Skipf("NOT RUN: the first copy is of curl (apt-get install curl): %v", err)
 	}
 	dir := t.TempDir()
-	ports := copiedDev(t, dir)
-	job := ports["http"] + "/jobCollections/default/jobs/hostile"
+	dev := startProcess(t, strings.Fields(freeDev)...).ports(t)
+	job := dev.HTTP + "/jobCollections/default/jobs/hostile"
 	texts := []string{
 		"it's \"quoted\" `date` $(touch " + dir + "/owned) $HOME ${CARILLON_TOKEN} $${CARILLON_X} \\ !! ;|&<>*~", "CARILLON", "a\nCARILLON\nb", "{{.Count}} {{{",
 		"שלום\u202e", " leads and ends ", "tab\there\r\n", "- a: b # c", "---", strings.Repeat("long ", 1000),
 	}
-	document, err := json.Marshal(map[string]any{
+	document := must.Get(json.Marshal(map[string]any{
 		"description": texts[0], "labels": map[string]string{"x": "it's"}, "startTime": "2090-01-01T00:00:00Z",
 		"action": map[string]any{"type": "http", "request": map[string]any{
 			"method": "POST", "uri": "http://127.0.0.1:1/'$(date)'", "body": strings.Join(texts, "\n"), "headers": map[string]string{"X-Text": texts[3]},
 		}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	answered(t, http.MethodPut, job, string(document))
 	want := properties(t, job)
-	page := answered(t, http.MethodGet, ports["http"]+"/console/jobs/default/hostile/copy", "")
+	page := answered(t, http.MethodGet, dev.HTTP+"/console/jobs/default/hostile/copy", "")
 	for _, id := range []string{"copy-curl", "copy-apply", "copy-nats"} {
 		found := regexp.MustCompile(`(?s)<code id="` + id + `">(.*?)</code>`).FindStringSubmatch(page)
 		if found == nil {
@@ -52,8 +50,14 @@ func TestConsoleCopies(t *testing.T) {
 		answered(t, http.MethodDelete, job, "")
 		shell(t, dir, html.UnescapeString(found[1]))
 		if id == "copy-nats" {
-			published(t, dir, ports["nats"])
-			await(t, job)
+			published(t, dir, dev.NATS)
+			must.Await(t, "the published job", func() bool {
+				res, err := http.Get(job)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return res.Body.Close() == nil && res.StatusCode == http.StatusOK
+			})
 		}
 		if got := properties(t, job); got != want {
 			t.Errorf("%s makes\n%s\nwant\n%s", id, got, want)
@@ -64,64 +68,13 @@ func TestConsoleCopies(t *testing.T) {
 	}
 }
 
-// copiedDev runs `carillon dev`, and returns where it listens.
-func copiedDev(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	file := filepath.Join(dir, "ports.json")
-	const free = "127.0.0.1:0"
-	dev := exec.CommandContext(t.Context(), "carillon", "dev", "--http", free, "--nats", free, "--amqp", free, "--queue", free,
-		"--data", filepath.Join(dir, "data"), "--ports-file", file)
-	dev.Cancel = func() error { return dev.Process.Signal(os.Interrupt) }
-	dev.WaitDelay = time.Minute
-	var log bytes.Buffer
-	dev.Stdout, dev.Stderr = &log, &log
-	if err := dev.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan struct{})
-	go func() { defer close(ended); _ = dev.Wait() }()
-	t.Cleanup(func() { <-ended })
-	ports := map[string]string{}
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); <-tick.C {
-		if data, err := os.ReadFile(file); err == nil && json.Unmarshal(data, &ports) == nil {
-			return ports
-		}
-	}
-	t.Fatal("carillon dev does not start")
-	return nil
-}
-
-// await waits for a job that was published.
-func await(t *testing.T, url string) {
-	t.Helper()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); <-tick.C {
-		res, err := http.Get(url)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = res.Body.Close()
-		if res.StatusCode == http.StatusOK {
-			return
-		}
-	}
-	t.Fatal("the job does not come")
-}
-
 // shell has a shell carry out a command, as it is pasted.
 func shell(t *testing.T, dir, command string) {
 	t.Helper()
 	bin := filepath.Join(dir, "bin")
-	if err := os.MkdirAll(bin, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(bin, 0o755))
 	note := "#!/bin/sh\nprintf '%s\\n' \"$@\" > '" + dir + "/arguments'\ncat > '" + dir + "/message'\n"
-	if err := os.WriteFile(filepath.Join(bin, "nats"), []byte(note), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(bin, "nats"), []byte(note), 0o755))
 	sh := exec.CommandContext(t.Context(), "sh")
 	sh.Stdin = strings.NewReader(command)
 	sh.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "CARILLON_TOKEN=none", "CARILLON_X=wrong")
@@ -133,31 +86,18 @@ func shell(t *testing.T, dir, command string) {
 // published publishes what the command nats was given.
 func published(t *testing.T, dir, url string) {
 	t.Helper()
-	arguments, err := os.ReadFile(filepath.Join(dir, "arguments"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	arguments := must.Get(os.ReadFile(filepath.Join(dir, "arguments")))(t)
 	if string(arguments) != "pub\n--force-stdin\ncarillon.spec.put.default.hostile\n" {
 		t.Fatalf("nats is called with %q", arguments)
 	}
-	message, err := os.ReadFile(filepath.Join(dir, "message"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	message := must.Get(os.ReadFile(filepath.Join(dir, "message")))(t)
 	if bytes.Contains(message, []byte("{{")) {
 		t.Error("the message has what nats takes for a template")
 	}
-	nc, err := nats.Connect(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	nc := must.Get(nats.Connect(url))(t)
 	defer nc.Close()
-	if err := nc.Publish("carillon.spec.put.default.hostile", message); err != nil {
-		t.Fatal(err)
-	}
-	if err := nc.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, nc.Publish("carillon.spec.put.default.hostile", message))
+	must.Do(t, nc.Flush())
 }
 
 // properties are those of a job, without its status.
@@ -166,24 +106,16 @@ func properties(t *testing.T, url string) string {
 	var job struct {
 		Properties map[string]any `json:"properties"`
 	}
-	if err := json.Unmarshal([]byte(answered(t, http.MethodGet, url, "")), &job); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(answered(t, http.MethodGet, url, "")), &job))
 	delete(job.Properties, "status")
-	text, err := json.MarshalIndent(job.Properties, "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.MarshalIndent(job.Properties, "", " "))(t)
 	return string(text)
 }
 
 // answered asks the scheduler for something that it has.
 func answered(t *testing.T, method, url, body string) string {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body)))(t)
 	res, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // TestContributingListsAllFiles compares each list of CONTRIBUTING with an existing example: a new place for the same fact
@@ -83,17 +85,14 @@ func matching(t *testing.T, folder string, pattern *regexp.Regexp) (found []stri
 		t.Fatalf("%s: %v", folder, err)
 	}
 	for _, top := range tops {
-		err := filepath.WalkDir(top, func(path string, _ fs.DirEntry, err error) error {
+		must.Do(t, filepath.WalkDir(top, func(path string, _ fs.DirEntry, err error) error {
 			file, _ := filepath.Rel(root, path)
 			source := strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go") || strings.Contains(path, "/words/en/")
 			if err == nil && source && filepath.Ext(path) != "" && pattern.MatchString(read(t, file)) {
 				found = append(found, file)
 			}
 			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 	}
 	return found
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 func TestDelivery(t *testing.T) {
@@ -14,10 +15,7 @@ func TestDelivery(t *testing.T) {
 		ServiceBus:   map[string]string{"orders": "amqp://localhost:5672", "*": "amqps://bus.example"},
 		StorageQueue: map[string]string{"*": "http://127.0.0.1:10001/{name}"},
 	}
-	d, err := f.delivery()
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(f.delivery())(t)
 	for address, allowed := range map[string]bool{
 		"10.1.9.9": true, "10.2.0.1": false, "192.168.7.9": true, "192.168.7.10": false, "fd12::1": true, "127.0.0.1": false, "8.8.8.8": true,
 	} {
@@ -32,14 +30,11 @@ func TestDelivery(t *testing.T) {
 
 // TestEndpointsAreAllowed has endpoints at addresses that jobs may not reach otherwise.
 func TestEndpointsAreAllowed(t *testing.T) {
-	d, err := deliveryFlags{
+	d := must.Get(deliveryFlags{
 		ServiceBus:    map[string]string{"a": "amqp://10.1.2.3", "b": "amqps://10.1.2.4", "c": "sb://10.1.2.5", "d": "amqp://bus.example"},
 		StorageQueue:  map[string]string{"a": "http://10.1.2.6/{name}", "b": "https://[fd00::7]", "*": "http://10.1.2.8:10001/{name}", "l": "http://localhost:10002/x"},
 		LoginEndpoint: "https://10.1.2.9:8443",
-	}.delivery()
-	if err != nil {
-		t.Fatal(err)
-	}
+	}.delivery())(t)
 	for address, allowed := range map[string]bool{
 		"10.1.2.3:5672": true, "10.1.2.3:5671": false, "10.1.2.4:5671": true, "10.1.2.5:5671": true, "10.1.2.5:5672": true,
 		"10.1.2.6:80": true, "10.1.2.6:443": false, "[fd00::7]:443": true, "10.1.2.8:10001": true, "10.1.2.8:80": false,

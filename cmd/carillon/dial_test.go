@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // TestStartsLater tells servers that are still starting from those that never let this process in.
@@ -40,10 +41,7 @@ func TestProtocolAt(t *testing.T) {
 	for says, want := range map[string]string{
 		"HTTP/1.1 400 Bad Request\r\n\r\n": "HTTP", "AMQP\x03\x01\x00\x00": "AMQP", "INFO {}\r\n": "", "": "",
 	} {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 		go func() {
 			conn, err := l.Accept()
 			if err != nil {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // refusing is a scheduler that refuses everything, for the reason that the name of a job or secret says.
@@ -47,9 +48,7 @@ func TestExitCodes(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		file := filepath.Join(dir, name)
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, []byte(text), 0o600))
 		return file
 	}
 	const action = "action: {type: http, request: {method: GET, uri: 'http://127.0.0.1/'}}\n"
@@ -57,9 +56,7 @@ func TestExitCodes(t *testing.T) {
 	busy, key, cron := write("busy.yaml", action), write("secret.key", "no key"), write("cron.yaml", "recurrence: {cron: 0 9 32 * *}\n"+action)
 	none, file := filepath.Join(dir, "none"), write("file", "")
 	empty := filepath.Join(dir, "empty")
-	if err := os.Mkdir(empty, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(empty, 0o700))
 	tests := []struct {
 		args string
 		code int

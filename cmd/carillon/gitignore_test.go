@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // TestDocumentedCommandsWriteIgnoredFiles looks for what the commands of the README, the pages and the help write in
@@ -44,10 +45,7 @@ func TestDocumentedCommandsWriteIgnoredFiles(t *testing.T) {
 	for file := range written {
 		ignored := path.IsAbs(file)
 		for _, pattern := range patterns {
-			hit, err := path.Match(pattern, path.Base(file))
-			if err != nil {
-				t.Fatal(err)
-			}
+			hit := must.Get(path.Match(pattern, path.Base(file)))(t)
 			ignored = ignored || hit
 		}
 		if !ignored {

@@ -15,6 +15,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // installed is a process as a service manager starts it.
@@ -65,9 +66,7 @@ func (is installed) read(t *testing.T, text string) (serveCmd, error) {
 		text = strings.ReplaceAll(text, path[1], someFile(t, filepath.Base(path[1])))
 	}
 	file := filepath.Join(t.TempDir(), "serve.yaml")
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(text), 0o600))
 	args := slices.Clone(is.args)
 	at := slices.Index(args, settingsFile)
 	if at < 0 {
@@ -187,17 +186,12 @@ func manifest(t *testing.T, name string, into any) {
 func someFile(t *testing.T, name string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, nil, 0o600))
 	return path
 }
 
 func seconds(t *testing.T, text string) time.Duration {
 	t.Helper()
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(strconv.Atoi(text))(t)
 	return time.Duration(n) * time.Second
 }

@@ -15,7 +15,11 @@ import (
 
 	"github.com/carillon-sched/carillon/cmd/carillon/listen"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
+
+// freeDev is a `carillon dev` on free ports, which are in ports.json of its directory.
+const freeDev = "dev --http 127.0.0.1:0 --nats 127.0.0.1:0 --amqp 127.0.0.1:0 --queue 127.0.0.1:0 --ports-file ports.json"
 
 // process is a carillon that runs by itself.
 type process struct {
@@ -27,10 +31,7 @@ type process struct {
 
 func startProcess(t *testing.T, args ...string) *process {
 	t.Helper()
-	path, err := exec.LookPath("carillon")
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := must.Get(exec.LookPath("carillon"))(t)
 	return startCommand(t, exec.Command(path, args...))
 }
 
@@ -38,13 +39,8 @@ func startCommand(t *testing.T, cmd *exec.Cmd) *process {
 	t.Helper()
 	p := &process{cmd: cmd, ended: make(chan struct{})}
 	p.cmd.Dir, p.cmd.Stderr = t.TempDir(), &p.out
-	var err error
-	if p.in, err = p.cmd.StdinPipe(); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	p.in = must.Get(p.cmd.StdinPipe())(t)
+	must.Do(t, p.cmd.Start())
 	go func() {
 		_ = p.cmd.Wait() // the exit code says how it ended
 		close(p.ended)
@@ -56,9 +52,7 @@ func startCommand(t *testing.T, cmd *exec.Cmd) *process {
 // end sends a signal and returns the exit code.
 func (p *process) end(t *testing.T, s os.Signal) int {
 	t.Helper()
-	if err := p.cmd.Process.Signal(s); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.cmd.Process.Signal(s))
 	return p.wait(t, s.String())
 }
 
@@ -90,9 +84,7 @@ func TestInterruptWhileReading(t *testing.T) {
 		for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
 			p := startProcess(t, strings.Fields(args)...)
 			// More than a pipe holds: when all of it is written, the process reads.
-			if _, err := p.in.Write(bytes.Repeat([]byte(" "), 128<<10)); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(p.in.Write(bytes.Repeat([]byte(" "), 128<<10)))(t)
 			if code := p.end(t, s); code != terminal.ExitInterrupted || p.out.Len() > 0 {
 				t.Errorf("%s, %s: exit code %d\n%s", args, s, code, p.out.String())
 			}
@@ -103,20 +95,14 @@ func TestInterruptWhileReading(t *testing.T) {
 // TestSignalsOfServers ends what runs until it is told to: in good order with SIGTERM, and as every command with Ctrl-C.
 func TestSignalsOfServers(t *testing.T) {
 	t.Parallel()
-	nats := startProcess(t, "dev", "--http", "127.0.0.1:0", "--nats", "127.0.0.1:0", "--amqp", "127.0.0.1:0", "--queue", "127.0.0.1:0",
-		"--ports-file", "ports.json")
-	at := nats.ports(t).NATS
-	for args, code := range map[string]map[os.Signal]int{
-		"serve --http 127.0.0.1:0 --nats-url " + at: {os.Interrupt: terminal.ExitInterrupted, syscall.SIGTERM: terminal.ExitOK},
-		"emulate --amqp 127.0.0.1:0 --http 127.0.0.1:0 --queue 127.0.0.1:0": {
-			os.Interrupt: terminal.ExitInterrupted, syscall.SIGTERM: terminal.ExitOK,
-		},
-		"dev --http 127.0.0.1:0 --nats 127.0.0.1:0 --amqp 127.0.0.1:0 --queue 127.0.0.1:0": {
-			os.Interrupt: terminal.ExitInterrupted, syscall.SIGTERM: terminal.ExitOK,
-		},
+	at := startProcess(t, strings.Fields(freeDev)...).ports(t).NATS
+	for _, args := range []string{
+		"serve --http 127.0.0.1:0 --ports-file ports.json --nats-url " + at,
+		"emulate --amqp 127.0.0.1:0 --http 127.0.0.1:0 --queue 127.0.0.1:0 --ports-file ports.json",
+		freeDev,
 	} {
-		for s, want := range code {
-			p := startProcess(t, append(strings.Fields(args), "--ports-file", "ports.json")...)
+		for s, want := range map[os.Signal]int{os.Interrupt: terminal.ExitInterrupted, syscall.SIGTERM: terminal.ExitOK} {
+			p := startProcess(t, strings.Fields(args)...)
 			p.ports(t)
 			if got := p.end(t, s); got != want {
 				t.Errorf("%s, %s: exit code %d, want %d\n%s", args, s, got, want, p.out.String())

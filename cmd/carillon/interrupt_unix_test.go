@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // TestInterruptWhileLent presses Ctrl-C while another program has the terminal: it is for that program. A SIGTERM right
@@ -30,9 +31,7 @@ func TestInterruptWhileLent(t *testing.T) {
 	ctx, stop := interruptible(screen.Lent)
 	defer stop()
 	press := func(s os.Signal) {
-		if err := syscall.Kill(os.Getpid(), s.(syscall.Signal)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, syscall.Kill(os.Getpid(), s.(syscall.Signal)))
 	}
 	_ = screen.Lend(func() error {
 		press(os.Interrupt)
@@ -65,17 +64,13 @@ func TestInterruptWhileEditing(t *testing.T) {
 	t.Setenv("VISUAL", `open() { mkfifo `+pipe+`; touch opened; read key < `+pipe+`; echo 'description: new' >> "$1"; exit 130; }; open`)
 	p := startProcess(t, "edit", "job", "--server", server.URL)
 	p.until(t, "the editor", func() bool { _, err := os.Stat(filepath.Join(p.cmd.Dir, "opened")); return err == nil })
-	if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.cmd.Process.Signal(os.Interrupt))
 	key, err := os.OpenFile(filepath.Join(p.cmd.Dir, pipe), os.O_RDWR, 0) // which waits for no reader: the editor may be gone
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer key.Close()
-	if _, err := key.WriteString("c\n"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(key.WriteString("c\n"))(t)
 	if code := p.wait(t, "the end of the editor"); code != terminal.ExitInterrupted {
 		t.Errorf("exit code %d\n%s", code, p.out.String())
 	}
@@ -90,18 +85,11 @@ func TestInterruptWhileEditing(t *testing.T) {
 
 // TestServiceManager listens, as systemd does with Type=notify, to what a scheduler says of itself.
 func TestServiceManager(t *testing.T) {
-	nats := startProcess(t, "dev", "--http", "127.0.0.1:0", "--nats", "127.0.0.1:0", "--amqp", "127.0.0.1:0", "--queue", "127.0.0.1:0",
-		"--ports-file", "ports.json")
-	path, err := exec.LookPath("carillon")
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(path, "serve", "--http", "127.0.0.1:0", "--nats-url", nats.ports(t).NATS)
+	at := startProcess(t, strings.Fields(freeDev)...).ports(t).NATS
+	path := must.Get(exec.LookPath("carillon"))(t)
+	cmd := exec.Command(path, "serve", "--http", "127.0.0.1:0", "--nats-url", at)
 	socket := filepath.Join(t.TempDir(), "notify")
-	told, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket, Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	told := must.Get(net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket, Net: "unixgram"}))(t)
 	defer func() { _ = told.Close() }()
 	cmd.Env = append(os.Environ(), "NOTIFY_SOCKET="+socket)
 	p := startCommand(t, cmd)

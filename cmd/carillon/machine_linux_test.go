@@ -16,6 +16,7 @@ import (
 
 	"github.com/carillon-sched/carillon/cmd/carillon/listen"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // smallDiskEnv is set in the process that has a small disk.
@@ -33,10 +34,7 @@ func onSmallDisk(t *testing.T, f func(t *testing.T, dir string)) {
 		f(t, dir)
 		return
 	}
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	exe := must.Get(os.Executable())(t)
 	cmd := exec.CommandContext(t.Context(), exe, "-test.run=^"+t.Name()+"$", "-test.v")
 	cmd.Env = append(os.Environ(), smallDiskEnv+"="+t.TempDir())
 	cmd.SysProcAttr = &syscall.SysProcAttr{
@@ -95,10 +93,7 @@ func startDev(t *testing.T, before, data string) *running {
 // call makes a request and returns the status and the body.
 func (r *running) call(t *testing.T, method, path, body string) (int, string) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, r.HTTP+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := must.Get(http.NewRequestWithContext(t.Context(), method, r.HTTP+path, strings.NewReader(body)))(t)
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return 0, err.Error()
@@ -203,9 +198,7 @@ func TestDiskFull(t *testing.T) {
 		for _, name := range jobs {
 			before[name] = r.executions(t, name)
 		}
-		if err := os.Remove(filler); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(filler))
 		r.until(t, "being ready again", func() bool { status, _ := r.readyz(t); return status == http.StatusOK })
 		for _, name := range jobs {
 			r.until(t, "a run of "+name, func() bool { return r.executions(t, name) > before[name]+1 })
@@ -247,10 +240,7 @@ func TestSlowClientsWithFewFiles(t *testing.T) {
 		r.AMQP:                                 "AMQ",
 	} {
 		for range 400 {
-			conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", addr)
-			if err != nil {
-				t.Fatal(err)
-			}
+			conn := must.Get(new(net.Dialer).DialContext(t.Context(), "tcp", addr))(t)
 			t.Cleanup(func() { conn.Close() })
 			_, _ = io.WriteString(conn, begin) // its place may have been given away already
 		}
@@ -288,14 +278,10 @@ func TestStartsThatCannotBe(t *testing.T) {
 		}
 		filler := fill(t, dir)
 		refused("full", "true", "error: data directory "+data+": no space left on device", "MB are free", "8 MB are needed", "hint: free some space")
-		if err := os.Remove(filler); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(filler))
 		refused("few files", "ulimit -n 24", "too many open files", "hint: raise the limit of open files")
 		startDev(t, "true", data).end(t, syscall.SIGTERM)
-		if err := syscall.Mount("", dir, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, syscall.Mount("", dir, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
 		refused("read-only", "true", "error: data directory "+data+": read-only file system", "hint: make it writable")
 	})
 }

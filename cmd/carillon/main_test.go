@@ -21,6 +21,7 @@ import (
 
 	"github.com/carillon-sched/carillon/cmd/carillon/listen"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // TestScripts runs sessions as users type them: testdata/*.txtar. Beside the
@@ -61,20 +62,15 @@ import (
 //	trust [CERT]           what make is to trust; without a file it uses HTTP for Service Bus
 func TestScripts(t *testing.T) {
 	t.Parallel() // with tests that wait longer than they compute
-	examples, err := filepath.Abs("../../examples")
-	if err != nil {
-		t.Fatal(err)
-	}
+	examples := must.Get(filepath.Abs("../../examples"))(t)
 	// The go command does not know what the scripts' commands read, and would
 	// reuse a result though an example has changed.
-	if err := fs.WalkDir(os.DirFS(examples), ".", func(path string, e fs.DirEntry, err error) error {
+	must.Do(t, fs.WalkDir(os.DirFS(examples), ".", func(path string, e fs.DirEntry, err error) error {
 		if err == nil && !e.IsDir() {
 			_, err = os.ReadFile(filepath.Join(examples, path))
 		}
 		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		Setup: func(e *testscript.Env) error {

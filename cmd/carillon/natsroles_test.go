@@ -9,15 +9,13 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // TestCommandsAsUsersOfTheExample runs a scheduler and commands as the users of the example's NATS server, with nothing but
 // the permissions that stand there.
 func TestCommandsAsUsersOfTheExample(t *testing.T) {
-	o, err := server.ProcessConfigFile("../../examples/nats/nats-server.conf")
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must.Get(server.ProcessConfigFile("../../examples/nats/nats-server.conf"))(t)
 	o.Port, o.StoreDir, o.NoLog, o.NoSigs = server.RANDOM_PORT, t.TempDir(), true, true
 	at := natsServer(t, o)
 	as := func(user, password string) string {
@@ -27,9 +25,7 @@ func TestCommandsAsUsersOfTheExample(t *testing.T) {
 	s.untilReady(t)
 	job := filepath.Join(t.TempDir(), "report.yaml")
 	const text = "startTime: 2099-01-01\naction: {type: http, request: {method: GET, uri: 'https://example.com/'}}\n"
-	if err := os.WriteFile(job, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(job, []byte(text), 0o600))
 	for _, test := range []struct {
 		user, args string
 		code       int

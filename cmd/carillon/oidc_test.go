@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // oidcIssuer is a small OpenID Connect issuer with one key.
@@ -34,11 +36,7 @@ func newOIDCIssuer(t *testing.T) *oidcIssuer {
 
 func newRSAKey(t *testing.T) *rsa.PrivateKey {
 	t.Helper()
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return key
+	return must.Get(rsa.GenerateKey(rand.Reader, 2048))(t)
 }
 
 // ServeHTTP tells of the issuer, and of its key.
@@ -60,32 +58,16 @@ func (i *oidcIssuer) token(key *rsa.PrivateKey, changes map[string]any) string {
 		"iss": i.url, "aud": "carillon", "sub": "alice", "groups": []string{"dev"}, "exp": time.Now().Add(time.Hour).Unix(),
 	}
 	maps.Copy(all, changes)
-	claims, err := json.Marshal(all)
-	if err != nil {
-		i.t.Fatal(err)
-	}
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: jose.JSONWebKey{Key: key, KeyID: "k1"}}, nil)
-	if err != nil {
-		i.t.Fatal(err)
-	}
-	signed, err := signer.Sign(claims)
-	if err != nil {
-		i.t.Fatal(err)
-	}
-	text, err := signed.CompactSerialize()
-	if err != nil {
-		i.t.Fatal(err)
-	}
-	return text
+	claims := must.Get(json.Marshal(all))(i.t)
+	signer := must.Get(jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: jose.JSONWebKey{Key: key, KeyID: "k1"}}, nil))(i.t)
+	signed := must.Get(signer.Sign(claims))(i.t)
+	return must.Get(signed.CompactSerialize())(i.t)
 }
 
 // statusWith asks with a token, over a connection of its own.
 func statusWith(t *testing.T, url, token string) (status int, body string) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody))(t)
 	req.Close = true
 	req.Header.Set("Authorization", "Bearer "+token)
 	resp, err := (&http.Client{Timeout: patience}).Do(req)
@@ -93,10 +75,7 @@ func statusWith(t *testing.T, url, token string) (status int, body string) {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	data, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(io.ReadAll(resp.Body))(t)
 	return resp.StatusCode, string(data)
 }
 

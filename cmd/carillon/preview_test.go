@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // offline runs a command line without a server and returns what it prints to stdout.
@@ -41,19 +42,14 @@ func TestPreviewFeed(t *testing.T) {
 			UTC         []string `json:"utc"`
 			Description string   `json:"description"`
 		}
-		if err := json.Unmarshal([]byte(text), &told); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(text), &told))
 		var starts []string
 		uids := map[string]bool{}
 		for line := range strings.SplitSeq(strings.ReplaceAll(feed, "\r\n ", ""), "\r\n") {
 			name, value, _ := strings.Cut(line, ":")
 			switch name {
 			case "DTSTART":
-				at, err := time.Parse("20060102T150405Z", value)
-				if err != nil {
-					t.Fatal(err)
-				}
+				at := must.Get(time.Parse("20060102T150405Z", value))(t)
 				starts = append(starts, at.Format(time.RFC3339))
 			case "UID":
 				uids[value] = true

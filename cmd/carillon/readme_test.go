@@ -15,6 +15,7 @@ import (
 
 	"github.com/carillon-sched/carillon/cmd/carillon/docs"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
@@ -27,10 +28,7 @@ func readme(t *testing.T) string { return read(t, "README.md") }
 // read returns a file below root.
 func read(t *testing.T, file string) string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(root, file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(filepath.Join(root, file)))(t)
 	return string(data)
 }
 
@@ -120,20 +118,14 @@ func TestReadmeCommands(t *testing.T) {
 func TestConsoleCommands(t *testing.T) {
 	var files []string
 	for _, pattern := range []string{"words/en/*.txt", "*/*.html", "*/templates/*.html"} {
-		found, err := filepath.Glob(filepath.Join(root, "scheduler", "console", pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := must.Get(filepath.Glob(filepath.Join(root, "scheduler", "console", pattern)))(t)
 		files = append(files, found...)
 	}
 	command := regexp.MustCompile(`carillon ([a-z]+(?: (?:--?[a-zA-Z][a-z-]*|%s/%s|[A-Z]+|[a-z]+/[a-zA-Z]+|[a-z]+(?:["<&]|$)))*)`)
 	parser, _ := newParser(&terminal.Terminal{Out: io.Discard, Err: io.Discard})
 	count := 0
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(file))(t)
 		for _, m := range command.FindAllStringSubmatch(string(text), -1) {
 			count++
 			_, err := parser.Parse(words(strings.TrimRight(m[1], `"<&`)))
@@ -219,18 +211,9 @@ func TestReadmeSchedules(t *testing.T) {
 // TestReadmeJob compares the job that the README shows with the file that it
 // says to show.
 func TestReadmeJob(t *testing.T) {
-	shown, err := document.Parse([]byte(blocks(readme(t), "yaml")[0]))
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(filepath.Join(root, "examples", "jobs", "every-five-seconds.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := document.Parse(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	shown := must.Get(document.Parse([]byte(blocks(readme(t), "yaml")[0])))(t)
+	data := must.Get(os.ReadFile(filepath.Join(root, "examples", "jobs", "every-five-seconds.yaml")))(t)
+	file := must.Get(document.Parse(data))(t)
 	if diff := cmp.Diff(file.String(), shown.String()); diff != "" {
 		t.Errorf("(-file +README):\n%s", diff)
 	}

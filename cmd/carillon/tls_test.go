@@ -18,6 +18,7 @@ import (
 
 	"github.com/carillon-sched/carillon/cmd/carillon/certificates/authority"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // certify makes the files of an authority and of certificates by it, for 127.0.0.1 and for clients.
@@ -104,32 +105,20 @@ func TestCertificatesAreReadAgainUnderLoad(t *testing.T) {
 	}
 	t.Parallel()
 	dir, next := t.TempDir(), t.TempDir()
-	ours, err := certified(dir, "ours", "server", "ann")
-	if err != nil {
-		t.Fatal(err)
-	}
-	theirs, err := certified(next, "theirs", "server")
-	if err != nil {
-		t.Fatal(err)
-	}
+	ours := must.Get(certified(dir, "ours", "server", "ann"))(t)
+	theirs := must.Get(certified(next, "theirs", "server"))(t)
 	file := func(name string) string { return filepath.Join(dir, name) }
 	s := serveOn(t, "--nats-url", aloneServer(t), "--tls-cert", file("server.crt"), "--tls-key", file("server.key"),
 		"--tls-client-ca", file("ours.crt"), "--tls-roles", "cn:ann=reader")
 	k := &knocking{url: s.address(t), roots: x509.NewCertPool()}
 	k.roots.AddCert(ours.Cert)
 	k.roots.AddCert(theirs.Cert)
-	if k.client, err = tls.LoadX509KeyPair(file("ann.crt"), file("ann.key")); err != nil {
-		t.Fatal(err)
-	}
+	k.client = must.Get(tls.LoadX509KeyPair(file("ann.crt"), file("ann.key")))(t)
 	k.start(4)
 	s.until(t, "a connection", func() bool { return k.saw("ours") })
 	replace := func(name string, data []byte) {
-		if err := os.WriteFile(file(name+".new"), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Rename(file(name+".new"), file(name)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file(name+".new"), data, 0o600))
+		must.Do(t, os.Rename(file(name+".new"), file(name)))
 	}
 	replace("server.crt", []byte("-----BEGIN CERTIFICATE-----\nbroken\n"))
 	s.until(t, "a warning", func() bool { return strings.Contains(s.log.String(), "changed certificates cannot be used") })
@@ -137,10 +126,7 @@ func TestCertificatesAreReadAgainUnderLoad(t *testing.T) {
 		t.Error("the certificate changed too early")
 	}
 	for _, name := range []string{"server.key", "server.crt"} {
-		data, err := os.ReadFile(filepath.Join(next, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(filepath.Join(next, name)))(t)
 		replace(name, data)
 	}
 	s.until(t, "the new certificate", func() bool { return k.saw("theirs") })
@@ -156,18 +142,10 @@ func TestCertificatesAreReadAgainUnderLoad(t *testing.T) {
 // TestCommandsOverTLSOnNATS asks a NATS server that wants a certificate. There is no scheduler behind it.
 func TestCommandsOverTLSOnNATS(t *testing.T) {
 	dir := t.TempDir()
-	ours, err := certified(dir, "ours", "server", "ann")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := certified(dir, "others", "eve"); err != nil {
-		t.Fatal(err)
-	}
+	ours := must.Get(certified(dir, "ours", "server", "ann"))(t)
+	must.Get(certified(dir, "others", "eve"))(t)
 	file := func(name string) string { return filepath.Join(dir, name) }
-	pair, err := tls.LoadX509KeyPair(file("server.crt"), file("server.key"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	pair := must.Get(tls.LoadX509KeyPair(file("server.crt"), file("server.key")))(t)
 	clients := x509.NewCertPool()
 	clients.AddCert(ours.Cert)
 	at := natsServer(t, &server.Options{

@@ -8,6 +8,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // TestServesStartTogether starts three schedulers while a cluster forms, each beside a server of its own: two before there is
@@ -38,15 +39,9 @@ func TestServesStartTogether(t *testing.T) {
 			t.Errorf("%v: %v", test.args, err)
 		}
 	}
-	nc, err := nats.Connect(third)
-	if err != nil {
-		t.Fatal(err)
-	}
+	nc := must.Get(nats.Connect(third))(t)
 	defer nc.Close()
-	js, err := jetstream.New(nc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	js := must.Get(jetstream.New(nc))(t)
 	lanes := 0
 	streams := js.ListStreams(t.Context())
 	for info := range streams.Info() {

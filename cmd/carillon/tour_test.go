@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -15,12 +14,13 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/listen"
+	"github.com/carillon-sched/carillon/integration/testkit/logtest"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // TestTour runs every command of the tour in a shell, as written but for addresses, and compares what it prints. It
@@ -59,16 +59,13 @@ func TestTourSteps(t *testing.T) {
 // TestTourNamesAll looks for a link to every folder and file of the examples.
 func TestTourNamesAll(t *testing.T) {
 	text, folder := read(t, tourFile), filepath.Join(root, "examples")
-	err := fs.WalkDir(os.DirFS(folder), ".", func(path string, _ fs.DirEntry, err error) error {
+	must.Do(t, fs.WalkDir(os.DirFS(folder), ".", func(path string, _ fs.DirEntry, err error) error {
 		nested := path == "compose/jobs" // whose files are named
 		if err == nil && path != "." && path != "README.md" && !nested && !strings.HasSuffix(path, "_test.go") && !strings.Contains(text, "]("+path+")") {
 			t.Errorf("%s does not name %s", tourFile, path)
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // tourCommand is a command of the tour.
@@ -270,32 +267,13 @@ func (w *walk) run(c tourCommand) {
 	}
 }
 
-// shownTerminal is what a command in a terminal of its own has printed.
-type shownTerminal struct {
-	mu  sync.Mutex
-	all bytes.Buffer
-}
-
-// Write takes in output.
-func (s *shownTerminal) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.all.Write(p)
-}
-
-func (s *shownTerminal) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.all.String()
-}
-
 // start starts a command that goes on, on free ports, and waits for the addresses. What it shows has to come until the
 // end of the test, when it is stopped.
 func (w *walk) start(c tourCommand) {
 	w.Helper()
 	line, file := w.free(c.line)
 	cmd := w.command("exec " + line)
-	out := &shownTerminal{}
+	out := &logtest.Log{}
 	cmd.Stdout, cmd.Stderr = out, out
 	w.must(cmd.Start())
 	ended := make(chan error, 1)
@@ -315,7 +293,7 @@ func (w *walk) start(c tourCommand) {
 }
 
 // await waits for the lines that a command in a terminal of its own shows.
-func (w *walk) await(c tourCommand, out *shownTerminal) {
+func (w *walk) await(c tourCommand, out *logtest.Log) {
 	for deadline := time.Now().Add(patience); ; <-time.After(100 * time.Millisecond) {
 		lines := strings.Split(w.shown(out.String()), "\n")
 		missing := slices.IndexFunc(c.shown, func(s string) bool {
@@ -343,7 +321,7 @@ func (w *walk) free(line string) (changed, file string) {
 }
 
 // learn waits for a file of ports.
-func (w *walk) learn(c tourCommand, file string, out *shownTerminal) {
+func (w *walk) learn(c tourCommand, file string, out *logtest.Log) {
 	w.Helper()
 	var p listen.Ports
 	for deadline := time.Now().Add(patience); ; <-time.After(10 * time.Millisecond) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/integration/testkit/freeport"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // readiness returns what `carillon health` says of an address; "" when it is ready.
@@ -51,10 +52,7 @@ func TestReadyTellsWhatTheStartWaitsFor(t *testing.T) {
 // TestReadyTellsWhoIsSilent starts a scheduler whose NATS server takes connections, and says nothing.
 func TestReadyTellsWhoIsSilent(t *testing.T) {
 	t.Parallel()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	here := freeport.Address(t)
 	s := serveOn(t, "--http", here, "--nats-url", "nats://"+l.Addr().String())
@@ -88,10 +86,7 @@ func TestNobodyIsToldTheTokenOfNATS(t *testing.T) {
 		Host: "127.0.0.1", Port: port, Authorization: token, NoLog: true, NoSigs: true, JetStream: true, StoreDir: t.TempDir(),
 	})
 	s.untilReady(t)
-	ports, err := os.ReadFile(s.ports)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ports := must.Get(os.ReadFile(s.ports))(t)
 	ns.Shutdown()
 	s.until(t, "it says that it lost the server", saysItWaits("not connected to NATS at nats://127.0.0.1:"+strconv.Itoa(port)))
 	s.stop()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/audit"
 	"github.com/carillon-sched/carillon/scheduler/client"
@@ -19,9 +20,7 @@ func TestFollowAuditOverEitherTransport(t *testing.T) {
 		k := scheduler.Key{Collection: scheduler.DefaultCollection, Job: prefix + "-audited"}
 		other := scheduler.Key{Collection: scheduler.DefaultCollection, Job: prefix + "-other"}
 		for _, k := range []scheduler.Key{k, other} {
-			if _, err := c.Put(ctx, k, w.called(later), client.PutOptions{}); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(c.Put(ctx, k, w.called(later), client.PutOptions{}))(t)
 		}
 		came, ended := make(chan *audit.Entry, 1024), make(chan error, 1)
 		following, stop := context.WithCancel(ctx)
@@ -32,9 +31,7 @@ func TestFollowAuditOverEitherTransport(t *testing.T) {
 			for _, k := range []scheduler.Key{other, k} {
 				_, disabled := c.Disable(ctx, k)
 				_, enabled := c.Enable(ctx, k)
-				if err := errors.Join(disabled, enabled); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, errors.Join(disabled, enabled))
 			}
 		}
 		first, second := <-came, <-came

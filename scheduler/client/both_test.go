@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/audit"
 	"github.com/carillon-sched/carillon/scheduler/client"
@@ -244,15 +245,10 @@ func names(jobs []*client.Job, err error) (any, error) {
 func TestPagesOverEitherTransport(t *testing.T) {
 	w := start(t)
 	const jobs = 230
-	rest, err := client.NewREST(client.RESTConfig{URL: w.api})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rest := must.Get(client.NewREST(client.RESTConfig{URL: w.api}))(t)
 	for i := range jobs {
 		k := scheduler.Key{Collection: scheduler.DefaultCollection, Job: fmt.Sprintf("job-%03d", i)}
-		if _, err := rest.Put(t.Context(), k, w.called(later), client.PutOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(rest.Put(t.Context(), k, w.called(later), client.PutOptions{}))(t)
 	}
 	w.each(t, func(t *testing.T, c *client.Client, _ string) {
 		n := 0

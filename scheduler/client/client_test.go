@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/client"
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -29,11 +30,7 @@ func serve(t *testing.T, status int, body string) *client.Client {
 		_, _ = io.WriteString(w, body)
 	}))
 	t.Cleanup(s.Close)
-	c, err := client.NewREST(client.RESTConfig{URL: s.URL + "/"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return must.Get(client.NewREST(client.RESTConfig{URL: s.URL + "/"}))(t)
 }
 
 func TestErrors(t *testing.T) {
@@ -124,10 +121,7 @@ func TestPages(t *testing.T) {
 		_, _ = io.WriteString(w, `], "nextLink": `+next+`}`)
 	}))
 	t.Cleanup(s.Close)
-	c, err := client.NewREST(client.RESTConfig{URL: s.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(client.NewREST(client.RESTConfig{URL: s.URL}))(t)
 	jobs, err := client.Collect(c.List(t.Context(), client.Query{Collection: "default", State: scheduler.Enabled}), 0)
 	if err != nil || len(jobs) != 250 || jobs[249].Name != "default/j249" || jobs[249].State != scheduler.Enabled {
 		t.Errorf("got %d jobs, %v", len(jobs), err)
@@ -159,13 +153,10 @@ func TestFollowGoesOn(t *testing.T) {
 		}
 	}))
 	t.Cleanup(s.Close)
-	c, err := client.NewREST(client.RESTConfig{URL: s.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(client.NewREST(client.RESTConfig{URL: s.URL}))(t)
 	var got []uint64
 	lost, missed := 0, ""
-	err = c.Follow(t.Context(), client.Follow{
+	err := c.Follow(t.Context(), client.Follow{
 		HistoryQuery: client.HistoryQuery{Key: scheduler.Key{Collection: "a", Job: "b"}}, Last: 2,
 		Record: func(r *client.Record) { got = append(got, r.Sequence) },
 		Missed: func(after, first uint64) { missed += fmt.Sprint(after, "-", first) },
@@ -210,10 +201,7 @@ func TestFollowWithoutServer(t *testing.T) {
 
 // TestServerThatSpeaksFirst: a NATS server is told from a scheduler, however fast it greets, and nothing else is said.
 func TestServerThatSpeaksFirst(t *testing.T) {
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	go func() {
 		for {

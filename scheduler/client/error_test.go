@@ -5,16 +5,15 @@ import (
 	"net"
 	"strings"
 	"testing"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // TestGreeted gives the error of net/http for a server that speaks before the request is written, which is a matter of
 // luck on a connection, and asks what is there.
 func TestGreeted(t *testing.T) {
 	for says, want := range map[string]error{`INFO {"server_id":"A"}` + "\r\n": errNATS, "220 mail\r\n": errNotHTTP} {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 		t.Cleanup(func() { _ = l.Close() })
 		go func() {
 			if conn, err := l.Accept(); err == nil {

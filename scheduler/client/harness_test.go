@@ -13,6 +13,7 @@ import (
 
 	"github.com/carillon-sched/carillon/cmd/carillon/echo"
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/client"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
 	"github.com/carillon-sched/carillon/store/embedded"
@@ -121,10 +122,7 @@ func start(t *testing.T) *harness {
 // each runs a test over either transport.
 func (w *harness) each(t *testing.T, f func(t *testing.T, c *client.Client, prefix string)) {
 	t.Helper()
-	rest, err := client.NewREST(client.RESTConfig{URL: w.api})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rest := must.Get(client.NewREST(client.RESTConfig{URL: w.api}))(t)
 	t.Run("REST", func(t *testing.T) { f(t, rest, "rest") })
 	t.Run("NATS", func(t *testing.T) { f(t, client.NewNATS(client.NATSConfig{Conn: w.nc}), "nats") })
 }

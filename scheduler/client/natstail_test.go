@@ -11,6 +11,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/client"
 )
@@ -63,14 +64,9 @@ func TestFollowMissesAndRepeatsNothing(t *testing.T) {
 	w := start(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 4*patience)
 	defer cancel()
-	rest, err := client.NewREST(client.RESTConfig{URL: w.api})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rest := must.Get(client.NewREST(client.RESTConfig{URL: w.api}))(t)
 	k := scheduler.Key{Collection: scheduler.DefaultCollection, Job: "followed"}
-	if _, err := rest.Put(ctx, k, w.called(later), client.PutOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(rest.Put(ctx, k, w.called(later), client.PutOptions{}))(t)
 	f := follow(ctx, t, client.NewNATS(client.NATSConfig{Conn: w.nc}), k)
 	runs := func(n int) {
 		for range n {
@@ -87,22 +83,15 @@ func TestFollowMissesAndRepeatsNothing(t *testing.T) {
 		}
 	}
 	runs(3)
-	if err := w.nc.ForceReconnect(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.nc.ForceReconnect())
 	runs(3)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	stop, err := w.run(ctx, l) // a second replica, which may come to serve the tail
 	if err != nil {
 		t.Fatal(err)
 	}
 	runs(3)
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stop())
 	runs(3)
 	got := f.take(ctx, t, 12)
 	var want []uint64
@@ -116,9 +105,7 @@ func TestFollowMissesAndRepeatsNothing(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if err := rest.Delete(ctx, k); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, rest.Delete(ctx, k))
 	if _, ok := errors.AsType[*client.EndedError](<-f.ended); !ok {
 		t.Error("the tail does not end with its job")
 	}
@@ -128,10 +115,7 @@ func TestFollowMissesAndRepeatsNothing(t *testing.T) {
 // the last record that came, and tells the service when it has enough.
 func TestTailAsksAgain(t *testing.T) {
 	w := start(t)
-	nc, err := w.server.Connect()
-	if err != nil {
-		t.Fatal(err)
-	}
+	nc := must.Get(w.server.Connect())(t)
 	defer nc.Close()
 	// Each request is answered with its messages: number and sequence; 0 is the last one.
 	answers := [][][2]int{
@@ -166,13 +150,9 @@ func TestTailAsksAgain(t *testing.T) {
 		},
 		"other.api.unfollow.*": func(m *nats.Msg) { left <- m.Subject },
 	} {
-		if _, err := nc.Subscribe(subject, handle); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(nc.Subscribe(subject, handle))(t)
 	}
-	if err := nc.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, nc.Flush())
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	c := client.NewNATS(client.NATSConfig{Conn: w.nc, Prefix: "other"})

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/client"
 )
@@ -35,10 +36,7 @@ func TestRunAndWait(t *testing.T) {
 		}
 	}))
 	t.Cleanup(s.Close)
-	c, err := client.NewREST(client.RESTConfig{URL: s.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(client.NewREST(client.RESTConfig{URL: s.URL}))(t)
 	var got []string
 	c.RunAndWait(t.Context(), scheduler.Key{Collection: "default", Job: "job"}, nil, func(e client.Ended) {
 		if e.Err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nats-io/nats.go/micro"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/natsapi"
@@ -212,15 +213,10 @@ func TestReplicas(t *testing.T) {
 	stop := w.api(func(c *natsapi.APIConfig) { c.Version = "(devel)"; c.Concurrency = 2 })
 	w.await("both replicas", func() bool { return len(w.gather(t, "$SRV.INFO.carillon")) == 2 })
 	inbox := w.nc.NewInbox()
-	sub, err := w.nc.SubscribeSync(inbox)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sub := must.Get(w.nc.SubscribeSync(inbox))(t)
 	const requests = 200
 	for range requests {
-		if err := w.nc.PublishRequest("carillon.api.get.default.none", inbox, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.nc.PublishRequest("carillon.api.get.default.none", inbox, nil))
 	}
 	for i := range requests {
 		if _, err := sub.NextMsg(patience); err != nil {
@@ -239,9 +235,7 @@ func TestReplicas(t *testing.T) {
 				} `json:"data"`
 			} `json:"endpoints"`
 		}
-		if err := json.Unmarshal(data, &s); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(data, &s))
 		versions[s.Version] = true
 		for _, e := range s.Endpoints {
 			if e.Data.Answered != e.Data.Errors || e.Name != "get" && e.Data.Answered > 0 {
@@ -264,14 +258,9 @@ func TestReplicas(t *testing.T) {
 func (w *harness) gather(t *testing.T, subject string) [][]byte {
 	t.Helper()
 	inbox := w.nc.NewInbox()
-	sub, err := w.nc.SubscribeSync(inbox)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sub := must.Get(w.nc.SubscribeSync(inbox))(t)
 	defer func() { _ = sub.Unsubscribe() }()
-	if err := w.nc.PublishRequest(subject, inbox, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.nc.PublishRequest(subject, inbox, nil))
 	var all [][]byte
 	for wait := patience; ; wait = 200 * time.Millisecond {
 		m, err := sub.NextMsg(wait)
@@ -290,19 +279,14 @@ func TestHistoryPages(t *testing.T) {
 	if _, _, err := w.service.Put(w.ctx, control.Edit{Key: k, Body: []byte(later)}); err != nil {
 		t.Fatal(err)
 	}
-	st, err := w.store.LoadJob(w.ctx, k)
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := must.Get(w.store.LoadJob(w.ctx, k))(t)
 	at := time.Date(2026, 3, 8, 9, 0, 0, 0, time.UTC)
 	record := func(n int) {
 		r := &scheduler.Record{
 			Job: k, UID: scheduler.StoredIncarnation(st.Data), Outcome: scheduler.Outcomes[n%2],
 			Started: at.Add(time.Duration(n) * time.Minute), Ended: at, Message: strings.Repeat("x", 20_000),
 		}
-		if err := w.store.Append(w.ctx, r); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.store.Append(w.ctx, r))
 	}
 	n := 0
 	for ; n < 90; n++ {

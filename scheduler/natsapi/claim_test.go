@@ -6,6 +6,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/natsapi"
@@ -15,23 +16,15 @@ import (
 // and that no header makes it more.
 func TestPublisherOfASpecIsAClaim(t *testing.T) {
 	w := newHarness(t)
-	results, err := w.connect().SubscribeSync("carillon.spec-result.>")
-	if err != nil {
-		t.Fatal(err)
-	}
+	results := must.Get(w.connect().SubscribeSync("carillon.spec-result.>"))(t)
 	w.await("the subscription", func() bool { return w.nc.Flush() == nil })
 	w.ingest()
 	m := nats.NewMsg("carillon.spec.put.default.claimed")
 	m.Data = []byte(`{"action": {"type": "http", "request": {"method": "GET", "uri": "http://x.example"}}, "state": "disabled"}`)
 	m.Header.Set(natsapi.ClaimHeader, "alice")
 	m.Header.Set("Nats-Request-Info", `{"user":"admin"}`)
-	if _, err := w.js.PublishMsg(t.Context(), m); err != nil {
-		t.Fatal(err)
-	}
-	result, err := results.NextMsg(patience)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(w.js.PublishMsg(t.Context(), m))(t)
+	result := must.Get(results.NextMsg(patience))(t)
 	if text := string(result.Data); !strings.Contains(text, `"claim":"alice"`) {
 		t.Errorf("the result is %s", text)
 	}

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // headed is a request, or a spec, with headers, in which $1, $2 … are the ETags of the answers so far.
@@ -79,10 +81,7 @@ func TestConditionsOfRequests(t *testing.T) {
 		{"collection-put.c", "", "Carillon-Strict: true", `400 "path":"Carillon-Strict"`, -1},
 		{"collection-delete.c", "", `Carillon-If-Match: "x"`, "412", 19},
 	} {
-		m, err := w.nc.RequestMsg(step.message("carillon.api.", tags), patience)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(w.nc.RequestMsg(step.message("carillon.api.", tags), patience))(t)
 		tag := m.Header.Get("Carillon-ETag")
 		step.check(t, m.Header.Get("Carillon-Status")+" "+string(m.Data), tag, tags)
 		tags = append(tags, tag)
@@ -93,10 +92,7 @@ func TestConditionsOfRequests(t *testing.T) {
 func TestConditionsOfSpecs(t *testing.T) {
 	w := newHarness(t)
 	w.ingest()
-	results, err := w.nc.SubscribeSync("carillon.spec-result.>")
-	if err != nil {
-		t.Fatal(err)
-	}
+	results := must.Get(w.nc.SubscribeSync("carillon.spec-result.>"))(t)
 	var tags []string
 	for _, step := range []headed{
 		{"put.default.job", later, "Carillon-If-Match: *", "rejected PreconditionFailed", -1},
@@ -110,19 +106,12 @@ func TestConditionsOfSpecs(t *testing.T) {
 		{"delete.default.job", "", "Carillon-If-Match: $3", "rejected PreconditionFailed", -1},
 		{"delete.default.job", "", "Carillon-If-Match: $5", "accepted", -1},
 	} {
-		if _, err := w.js.PublishMsg(w.ctx, step.message("carillon.spec.", tags)); err != nil {
-			t.Fatal(err)
-		}
-		m, err := results.NextMsg(patience)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Get(w.js.PublishMsg(w.ctx, step.message("carillon.spec.", tags)))(t)
+		m := must.Get(results.NextMsg(patience))(t)
 		var told struct {
 			ETag string `json:"etag"`
 		}
-		if err := json.Unmarshal(m.Data, &told); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(m.Data, &told))
 		step.check(t, string(m.Data), told.ETag, tags)
 		tags = append(tags, told.ETag)
 	}

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/natsapi"
 	"github.com/carillon-sched/carillon/scheduler/rest"
@@ -105,13 +106,10 @@ func (c *crowd) mustHaveOneBaton(jobs int) {
 	c.t.Helper()
 	batons := map[scheduler.Key]int{}
 	for lane := range c.store.Lanes() {
-		err := c.store.EachBaton(c.ctx, lane, func(slot scheduler.BatonKey, _ bool) error {
+		must.Do(c.t, c.store.EachBaton(c.ctx, lane, func(slot scheduler.BatonKey, _ bool) error {
 			batons[slot.Key]++
 			return nil
-		})
-		if err != nil {
-			c.t.Fatal(err)
-		}
+		}))
 	}
 	for k, n := range batons {
 		if n != 1 {

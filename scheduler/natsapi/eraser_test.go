@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/natsapi"
 	"github.com/carillon-sched/carillon/store/storetest"
@@ -106,9 +107,7 @@ func TestBacklogIsBoundedInBytes(t *testing.T) {
 		w := newHarness(t)
 		body := `{"description": "` + strings.Repeat("x", 16_000) + `"}`
 		for i := range 3000 {
-			if _, err := w.js.PublishAsync(fmt.Sprintf("carillon.spec.put.default.j%d", i), []byte(body)); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(w.js.PublishAsync(fmt.Sprintf("carillon.spec.put.default.j%d", i), []byte(body)))(t)
 		}
 		<-w.js.PublishAsyncComplete()
 		source := keeping{w.store, new(atomic.Int64)}

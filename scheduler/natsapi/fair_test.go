@@ -5,6 +5,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/natsapi"
 )
 
@@ -17,18 +18,12 @@ func TestFloodWaitsBehindItself(t *testing.T) {
 	flood, other := w.connect(), w.connect()
 	inbox := nats.NewInbox()
 	answers := make(chan *nats.Msg, many)
-	if _, err := flood.ChanSubscribe(inbox+".*", answers); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(flood.ChanSubscribe(inbox+".*", answers))(t)
 	for range many {
 		body := []byte(`{"recurrence": {"cron": "* * * * *"}, "count": 1000}`)
-		if err := flood.PublishRequest("carillon.api.preview", inbox+".x", body); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, flood.PublishRequest("carillon.api.preview", inbox+".x", body))
 	}
-	if err := flood.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, flood.Flush())
 	m, err := other.RequestWithContext(w.ctx, "carillon.api.preview", []byte(`{"recurrence": {"cron": "0 9 * * *"}}`))
 	if err != nil || m.Header.Get("Carillon-Status") != "200" {
 		t.Fatalf("%v, %v", m, err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/natsapi"
 )
 
@@ -32,18 +33,12 @@ func TestFollowPlaces(t *testing.T) {
 	if m := beginTail(t, w.connect()); m.Header.Get("Carillon-Tail") == "" {
 		t.Errorf("of another connection: %v %s", m.Header, m.Data)
 	}
-	if err := first.Publish("carillon.api.unfollow."+ids[0], nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, first.Publish("carillon.api.unfollow."+ids[0], nil))
 	w.await("room for one more", func() bool { return beginTail(t, first).Header.Get("Carillon-Tail") != "" })
 }
 
 // beginTail asks for all that comes, and returns the first message of the answer.
 func beginTail(t *testing.T, conn *nats.Conn) *nats.Msg {
 	t.Helper()
-	m, err := conn.Request("carillon.api.follow", nil, 10*time.Second)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return must.Get(conn.Request("carillon.api.follow", nil, 10*time.Second))(t)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/web"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -54,16 +55,10 @@ func newWorldIn(tb testing.TB, storage jetstream.StorageType) *harness {
 	tb.Helper()
 	dir := tb.TempDir()
 	s := storetest.Server(tb, func(o *server.Options) { o.StoreDir = dir })
-	k, err := seal.NewKey("k1")
-	if err != nil {
-		tb.Fatal(err)
-	}
+	k := must.Get(seal.NewKey("k1"))(tb)
 	w := &harness{tb: tb, ctx: tb.Context(), server: s, storage: storage, dir: dir, keys: seal.NewKeyring(k)}
 	w.nc = w.connect()
-	w.js, err = jetstream.New(w.nc, jetstream.WithPublishAsyncMaxPending(1<<14))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	w.js = must.Get(jetstream.New(w.nc, jetstream.WithPublishAsyncMaxPending(1<<14)))(tb)
 	w.store, w.service = w.open()
 	return w
 }
@@ -78,17 +73,12 @@ func (w *harness) connect() *nats.Conn {
 // process does.
 func (w *harness) open() (*store.Store, *control.Service) {
 	w.tb.Helper()
-	st, err := store.Open(w.ctx, w.connect(), store.Config{Storage: w.storage})
-	if err != nil {
-		w.tb.Fatal(err)
-	}
+	st := must.Get(store.Open(w.ctx, w.connect(), store.Config{Storage: w.storage}))(w.tb)
 	service := control.New(control.Config{
 		Store: st, Actions: actions.New(web.New(web.Config{})),
 		Secrets: secrets.NewVault(secrets.Config{Store: st.Secrets(), Keys: w.keys}),
 	})
-	if err := service.EnsureDefault(w.ctx); err != nil {
-		w.tb.Fatal(err)
-	}
+	must.Do(w.tb, service.EnsureDefault(w.ctx))
 	w.background(service.Run)
 	return st, service
 }
@@ -188,13 +178,8 @@ func (e *errorValue) String() string {
 // results returns a function that waits for the next result event.
 func (w *harness) results() func() event {
 	w.tb.Helper()
-	sub, err := w.nc.SubscribeSync("carillon.spec-result.>")
-	if err != nil {
-		w.tb.Fatal(err)
-	}
-	if err := w.nc.Flush(); err != nil {
-		w.tb.Fatal(err)
-	}
+	sub := must.Get(w.nc.SubscribeSync("carillon.spec-result.>"))(w.tb)
+	must.Do(w.tb, w.nc.Flush())
 	return func() event {
 		w.tb.Helper()
 		for {

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // BenchmarkIngest takes in new jobs while they are published, with server,
@@ -25,7 +27,7 @@ func benchmarkIngest(b *testing.B, verdict, body string) {
 	w.ingest()
 	done := make(chan struct{})
 	seen, wrong := 0, 0
-	sub, err := w.nc.Subscribe("carillon.spec-result.>", func(m *nats.Msg) {
+	sub := must.Get(w.nc.Subscribe("carillon.spec-result.>", func(m *nats.Msg) {
 		if !strings.Contains(m.Subject, "."+verdict+".") {
 			wrong++
 		}
@@ -33,18 +35,13 @@ func benchmarkIngest(b *testing.B, verdict, body string) {
 		if seen == b.N {
 			close(done)
 		}
-	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	}))(b)
 	_ = sub.SetPendingLimits(-1, -1)
 	b.ResetTimer()
 	begin, busy := time.Now(), processorTime()
 	for i := range b.N {
 		m := &nats.Msg{Subject: fmt.Sprintf("carillon.spec.put.default.j%d", i), Data: []byte(body)}
-		if _, err := w.js.PublishMsgAsync(m); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(w.js.PublishMsgAsync(m))(b)
 	}
 	select {
 	case <-done:

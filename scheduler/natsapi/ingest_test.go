@@ -12,6 +12,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/natsapi"
@@ -198,9 +199,7 @@ func TestOrder(t *testing.T) {
 			{"delete", ""},
 		} {
 			for j := range jobs {
-				if _, err := w.js.PublishAsync(fmt.Sprintf("carillon.spec.%s.default.j%d", step.verb, j), []byte(step.body)); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(w.js.PublishAsync(fmt.Sprintf("carillon.spec.%s.default.j%d", step.verb, j), []byte(step.body)))(t)
 			}
 		}
 	}
@@ -423,43 +422,28 @@ func TestResubmit(t *testing.T) {
 	if _, _, err := w.service.Put(w.ctx, control.Edit{Key: k, Body: []byte(later)}); err != nil {
 		t.Fatal(err)
 	}
-	st, err := w.store.LoadJob(w.ctx, k)
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := must.Get(w.store.LoadJob(w.ctx, k))(t)
 	nominal := w.store.Now().UTC().Truncate(time.Second)
 	failed := scheduler.OccurrenceID(k, nominal)
-	timers, err := w.js.Stream(w.ctx, "CARILLON_TIMERS_0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	timers := must.Get(w.js.Stream(w.ctx, "CARILLON_TIMERS_0"))(t)
 	record := func(r scheduler.Record) {
 		t.Helper()
 		r.Job, r.UID, r.Started, r.Ended = k, scheduler.StoredIncarnation(st.Data), w.store.Now(), w.store.Now()
-		if err := w.store.Append(w.ctx, &r); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.store.Append(w.ctx, &r))
 	}
 	record(scheduler.Record{Occurrence: failed, Nominal: nominal, Due: nominal, Outcome: scheduler.OutcomeFaulted})
 	last := func() uint64 {
 		t.Helper()
-		info, err := timers.Info(w.ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		info := must.Get(timers.Info(w.ctx))(t)
 		return info.State.LastSeq
 	}
 	purge := func() {
 		t.Helper()
-		if err := timers.Purge(w.ctx, jetstream.WithPurgeSubject("carillon.fire.>")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, timers.Purge(w.ctx, jetstream.WithPurgeSubject("carillon.fire.>")))
 	}
 	for _, state := range []scheduler.State{scheduler.Enabled, scheduler.Disabled} {
 		for _, ended := range []bool{false, true} {
-			if _, err := w.service.SetEnabled(w.ctx, k, state, 0); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(w.service.SetEnabled(w.ctx, k, state, 0))(t)
 			w.publish("resubmit.default.job", `{"occurrence": "`+failed+`"}`)
 			source := newFaulty(w.store, func(string) bool { return true })
 			stop := w.ingest(func(c *natsapi.IngestConfig) { c.Source = source })
@@ -467,10 +451,7 @@ func TestResubmit(t *testing.T) {
 			stop()
 			if _, asked, ok := strings.Cut(first, `"occurrence":"default/job@`); ended && ok {
 				asked, _, _ = strings.Cut(asked, `"`)
-				at, err := time.Parse(time.RFC3339Nano, asked)
-				if err != nil {
-					t.Fatal(err)
-				}
+				at := must.Get(time.Parse(time.RFC3339Nano, asked))(t)
 				record(scheduler.Record{
 					Occurrence: scheduler.OccurrenceID(k, at), Nominal: at, Due: at, Outcome: scheduler.OutcomeFaulted,
 					Resubmits: &scheduler.Resubmission{Nominal: nominal},

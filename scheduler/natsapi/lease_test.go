@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/natsapi"
 	"github.com/carillon-sched/carillon/store/storetest"
@@ -31,17 +32,11 @@ func TestLeases(t *testing.T) {
 		w := newHarness(t)
 		source := slow{newFaulty(w.store, func(string) bool { return false }), 25 * time.Second}
 		w.ingest(func(c *natsapi.IngestConfig) { c.Source, c.Concurrency = source, 1 })
-		sub, err := w.nc.SubscribeSync("carillon.spec-result.>")
-		if err != nil {
-			t.Fatal(err)
-		}
+		sub := must.Get(w.nc.SubscribeSync("carillon.spec-result.>"))(t)
 		w.publish("put.default.one", later)
 		w.publish("put.default.two", later)
 		for range 2 {
-			m, err := sub.NextMsg(time.Minute)
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must.Get(sub.NextMsg(time.Minute))(t)
 			if e := decode(t, m); e.Verdict != "accepted" {
 				t.Errorf("got %s", e.summary())
 			}
@@ -91,15 +86,9 @@ func TestSpecOfAnother(t *testing.T) {
 		w := newHarness(t)
 		source := &cutOff{Source: w.store}
 		w.ingest(func(c *natsapi.IngestConfig) { c.Source = source })
-		sub, err := w.nc.SubscribeSync("carillon.spec-result.>")
-		if err != nil {
-			t.Fatal(err)
-		}
+		sub := must.Get(w.nc.SubscribeSync("carillon.spec-result.>"))(t)
 		w.publish("put.default.one", later)
-		m, err := sub.NextMsg(time.Minute)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(sub.NextMsg(time.Minute))(t)
 		if e := decode(t, m); e.Verdict != "accepted" {
 			t.Errorf("got %s", e.summary())
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/natsapi"
 )
@@ -44,9 +45,7 @@ func TestManySpecsAreUnderWay(t *testing.T) {
 		case i%10 == 0:
 			job, body = "same", fmt.Sprintf(`{"description": "%d", %s`, i, later[1:])
 		}
-		if _, err := w.js.PublishAsync("carillon.spec.put.default."+job, []byte(body)); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(w.js.PublishAsync("carillon.spec.put.default."+job, []byte(body)))(t)
 		want = append(want, verdict)
 	}
 	<-w.js.PublishAsyncComplete()

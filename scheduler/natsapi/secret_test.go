@@ -12,6 +12,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/natsapi"
 )
 
@@ -74,10 +75,7 @@ func hold(t *testing.T, w *harness, n int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	batch, err := c.Fetch(n, jetstream.FetchMaxWait(patience))
-	if err != nil {
-		t.Fatal(err)
-	}
+	batch := must.Get(c.Fetch(n, jetstream.FetchMaxWait(patience)))(t)
 	var all []jetstream.Msg // before any is given back, which would come again in its turn
 	for m := range batch.Messages() {
 		all = append(all, m)
@@ -97,7 +95,7 @@ func hold(t *testing.T, w *harness, n int) {
 func (w *harness) found(suffix string) []string {
 	w.tb.Helper()
 	var files []string
-	err := filepath.WalkDir(w.dir, func(path string, e fs.DirEntry, err error) error {
+	must.Do(w.tb, filepath.WalkDir(w.dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return nil //nolint:nilerr // the server replaces files all the while
 		}
@@ -105,9 +103,6 @@ func (w *harness) found(suffix string) []string {
 			files = append(files, path)
 		}
 		return nil
-	})
-	if err != nil {
-		w.tb.Fatal(err)
-	}
+	}))
 	return files
 }

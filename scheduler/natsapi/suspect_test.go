@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/natsapi"
 	"github.com/carillon-sched/carillon/store"
 	"github.com/carillon-sched/carillon/store/storetest"
@@ -35,10 +36,7 @@ func (d deadly) PublishResult(ctx context.Context, verdict, name string, body []
 func (w *harness) mortal(name string) (die func()) {
 	w.tb.Helper()
 	nc := w.connect()
-	st, err := store.Open(w.ctx, nc, store.Config{Storage: w.storage})
-	if err != nil {
-		w.tb.Fatal(err)
-	}
+	st := must.Get(store.Open(w.ctx, nc, store.Config{Storage: w.storage}))(w.tb)
 	source := deadly{st, name, make(chan struct{}, 1)}
 	w.ingest(func(c *natsapi.IngestConfig) {
 		c.Source = source
@@ -62,10 +60,7 @@ func TestDeadlySpecIsSetAside(t *testing.T) {
 	storetest.Test(t, func(t *testing.T) {
 		w := newHarness(t)
 		const evil = "default.evil"
-		results, err := w.nc.SubscribeSync("carillon.spec-result.*.default.*")
-		if err != nil {
-			t.Fatal(err)
-		}
+		results := must.Get(w.nc.SubscribeSync("carillon.spec-result.*.default.*"))(t)
 		next := w.results()
 		expect := func(job, verdict string) {
 			t.Helper()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/actions/builtin"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/control"
 )
@@ -476,18 +477,12 @@ func (w *harness) next(path string) time.Time {
 // recordMany stores records of failures of a job, each of an occurrence of its own.
 func (w *harness) recordMany(k scheduler.Key, n int) {
 	w.t.Helper()
-	st, err := w.store.LoadJob(w.t.Context(), k)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	st := must.Get(w.store.LoadJob(w.t.Context(), k))(w.t)
 	for i := range n {
 		at := started.Add(time.Duration(i) * time.Minute)
-		err := w.store.Append(w.t.Context(), &scheduler.Record{
+		must.Do(w.t, w.store.Append(w.t.Context(), &scheduler.Record{
 			Job: k, UID: scheduler.StoredIncarnation(st.Data), Outcome: scheduler.OutcomeFailed, Started: at, Ended: at,
 			Progress: scheduler.Progress{Number: i + 1},
-		})
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		}))
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/audit"
 )
 
@@ -85,9 +86,7 @@ func TestAuditLogIsFollowed(t *testing.T) {
 		if len(lines.Bytes()) == 0 {
 			continue
 		}
-		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(lines.Bytes(), &e))
 		ops = append(ops, e.Op+" "+e.Target())
 	}
 	if diff := cmp.Diff([]string{"put collection mine", "delete collection mine"}, ops); diff != "" {

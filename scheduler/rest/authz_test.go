@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/rest"
@@ -174,10 +175,7 @@ func TestRolesOverREST(t *testing.T) {
 		w.do(http.MethodPut, "/jobCollections/"+c+"/jobs/report", `{"state": "Disabled", "action": {"type": "http", "request": {"method": "GET", "uri": "http://192.0.2.1/"}}}`, root)
 		schedules[c] = w.schedule(c, "kept", root)
 	}
-	before, err := w.store.LastRevision(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := must.Get(w.store.LastRevision(t.Context()))(t)
 	roles := []string{"", "reader@mine", "operator@mine", "admin@mine", "reader", "operator", "admin", "reader operator@mine", "nobody"}
 	for _, route := range rest.Routes() {
 		for _, role := range roles {

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carillon-sched/carillon/integration/testkit/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/rest"
 )
@@ -43,17 +44,12 @@ type awxErrors struct {
 
 func readAWXRows(t *testing.T) []awxRow {
 	t.Helper()
-	file, err := os.Open("../spec/testdata/awx.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.Open("../spec/testdata/awx.jsonl"))(t)
 	defer file.Close()
 	var rows []awxRow
 	for lines := bufio.NewScanner(file); lines.Scan(); {
 		var row awxRow
-		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(lines.Bytes(), &row))
 		rows = append(rows, row)
 	}
 	return rows
@@ -101,10 +97,7 @@ func (row awxRow) check(t *testing.T) {
 // postAWX posts a recurrence to an API whose service has no store, and no need of one.
 func postAWX(t *testing.T, rrule string) (status int, answer []byte) {
 	t.Helper()
-	body, err := json.Marshal(map[string]string{"rrule": rrule})
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := must.Get(json.Marshal(map[string]string{"rrule": rrule}))(t)
 	out := httptest.NewRecorder()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/v2/schedules/preview/", strings.NewReader(string(body)))
 	rest.New(rest.Config{Service: &control.Service{}}).ServeHTTP(out, r)

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/auth/tokens"
@@ -428,15 +429,9 @@ func bodyFor(op promised) string {
 func TestFaultCodes(t *testing.T) {
 	inSources := map[string]bool{}
 	for _, pattern := range []string{"*.go", "../api/v1/error.go"} {
-		paths, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
+		paths := must.Get(filepath.Glob(pattern))(t)
 		for _, path := range paths {
-			text, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Get(os.ReadFile(path))(t)
 			if strings.HasSuffix(path, "_test.go") {
 				continue
 			}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/carillon-sched/carillon/actions/builtin"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/rest"
@@ -22,9 +23,7 @@ import (
 // and kinds of members that Go types give it.
 func TestDocumentRules(t *testing.T) {
 	var raw map[string]any
-	if err := json.Unmarshal(rest.OpenAPI("1.2.3"), &raw); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(rest.OpenAPI("1.2.3"), &raw))
 	every(raw, func(member string, v any) {
 		if ref, ok := v.(string); ok && member == "$ref" && !leads(raw, ref) {
 			t.Errorf("%s leads nowhere", ref)

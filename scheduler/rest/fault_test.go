@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/rest"
 )
 
@@ -217,13 +218,8 @@ func TestProcess(t *testing.T) {
 func TestDoctor(t *testing.T) {
 	w := newHarness(t)
 	w.must(http.MethodPut, "/jobCollections/default/jobs/job", later)
-	js, err := w.nc.JetStream()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := js.PurgeStream("CARILLON_TIMERS_0"); err != nil {
-		t.Fatal(err)
-	}
+	js := must.Get(w.nc.JetStream())(t)
+	must.Do(t, js.PurgeStream("CARILLON_TIMERS_0"))
 	w.steps([]step{
 		{"POST", "/doctor", "", `200 "jobs":1|"waiting":0|"job":"default/job"|"fixed":0`},
 		{"POST", "/doctor?fix=false", "", `200 "fixed":0`},

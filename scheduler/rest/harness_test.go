@@ -19,6 +19,7 @@ import (
 
 	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/web"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/engine"
@@ -79,20 +80,12 @@ func (w *harness) start(change []func(*rest.Config)) {
 	t.Helper()
 	w.server = storetest.Server(t, func(o *server.Options) { o.StoreDir = w.dir })
 	w.nc = storetest.Connect(t, w.server)
-	var err error
-	if w.store, err = store.Open(t.Context(), w.nc, store.Config{Storage: w.storage}); err != nil {
-		t.Fatal(err)
-	}
-	k, err := seal.NewKey("k1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	w.store = must.Get(store.Open(t.Context(), w.nc, store.Config{Storage: w.storage}))(t)
+	k := must.Get(seal.NewKey("k1"))(t)
 	w.vault = secrets.NewVault(secrets.Config{Store: w.store.Secrets(), Keys: seal.NewKeyring(k)})
 	hand := engine.New(engine.Config{Store: w.store, Actions: w.actions})
 	w.service = control.New(control.Config{Store: w.store, Actions: w.actions, Secrets: w.vault, Try: hand.Try})
-	if err := w.service.EnsureDefault(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.service.EnsureDefault(t.Context()))
 	w.serve(change)
 }
 
@@ -152,10 +145,7 @@ func (w *harness) do(method, path, body string, headers ...string) reply {
 	w.t.Helper()
 	res := w.send(w.t.Context(), method, path, body, headers)
 	defer res.Body.Close()
-	data, err := io.ReadAll(res.Body)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	data := must.Get(io.ReadAll(res.Body))(w.t)
 	if res.Header.Get("X-Ms-Request-Id") == "" || res.Header.Get("Server") != "Carillon/1.2.3" {
 		w.t.Errorf("%s %s: headers %v", method, path, res.Header)
 	}
@@ -168,20 +158,13 @@ func (w *harness) send(ctx context.Context, method, url, body string, headers []
 	if strings.HasPrefix(url, "/") {
 		url = w.api.URL + url
 	}
-	req, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	req := must.Get(http.NewRequestWithContext(ctx, method, url, strings.NewReader(body)))(w.t)
 	for _, h := range headers {
 		name, value, _ := strings.Cut(h, ": ")
 		req.Header.Set(name, value)
 	}
 	req.Host = req.Header.Get("Host")
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return res
+	return must.Get(http.DefaultClient.Do(req))(w.t)
 }
 
 // liveTail is the answer to a request for a live tail. It ends with the test, or by end.

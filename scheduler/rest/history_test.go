@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -138,10 +139,7 @@ func (w *harness) incarnation(name string) string {
 
 func (w *harness) incarnationOf(k scheduler.Key) string {
 	w.t.Helper()
-	st, err := w.store.LoadJob(w.t.Context(), k)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	st := must.Get(w.store.LoadJob(w.t.Context(), k))(w.t)
 	return scheduler.StoredIncarnation(st.Data)
 }
 
@@ -152,12 +150,9 @@ var started = time.Date(2026, 3, 8, 9, 0, 0, 0, time.UTC)
 func (w *harness) record(name, uid string, outcome scheduler.Outcome, n int) {
 	w.t.Helper()
 	at := started.Add(time.Duration(n) * time.Minute)
-	err := w.store.Append(w.t.Context(), &scheduler.Record{
+	must.Do(w.t, w.store.Append(w.t.Context(), &scheduler.Record{
 		Job: scheduler.Key{Collection: "default", Job: name}, UID: uid, Outcome: outcome, Message: strconv.Itoa(n), Started: at, Ended: at,
-	})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	}))
 }
 
 // messages are those of all pages from a path on. between is done after each.
@@ -183,9 +178,7 @@ func TestHistoryPagesWhileRecordsCome(t *testing.T) {
 	w := newHarness(t)
 	w.must(http.MethodPut, "/jobCollections/default/jobs/job", later)
 	for path, of := range map[string]string{"/jobCollections/default/jobs/job/history": "job", "/history": "all", "/jobCollections/default/history": "collection"} {
-		if err := w.store.Forget(t.Context(), scheduler.Key{Collection: "default", Job: "job"}, 1e5); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.store.Forget(t.Context(), scheduler.Key{Collection: "default", Job: "job"}, 1e5))
 		n := 0
 		come := func() {
 			w.record("job", w.incarnation("job"), scheduler.Outcomes[n%2], n)
@@ -252,9 +245,7 @@ func TestHistoryIsBounded(t *testing.T) {
 			appends.Go(func() error { return w.store.Append(t.Context(), r) })
 		}
 	}
-	if err := appends.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, appends.Wait())
 	first := w.page("/history?uid=gone1234")
 	if len(first.Value) != 0 || first.NextLink == nil {
 		t.Fatalf("got %+v", first)

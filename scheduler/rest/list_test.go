@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/control"
 )
@@ -30,9 +31,7 @@ func TestListOfFewAmongMany(t *testing.T) {
 			return err
 		})
 	}
-	if err := puts.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, puts.Wait())
 	for query, want := range map[string]string{
 		"?$filter=state+eq+disabled":         "default/j0499 default/j0999 default/j1499 default/j1999 default/j2499",
 		"?labelSelector=rare":                "default/j0499 default/j0999 default/j1499 default/j1999 default/j2499",

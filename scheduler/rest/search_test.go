@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/store/storetest"
 )
 
@@ -97,10 +98,7 @@ func TestNextLinkKeepsTime(t *testing.T) {
 		w.must(http.MethodPut, "/jobCollections/default/jobs/"+name, later)
 	}
 	before := time.Now()
-	link, err := url.Parse(*w.page("/jobs?nextAfter=1h&$top=1").NextLink)
-	if err != nil {
-		t.Fatal(err)
-	}
+	link := must.Get(url.Parse(*w.page("/jobs?nextAfter=1h&$top=1").NextLink))(t)
 	at, err := time.Parse(time.RFC3339Nano, link.Query().Get("nextAfter"))
 	if d := at.Sub(before); err != nil || d < time.Hour || d > time.Hour+patience {
 		t.Errorf("%s: %v", link, err)

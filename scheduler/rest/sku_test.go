@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
@@ -151,10 +152,7 @@ func TestManagedDisable(t *testing.T) {
 	on, off := managed+"/c/jobs/on"+version, managed+"/c/jobs/off"+version
 	w.must("PUT", on, later)
 	w.must("PUT", off, strings.Replace(later, "{", `{"state": "disabled", `, 1))
-	revision, err := w.store.LastRevision(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	revision := must.Get(w.store.LastRevision(t.Context()))(t)
 	w.steps([]step{
 		{"POST", managed + "/c/disable" + version, "", `200`},
 		{"GET", on, "", `200 "state":"enabled"|"waitsFor"`},

@@ -16,6 +16,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -175,10 +176,7 @@ func TestEventsResumeAcrossRestarts(t *testing.T) {
 		s.open()
 		store(5)
 		for range 3 + round { // some were not read yet, or not even sent
-			e, err := s.next()
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := must.Get(s.next())(t)
 			got = append(got, e.message())
 			if len(got) == len(want) {
 				break
@@ -193,10 +191,7 @@ func TestEventsResumeAcrossRestarts(t *testing.T) {
 	}
 	s.open()
 	for len(got) < len(want) {
-		e, err := s.next()
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(s.next())(t)
 		got = append(got, e.message())
 	}
 	if !slices.Equal(got, want) {
@@ -212,14 +207,8 @@ func TestEventsTellGaps(t *testing.T) {
 	for i := range 9 {
 		w.record("job", uid, scheduler.OutcomeCompleted, i)
 	}
-	js, err := jetstream.New(w.nc)
-	if err != nil {
-		t.Fatal(err)
-	}
-	stream, err := js.Stream(t.Context(), "CARILLON_HISTORY")
-	if err != nil {
-		t.Fatal(err)
-	}
+	js := must.Get(jetstream.New(w.nc))(t)
+	stream := must.Get(js.Stream(t.Context(), "CARILLON_HISTORY"))(t)
 	if err := stream.Purge(t.Context(), jetstream.WithPurgeSequence(6)); err != nil { // 6 is kept
 		t.Fatal(err)
 	}

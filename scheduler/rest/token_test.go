@@ -11,6 +11,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/auth/tokens"
 	"github.com/carillon-sched/carillon/scheduler/control"
@@ -24,15 +25,9 @@ import (
 // replica serves the API of another process on the harness's NATS server, with access tokens, and returns its URL.
 func (w *harness) replica() string {
 	w.t.Helper()
-	nc, err := nats.Connect("", nats.InProcessServer(w.server))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	nc := must.Get(nats.Connect("", nats.InProcessServer(w.server)))(w.t)
 	w.t.Cleanup(nc.Close)
-	st, err := store.Open(w.t.Context(), nc, store.Config{Storage: w.storage})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	st := must.Get(store.Open(w.t.Context(), nc, store.Config{Storage: w.storage}))(w.t)
 	keeper := tokens.NewKeeper(st.Tokens(), st.TokenLedger(), st.Now)
 	s := control.New(control.Config{Store: st, Actions: w.actions, Secrets: w.vault, Tokens: keeper})
 	storetest.Run(w.t, s.Run)
@@ -114,10 +109,7 @@ func TestTokenBucketIsReplaced(t *testing.T) {
 		t.Fatal(made, err)
 	}
 	bucket := w.store.Tokens()
-	old, err := bucket.Load(t.Context(), root.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	old := must.Get(bucket.Load(t.Context(), root.ID))(t)
 	if r := w.do(http.MethodDelete, one+"/tokens/"+root.ID, "", "Authorization: Bearer "+root.Token); r.status != http.StatusOK {
 		t.Fatalf("revoking: %d %s", r.status, r.body)
 	}
@@ -138,9 +130,7 @@ func TestTokenBucketIsReplaced(t *testing.T) {
 		}
 	}
 	check("with an empty bucket")
-	if _, err := bucket.Save(t.Context(), root.ID, old.Data, 0); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(bucket.Save(t.Context(), root.ID, old.Data, 0))(t)
 	check("with an old copy")
 }
 
@@ -151,13 +141,9 @@ func TestRevokedTokenEndsItsTail(t *testing.T) {
 	urls := []string{w.replica(), w.replica()}
 	made := w.do(http.MethodPost, urls[0]+"/tokens", `{"name": "root", "grants": [{"role": "admin"}]}`)
 	var root, doomed v1.NewToken
-	if err := json.Unmarshal([]byte(made.body), &root); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(made.body), &root))
 	made = w.do(http.MethodPost, urls[1]+"/tokens", `{"grants": [{"role": "admin"}]}`, as(root.Text))
-	if err := json.Unmarshal([]byte(made.body), &doomed); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(made.body), &doomed))
 	tails := map[string]io.ReadCloser{}
 	for _, url := range urls {
 		for _, path := range []string{"/history?follow=true", "/history", "/jobCollections/default/history?follow=true&as=sse", "/audit?follow=true"} {

@@ -18,6 +18,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/integration/testkit/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // patience is the timeout of every wait.
@@ -120,13 +121,7 @@ func Run(tb testing.TB, run func(context.Context) error) (stop func()) {
 // Await polls until ok reports true, for changes that announce themselves in no other way.
 func Await(tb testing.TB, what string, ok func() bool) {
 	tb.Helper()
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.Now().Add(patience); !ok(); <-tick.C {
-		if time.Now().After(deadline) {
-			tb.Fatalf("waited in vain for %s", what)
-		}
-	}
+	must.Await(tb, what, ok)
 }
 
 // Logger returns a logger that writes to the test's log.

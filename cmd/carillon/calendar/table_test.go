@@ -9,15 +9,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/calendar"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 func zone(t *testing.T, name string) *time.Location {
 	t.Helper()
-	loc, err := time.LoadLocation(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return loc
+	return must.Get(time.LoadLocation(name))(t)
 }
 
 // instants reads instants.
@@ -25,10 +22,7 @@ func instants(t *testing.T, texts ...string) []time.Time {
 	t.Helper()
 	times := make([]time.Time, len(texts))
 	for i, text := range texts {
-		at, err := time.Parse(time.RFC3339Nano, text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		at := must.Get(time.Parse(time.RFC3339Nano, text))(t)
 		times[i] = at
 	}
 	return times

@@ -18,54 +18,35 @@ import (
 
 	"github.com/carillon-sched/carillon/cmd/carillon/certificates"
 	"github.com/carillon-sched/carillon/cmd/carillon/certificates/authority"
-	"github.com/carillon-sched/carillon/cmd/carillon/logtest"
 	"github.com/carillon-sched/carillon/integration/testkit/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/logtest"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
-
-// patience bounds every wait.
-const patience = 30 * time.Second
 
 // newAuthority makes an authority.
 func newAuthority(t *testing.T, name string) *authority.Authority {
 	t.Helper()
-	a, err := authority.New(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
+	return must.Get(authority.New(name))(t)
 }
 
 // pair writes a certificate of this machine, or of a client, and its key; it returns the pair.
 func pair(t *testing.T, a *authority.Authority, dir, name string, usage x509.ExtKeyUsage) tls.Certificate {
 	t.Helper()
-	made, err := a.Pair(dir, name, usage)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return made
+	return must.Get(a.Pair(dir, name, usage))(t)
 }
 
 // write writes the certificate of an authority.
 func write(t *testing.T, path string, a *authority.Authority) {
 	t.Helper()
-	if err := a.Write(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, a.Write(path))
 }
 
 // replace puts what is in one file in the place of another one, whole.
 func replace(t *testing.T, path, by string) {
 	t.Helper()
-	data, err := os.ReadFile(by)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path+".new", data, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(path+".new", path); err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(by))(t)
+	must.Do(t, os.WriteFile(path+".new", data, 0o600))
+	must.Do(t, os.Rename(path+".new", path))
 }
 
 // harness is a server over TLS, and its files.
@@ -81,15 +62,16 @@ type harness struct {
 func newHarness(t *testing.T) *harness {
 	t.Helper()
 	w := &harness{t: t, dir: t.TempDir(), ca: newAuthority(t, "one")}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(w.log.String())
+		}
+	})
 	pair(t, w.ca, w.dir, "server", x509.ExtKeyUsageServerAuth)
 	write(t, w.file("clients.crt"), w.ca)
-	var err error
-	w.keeper, err = certificates.Open(certificates.Files{
+	w.keeper = must.Get(certificates.Open(certificates.Files{
 		Cert: w.file("server.crt"), Key: w.file("server.key"), ClientCA: w.file("clients.crt"),
-	}, time.Millisecond, slog.New(slog.NewTextHandler(&w.log, nil)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, time.Millisecond, slog.New(slog.NewTextHandler(&w.log, nil))))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() { w.keeper.Run(ctx); close(ended) }()
@@ -126,31 +108,14 @@ func (w *harness) client(ca *authority.Authority, pair ...tls.Certificate) *http
 // get asks the server who it says we are.
 func (w *harness) get(c *http.Client) string {
 	w.t.Helper()
-	req, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, strings.Replace(w.server.URL, "http://", "https://", 1), http.NoBody)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	req := must.Get(http.NewRequestWithContext(w.t.Context(), http.MethodGet, strings.Replace(w.server.URL, "http://", "https://", 1), http.NoBody))(w.t)
 	resp, err := c.Do(req)
 	if err != nil {
 		return err.Error()
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	body := must.Get(io.ReadAll(resp.Body))(w.t)
 	return string(body)
-}
-
-func (w *harness) await(what string, ok func() bool) {
-	w.t.Helper()
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.Now().Add(patience); !ok(); <-tick.C {
-		if time.Now().After(deadline) {
-			w.t.Fatalf("waited in vain for %s\n%s", what, w.log.String())
-		}
-	}
 }
 
 // TestSwappedCertificates exchanges the server's certificate and the authority of its clients while it runs. A standing
@@ -178,13 +143,13 @@ func TestSwappedCertificates(t *testing.T) {
 	pair(t, other, foreign, "server", x509.ExtKeyUsageServerAuth)
 	write(t, filepath.Join(foreign, "clients.crt"), other)
 	replace(t, w.file("server.key"), filepath.Join(foreign, "server.key"))
-	w.await("a warning of a key without its certificate", func() bool { return strings.Contains(w.log.String(), "cannot be used") })
+	must.Await(t, "a warning of a key without its certificate", func() bool { return strings.Contains(w.log.String(), "cannot be used") })
 	if got := w.get(w.client(w.ca)); got != "nobody" {
 		t.Errorf("while the files do not fit: %s", got)
 	}
 	replace(t, w.file("server.crt"), filepath.Join(foreign, "server.crt"))
 	replace(t, w.file("clients.crt"), filepath.Join(foreign, "clients.crt"))
-	w.await("the new certificates", func() bool { return w.get(w.client(other, bob)) == "bob true" })
+	must.Await(t, "the new certificates", func() bool { return w.get(w.client(other, bob)) == "bob true" })
 	if got := w.get(w.client(w.ca)); !strings.Contains(got, "unknown authority") {
 		t.Errorf("the certificate before: %s", got)
 	}
@@ -198,19 +163,15 @@ func TestBrokenCertificates(t *testing.T) {
 	w := newHarness(t)
 	for i, broken := range []string{"nonsense", ""} {
 		next := filepath.Join(t.TempDir(), "clients.crt") // renamed, since a write in place may be seen half done
-		if err := os.WriteFile(next, []byte(broken), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(next, []byte(broken), 0o600))
 		replace(t, w.file("clients.crt"), next)
-		w.await("a warning", func() bool { return strings.Count(w.log.String(), "level=WARN") == i+1 })
+		must.Await(t, "a warning", func() bool { return strings.Count(w.log.String(), "level=WARN") == i+1 })
 		if got := w.get(w.client(w.ca)); got != "nobody" {
 			t.Errorf("%q: %s", broken, got)
 		}
 	}
-	if err := os.Remove(w.file("server.crt")); err != nil {
-		t.Fatal(err)
-	}
-	w.await("a warning", func() bool { return strings.Count(w.log.String(), "level=WARN") == 3 })
+	must.Do(t, os.Remove(w.file("server.crt")))
+	must.Await(t, "a warning", func() bool { return strings.Count(w.log.String(), "level=WARN") == 3 })
 	if got := w.get(w.client(w.ca)); got != "nobody" || strings.Count(w.log.String(), "level=WARN") != 3 {
 		t.Errorf("%s\n%s", got, w.log.String())
 	}
@@ -221,12 +182,9 @@ func TestExpiredCertificate(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		dir, log := t.TempDir(), &logtest.Log{}
 		pair(t, newAuthority(t, "one"), dir, "server", x509.ExtKeyUsageServerAuth)
-		k, err := certificates.Open(certificates.Files{
+		k := must.Get(certificates.Open(certificates.Files{
 			Cert: filepath.Join(dir, "server.crt"), Key: filepath.Join(dir, "server.key"),
-		}, time.Minute, slog.New(slog.NewTextHandler(log, nil)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		}, time.Minute, slog.New(slog.NewTextHandler(log, nil))))(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		go k.Run(ctx)

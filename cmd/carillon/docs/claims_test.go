@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/docs"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // testNames are the tests that a page names.
@@ -17,10 +18,7 @@ var testNames = regexp.MustCompile("`([a-z/]+): ((?:Test|Fuzz)\\w+)`")
 
 // TestClaims looks for the tests that the security policy names, and for a claim without one.
 func TestClaims(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "..", ".github", "SECURITY.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join("..", "..", "..", ".github", "SECURITY.md")))(t)
 	claims := regexp.MustCompile(`(?m)^\d+\. `).Split(string(text), -1)[1:]
 	if len(claims) < 40 {
 		t.Errorf("%d claims", len(claims))
@@ -47,10 +45,7 @@ func namesTests(t *testing.T, what, text string) {
 
 // TestDisasters looks for the tests of each failure that TESTING lists.
 func TestDisasters(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "..", ".github", "TESTING.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join("..", "..", "..", ".github", "TESTING.md")))(t)
 	_, lost, _ := strings.Cut(string(text), "\n## Failures\n")
 	lost, _, _ = strings.Cut(lost, "\n## ")
 	rows := regexp.MustCompile(`(?m)^\| \d+\. `).FindAllString(lost, -1)
@@ -65,10 +60,7 @@ func TestDisasters(t *testing.T) {
 
 // TestAlerts: each alert says what it means, what to look at, and what to do, in this order.
 func TestAlerts(t *testing.T) {
-	page, err := docs.Find("monitor")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(docs.Find("monitor"))(t)
 	sections := strings.Split(page.Text, "\n### ")[1:]
 	if len(sections) < 15 {
 		t.Errorf("%d alerts", len(sections))
@@ -83,10 +75,7 @@ func TestAlerts(t *testing.T) {
 
 // TestSymptoms looks for the messages that the table of symptoms quotes in the program.
 func TestSymptoms(t *testing.T) {
-	page, err := docs.Find("recover")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(docs.Find("recover"))(t)
 	_, table, _ := strings.Cut(page.Text, "| what you see")
 	table, _, _ = strings.Cut(table, "\n\n")
 	quoted := regexp.MustCompile("(?m)^\\| `([^`]+)` +\\|").FindAllStringSubmatch(table, -1)
@@ -105,17 +94,14 @@ func says(t *testing.T, text string) bool {
 	t.Helper()
 	found := false
 	for _, folder := range []string{"actions", "cmd", "scheduler", "store"} {
-		err := filepath.WalkDir(filepath.Join("..", "..", "..", folder), func(path string, _ fs.DirEntry, err error) error {
+		must.Do(t, filepath.WalkDir(filepath.Join("..", "..", "..", folder), func(path string, _ fs.DirEntry, err error) error {
 			if err != nil || found || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 				return err
 			}
 			code, err := os.ReadFile(path)
 			found = strings.Contains(string(code), text)
 			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 	}
 	return found
 }
@@ -123,15 +109,9 @@ func says(t *testing.T, text string) bool {
 // declares reports whether a folder has a test.
 func declares(t *testing.T, folder, name string) bool {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join("..", "..", "..", filepath.FromSlash(folder), "*_test.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(filepath.Glob(filepath.Join("..", "..", "..", filepath.FromSlash(folder), "*_test.go")))(t)
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(file))(t)
 		if strings.Contains(string(text), "\nfunc "+name+"(") {
 			return true
 		}

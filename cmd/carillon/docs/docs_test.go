@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/docs"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // TestPages holds every page to its form.
@@ -82,10 +83,7 @@ func TestFind(t *testing.T) {
 func TestImages(t *testing.T) {
 	var pinned []byte
 	for _, file := range []string{"docker-compose.yml", "cmd/carillon/Dockerfile"} {
-		text, err := os.ReadFile(filepath.Join("..", "..", "..", file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(filepath.Join("..", "..", "..", file)))(t)
 		pinned = append(pinned, text...)
 	}
 	image := regexp.MustCompile(`\b(jaegertracing/jaeger|prom/prometheus|grafana/grafana|nats):v?\d[\w.-]*`)
@@ -120,10 +118,7 @@ func TestImageTags(t *testing.T) {
 	files = append(files, filepath.Join(root, "docker-compose.yml"), filepath.Join(root, "cmd", "carillon", "Dockerfile"))
 	found := 0
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(file))(t)
 		stages := []string{"scratch"}
 		for _, image := range named.FindAllStringSubmatch(string(text), -1) {
 			found++

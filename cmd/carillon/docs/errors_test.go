@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/docs/doctable"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/rest/openapi"
 )
 
@@ -26,10 +27,7 @@ func TestErrors(t *testing.T) {
 	}
 	doctable.Check(t, page, "## API errors", rows)
 
-	source, err := os.ReadFile(filepath.Join("..", "terminal", "exit.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must.Get(os.ReadFile(filepath.Join("..", "terminal", "exit.go")))(t)
 	rows = [][]string{{"exit code", "`code`", "meaning"}}
 	for _, m := range regexp.MustCompile(`(?m)^\tExit\w+ += (\d+)`).FindAllSubmatch(source, -1) {
 		rows = append(rows, []string{string(m[1])})

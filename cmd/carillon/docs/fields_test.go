@@ -8,6 +8,7 @@ import (
 
 	"github.com/carillon-sched/carillon/cmd/carillon/docs/doctable"
 	"github.com/carillon-sched/carillon/cmd/carillon/explain"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // TestJobFields compares the table of fields in the page about jobs with the fields that a job accepts, their defaults
@@ -18,10 +19,7 @@ func TestJobFields(t *testing.T) {
 	documents := explain.Ours()
 	var add func(path string)
 	add = func(path string) {
-		object, err := documents.Find(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		object := must.Get(documents.Find(path))(t)
 		for _, m := range object.Members {
 			_, ofAction, isOfAction := strings.Cut(m.Path, "action.")
 			switch {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/carillon-sched/carillon/cmd/carillon/docs"
 	"github.com/carillon-sched/carillon/cmd/carillon/docs/doctable"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 )
@@ -20,17 +21,12 @@ import (
 // their order and with their types. On NATS, a record has the same fields, and "engine" instead of "sequence".
 func TestHistoryMembers(t *testing.T) {
 	full := fullest(t)
-	data, err := full.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(full.Encode())(t)
 	stored, _ := members(t, data)
 	var shown struct {
 		Properties json.RawMessage `json:"properties"`
 	}
-	if err := json.Unmarshal(v1.JSON(v1.Record(full)), &shown); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(v1.JSON(v1.Record(full)), &shown))
 	names, types := members(t, shown.Properties)
 	rows := [][]string{{"field", "type", "meaning"}}
 	for _, name := range names {
@@ -44,10 +40,7 @@ func TestHistoryMembers(t *testing.T) {
 
 // TestSkipReasons compares the reasons of skips in the page about metrics with the scheduler's.
 func TestSkipReasons(t *testing.T) {
-	page, err := docs.Find("metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(docs.Find("metrics"))(t)
 	_, got, _ := strings.Cut(page.Text, "| skipped: ")
 	got, _, _ = strings.Cut(got, " |")
 	var want []string
@@ -102,18 +95,11 @@ func members(t *testing.T, data []byte) (names []string, types map[string]string
 	}
 	types = map[string]string{}
 	d := json.NewDecoder(bytes.NewReader(data))
-	if _, err := d.Token(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(d.Token())(t)
 	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			t.Fatal(err)
-		}
+		name := must.Get(d.Token())(t)
 		var value any
-		if err := d.Decode(&value); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, d.Decode(&value))
 		key, _ := name.(string)
 		names, types[key] = append(names, key), typeOf(value, seconds[key])
 	}

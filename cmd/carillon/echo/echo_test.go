@@ -12,6 +12,7 @@ import (
 
 	"github.com/carillon-sched/carillon/cmd/carillon/echo"
 	"github.com/carillon-sched/carillon/integration/testkit/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 func call(ctx context.Context, method, url, body string) *httptest.ResponseRecorder {
@@ -59,9 +60,7 @@ func TestEcho(t *testing.T) {
 
 func TestBodyThatIsNotText(t *testing.T) {
 	var e echo.Echo
-	if err := json.Unmarshal(call(t.Context(), http.MethodPut, "/echo", "\xff\x00").Body.Bytes(), &e); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(call(t.Context(), http.MethodPut, "/echo", "\xff\x00").Body.Bytes(), &e))
 	if string(e.BodyBytes) != "\xff\x00" || e.Body != "" {
 		t.Errorf("got %+v", e)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/edit"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
@@ -32,9 +33,5 @@ func TestLost(t *testing.T) {
 
 func parsed(t *testing.T, text string) document.Value {
 	t.Helper()
-	v, err := document.Parse([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
+	return must.Get(document.Parse([]byte(text)))(t)
 }

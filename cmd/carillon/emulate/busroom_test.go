@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // TestMessages sends messages of all kinds with the SDK, and finds them in the pages.
@@ -87,7 +89,7 @@ func TestPeekChangesNothing(t *testing.T) {
 		}
 	}
 	for _, m := range all { // they are still there
-		must(t, receiver.CompleteMessage(t.Context(), m, nil))
+		must.Do(t, receiver.CompleteMessage(t.Context(), m, nil))
 	}
 	if got := d.pills("orders"); got != "0 0 0 0" {
 		t.Errorf("tabs are %q", got)
@@ -110,10 +112,8 @@ func TestSend(t *testing.T) {
 	})
 	d.done("/console/queues/send", url.Values{"at": {"orders"}, "body": {"later"}, "scheduled": {at.Format("2006-01-02T15:04:05")}})
 	d.page("/console/queues/entity?at=orders&part=scheduled", at.Format(time.RFC3339))
-	session, err := d.bus.AcceptSessionForQueue(t.Context(), "sessions", "s", nil)
-	must(t, err)
-	all, err := session.ReceiveMessages(t.Context(), 1, nil)
-	must(t, err)
+	session := must.Get(d.bus.AcceptSessionForQueue(t.Context(), "sessions", "s", nil))(t)
+	all := must.Get(session.ReceiveMessages(t.Context(), 1, nil))(t)
 	m := all[0]
 	if string(m.Body) != "hello" || m.MessageID != "m" || *m.ContentType != "text/plain" || *m.TimeToLive != time.Hour ||
 		m.ApplicationProperties["d"] != 0.5 || fmt.Sprint(m.ApplicationProperties["when"]) != "2026-01-02 03:04:05 +0000 UTC" {
@@ -128,12 +128,13 @@ func TestSend(t *testing.T) {
 			t.Errorf("%v: %d, want %q\n%s", form, status, field, text)
 		}
 	}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, d.url+"/console/queues/send", strings.NewReader("at=orders&body=x"))
-	must(t, err)
+	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, d.url+"/console/queues/send", strings.NewReader("at=orders&body=x")))(t)
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	request.Header.Set("Origin", "https://elsewhere.example")
 	answer, err := d.browser.Do(request)
-	must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	answer.Body.Close()
 	if answer.StatusCode != http.StatusForbidden {
 		t.Errorf("a page of elsewhere may send: %d", answer.StatusCode)
@@ -233,8 +234,7 @@ func TestLargeBody(t *testing.T) {
 // TestValueBodies has bodies of AMQP values and sequences.
 func TestValueBodies(t *testing.T) {
 	d := open(t)
-	sender, err := d.bus.NewSender("orders", nil)
-	must(t, err)
+	sender := must.Get(d.bus.NewSender("orders", nil))(t)
 	for _, body := range []azservicebus.AMQPAnnotatedMessageBody{
 		{Value: "a <i>text</i>"},
 		{Value: map[string]any{"k": []any{int64(1), "two", nil}}},
@@ -242,7 +242,7 @@ func TestValueBodies(t *testing.T) {
 		{Data: [][]byte{[]byte("two "), []byte("sections")}},
 		{Value: int64(42)},
 	} {
-		must(t, sender.SendAMQPAnnotatedMessage(t.Context(), &azservicebus.AMQPAnnotatedMessage{Body: body}, nil))
+		must.Do(t, sender.SendAMQPAnnotatedMessage(t.Context(), &azservicebus.AMQPAnnotatedMessage{Body: body}, nil))
 	}
 	d.page("/console/queues/message?at=orders&n=1", "a &lt;i&gt;text&lt;/i&gt;", "AMQP value of type string")
 	d.page("/console/queues/message?at=orders&n=2", "AMQP value of type map", "&#34;k&#34;: [", "&#34;two&#34;", "null")
@@ -262,17 +262,13 @@ func TestSessions(t *testing.T) {
 	d := open(t)
 	d.send("sessions", &azservicebus.Message{Body: []byte("x"), SessionID: new("cart-7")}, &azservicebus.Message{Body: []byte("y"), SessionID: new("cart-8")})
 	d.page("/console/queues/entity?at=sessions", "cart-7", "cart-8", "needs sessions")
-	session, err := d.bus.AcceptSessionForQueue(t.Context(), "sessions", "cart-7", nil)
-	must(t, err)
-	all, err := session.ReceiveMessages(t.Context(), 1, nil)
-	must(t, err)
-	must(t, session.DeadLetterMessage(t.Context(), all[0], nil))
-	must(t, session.Close(t.Context()))
+	session := must.Get(d.bus.AcceptSessionForQueue(t.Context(), "sessions", "cart-7", nil))(t)
+	all := must.Get(session.ReceiveMessages(t.Context(), 1, nil))(t)
+	must.Do(t, session.DeadLetterMessage(t.Context(), all[0], nil))
+	must.Do(t, session.Close(t.Context()))
 	d.done("/console/queues/resubmit", url.Values{"at": {"sessions"}, "part": {"dead"}, "n": {"1"}})
-	session, err = d.bus.AcceptSessionForQueue(t.Context(), "sessions", "cart-7", nil)
-	must(t, err)
-	all, err = session.ReceiveMessages(t.Context(), 1, nil)
-	must(t, err)
+	session = must.Get(d.bus.AcceptSessionForQueue(t.Context(), "sessions", "cart-7", nil))(t)
+	all = must.Get(session.ReceiveMessages(t.Context(), 1, nil))(t)
 	if string(all[0].Body) != "x" || *all[0].SessionID != "cart-7" {
 		t.Errorf("it is %q of %v", all[0].Body, all[0].SessionID)
 	}
@@ -283,8 +279,8 @@ func TestDeferred(t *testing.T) {
 	d := open(t)
 	d.send("orders", &azservicebus.Message{Body: []byte("put off")}, &azservicebus.Message{Body: []byte("other")})
 	receiver, all := d.receive("orders", 1)
-	must(t, receiver.DeferMessage(t.Context(), all[0], nil))
-	must(t, receiver.Close(t.Context()))
+	must.Do(t, receiver.DeferMessage(t.Context(), all[0], nil))
+	must.Do(t, receiver.Close(t.Context()))
 	if got := d.pills("orders"); got != "1 0 1 0" {
 		t.Errorf("tabs are %q", got)
 	}
@@ -302,10 +298,11 @@ func TestLive(t *testing.T) {
 	d := open(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, d.url+"/console/queues/entity/events?follow=1&at=orders", http.NoBody)
-	must(t, err)
+	request := must.Get(http.NewRequestWithContext(ctx, http.MethodGet, d.url+"/console/queues/entity/events?follow=1&at=orders", http.NoBody))(t)
 	answer, err := d.browser.Do(request)
-	must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer answer.Body.Close()
 	var heard strings.Builder
 	buffer := make([]byte, 64<<10)
@@ -314,7 +311,7 @@ func TestLive(t *testing.T) {
 		for !strings.Contains(heard.String(), want) {
 			n, err := answer.Body.Read(buffer)
 			heard.Write(buffer[:n])
-			must(t, err)
+			must.Do(t, err)
 		}
 	}
 	until("No message waits here.")

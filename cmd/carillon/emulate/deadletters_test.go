@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // TestDeadLetters resubmits one as it is, one edited, and purges the rest.
@@ -46,7 +48,7 @@ func TestDeadLetters(t *testing.T) {
 		if string(all[i].Body) != want || all[i].ApplicationProperties["DeadLetterReason"] != nil {
 			t.Errorf("message %d is %q with %v", i, all[i].Body, all[i].ApplicationProperties)
 		}
-		must(t, receiver.CompleteMessage(t.Context(), all[i], nil))
+		must.Do(t, receiver.CompleteMessage(t.Context(), all[i], nil))
 	}
 	if p := all[1].ApplicationProperties; p["n"] != int64(7) || p["more"] != int32(8) || all[1].MessageID != "2" || *all[2].Subject != "again" {
 		t.Errorf("the edited ones are %v and %v", p, all[2])
@@ -76,12 +78,10 @@ func TestDuplicate(t *testing.T) {
 func TestSubscription(t *testing.T) {
 	d := open(t)
 	d.send("events", &azservicebus.Message{Body: []byte("a"), ApplicationProperties: map[string]any{"side": "north"}}, &azservicebus.Message{Body: []byte("b"), ApplicationProperties: map[string]any{"side": "north"}})
-	receiver, err := d.bus.NewReceiverForSubscription("events", "dear", nil)
-	must(t, err)
-	all, err := receiver.ReceiveMessages(t.Context(), 2, nil)
-	must(t, err)
+	receiver := must.Get(d.bus.NewReceiverForSubscription("events", "dear", nil))(t)
+	all := must.Get(receiver.ReceiveMessages(t.Context(), 2, nil))(t)
 	for _, m := range all {
-		must(t, receiver.DeadLetterMessage(t.Context(), m, nil))
+		must.Do(t, receiver.DeadLetterMessage(t.Context(), m, nil))
 	}
 	const dear = "events/Subscriptions/dear"
 	d.page("/console/queues/resubmit?at="+dear+"&part=dead", "Into this subscription alone", "To the topic events")
@@ -161,18 +161,14 @@ func TestBury(t *testing.T) {
 	if status, _ := d.post("/console/queues/bury", with(bury, "reason", strings.Repeat("x", 5000))); status != http.StatusUnprocessableEntity {
 		t.Errorf("a reason that is too long: %d", status)
 	}
-	receiver, err := d.bus.NewReceiverForQueue("orders", nil)
-	must(t, err)
-	taken, err := receiver.ReceiveMessages(t.Context(), 1, nil)
-	must(t, err)
+	receiver := must.Get(d.bus.NewReceiverForQueue("orders", nil))(t)
+	taken := must.Get(receiver.ReceiveMessages(t.Context(), 1, nil))(t)
 	if status, text := d.post("/console/queues/bury", with(bury, "n", "2")); status != http.StatusConflict {
 		t.Errorf("what a receiver has: %d\n%s", status, text)
 	}
-	must(t, receiver.CompleteMessage(t.Context(), taken[0], nil))
-	dead, err := d.bus.NewReceiverForQueue("orders", &azservicebus.ReceiverOptions{SubQueue: azservicebus.SubQueueDeadLetter})
-	must(t, err)
-	taken, err = dead.ReceiveMessages(t.Context(), 1, nil)
-	must(t, err)
+	must.Do(t, receiver.CompleteMessage(t.Context(), taken[0], nil))
+	dead := must.Get(d.bus.NewReceiverForQueue("orders", &azservicebus.ReceiverOptions{SubQueue: azservicebus.SubQueueDeadLetter}))(t)
+	taken = must.Get(dead.ReceiveMessages(t.Context(), 1, nil))(t)
 	if len(taken) != 1 || *taken[0].DeadLetterReason != "<b>bad</b>" || *taken[0].DeadLetterErrorDescription != "for a test" {
 		t.Errorf("a receiver of dead letters gets %+v", taken)
 	}

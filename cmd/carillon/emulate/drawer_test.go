@@ -19,6 +19,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/queues"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 )
@@ -46,46 +47,36 @@ const entities = `{"UserConfig": {"Namespaces": [{"Name": "n",
 // open starts emulators, and serves their pages.
 func open(t *testing.T) *drawer {
 	t.Helper()
-	named, err := servicebus.ReadConfig(strings.NewReader(entities))
-	must(t, err)
-	servers, err := emulate.Start(t.Context(), emulate.Config{
+	named := must.Get(servicebus.ReadConfig(strings.NewReader(entities)))(t)
+	servers := must.Get(emulate.Start(t.Context(), emulate.Config{
 		Bus: &servicebus.Config{
 			Addr: "127.0.0.1:0", HTTPAddr: "127.0.0.1:0", Entities: named, MaxMessageSize: 101 << 20,
 		},
 		Queue: &storagequeue.Config{Addr: "127.0.0.1:0"},
-	})
-	must(t, err)
+	}))(t)
 	ports := servers.Ports()
-	bus, err := azservicebus.NewClientFromConnectionString(ports.ServiceBus, nil)
-	must(t, err)
-	storage, err := azqueue.NewServiceClientFromConnectionString(ports.StorageQueue, nil)
-	must(t, err)
+	bus := must.Get(azservicebus.NewClientFromConnectionString(ports.ServiceBus, nil))(t)
+	storage := must.Get(azqueue.NewServiceClientFromConnectionString(ports.StorageQueue, nil))(t)
 	pages := httptest.NewServer(frame.New(frame.Config{Sections: []frame.Section{queues.Alone(servers.ConsoleConfig("carillon emulate"))}, Unlocked: true}))
 	t.Cleanup(func() {
 		pages.Close()
 		_ = bus.Close(context.WithoutCancel(t.Context()))
-		must(t, servers.Close())
+		must.Do(t, servers.Close())
 	})
 	return &drawer{t: t, servers: servers, url: pages.URL, bus: bus, storage: storage, browser: &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // get returns a page.
 func (d *drawer) get(path string) (status int, body string, header http.Header) {
 	d.t.Helper()
 	answer, err := d.browser.Get(d.url + path)
-	must(d.t, err)
+	if err != nil {
+		d.t.Fatal(err)
+	}
 	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	must(d.t, err)
+	text := must.Get(io.ReadAll(answer.Body))(d.t)
 	return answer.StatusCode, string(text), answer.Header
 }
 
@@ -108,10 +99,11 @@ func (d *drawer) page(path string, wants ...string) string {
 func (d *drawer) follow(path string) (until func(want string)) {
 	d.t.Helper()
 	ctx, cancel := context.WithTimeout(d.t.Context(), 20*time.Second)
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, d.url+path, http.NoBody)
-	must(d.t, err)
+	request := must.Get(http.NewRequestWithContext(ctx, http.MethodGet, d.url+path, http.NoBody))(d.t)
 	answer, err := d.browser.Do(request)
-	must(d.t, err)
+	if err != nil {
+		d.t.Fatal(err)
+	}
 	d.t.Cleanup(func() {
 		cancel()
 		_ = answer.Body.Close()
@@ -131,15 +123,15 @@ func (d *drawer) follow(path string) (until func(want string)) {
 // post sends a form. It returns where that leads, or the page.
 func (d *drawer) post(path string, form url.Values) (status int, text string) {
 	d.t.Helper()
-	request, err := http.NewRequestWithContext(d.t.Context(), http.MethodPost, d.url+path, strings.NewReader(form.Encode()))
-	must(d.t, err)
+	request := must.Get(http.NewRequestWithContext(d.t.Context(), http.MethodPost, d.url+path, strings.NewReader(form.Encode())))(d.t)
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	request.Header.Set("Origin", d.url)
 	answer, err := d.browser.Do(request)
-	must(d.t, err)
+	if err != nil {
+		d.t.Fatal(err)
+	}
 	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
-	must(d.t, err)
+	body := must.Get(io.ReadAll(answer.Body))(d.t)
 	if answer.StatusCode == http.StatusSeeOther {
 		return answer.StatusCode, answer.Header.Get("Location")
 	}
@@ -155,34 +147,30 @@ func (d *drawer) done(path string, form url.Values) {
 
 func (d *drawer) send(to string, messages ...*azservicebus.Message) {
 	d.t.Helper()
-	sender, err := d.bus.NewSender(to, nil)
-	must(d.t, err)
-	defer func() { must(d.t, sender.Close(d.t.Context())) }()
-	batch, err := sender.NewMessageBatch(d.t.Context(), nil)
-	must(d.t, err)
+	sender := must.Get(d.bus.NewSender(to, nil))(d.t)
+	defer func() { must.Do(d.t, sender.Close(d.t.Context())) }()
+	batch := must.Get(sender.NewMessageBatch(d.t.Context(), nil))(d.t)
 	for _, m := range messages {
 		if len(m.Body) > 1<<17 {
-			must(d.t, sender.SendMessage(d.t.Context(), m, nil))
+			must.Do(d.t, sender.SendMessage(d.t.Context(), m, nil))
 			continue
 		}
-		must(d.t, batch.AddMessage(m, nil))
+		must.Do(d.t, batch.AddMessage(m, nil))
 	}
 	if batch.NumMessages() > 0 {
-		must(d.t, sender.SendMessageBatch(d.t.Context(), batch, nil))
+		must.Do(d.t, sender.SendMessageBatch(d.t.Context(), batch, nil))
 	}
 }
 
 // receive takes messages with a lock.
 func (d *drawer) receive(queue string, n int) (*azservicebus.Receiver, []*azservicebus.ReceivedMessage) {
 	d.t.Helper()
-	receiver, err := d.bus.NewReceiverForQueue(queue, nil)
-	must(d.t, err)
+	receiver := must.Get(d.bus.NewReceiverForQueue(queue, nil))(d.t)
 	var all []*azservicebus.ReceivedMessage
 	ctx, cancel := context.WithTimeout(d.t.Context(), 20*time.Second)
 	defer cancel()
 	for len(all) < n {
-		some, err := receiver.ReceiveMessages(ctx, n-len(all), nil)
-		must(d.t, err)
+		some := must.Get(receiver.ReceiveMessages(ctx, n-len(all), nil))(d.t)
 		all = append(all, some...)
 	}
 	return receiver, all
@@ -193,11 +181,11 @@ func (d *drawer) deadLetter(queue string, n int) {
 	d.t.Helper()
 	receiver, all := d.receive(queue, n)
 	for _, m := range all {
-		must(d.t, receiver.DeadLetterMessage(d.t.Context(), m, &azservicebus.DeadLetterOptions{
+		must.Do(d.t, receiver.DeadLetterMessage(d.t.Context(), m, &azservicebus.DeadLetterOptions{
 			Reason: new("Refused"), ErrorDescription: new("no <b>customer</b>"),
 		}))
 	}
-	must(d.t, receiver.Close(d.t.Context()))
+	must.Do(d.t, receiver.Close(d.t.Context()))
 }
 
 // numbered are the sequence numbers that a list of messages has.
@@ -221,14 +209,13 @@ func (d *drawer) pills(path string) string {
 
 // TestEmptyRoom has the pages of emulators without a queue: they tell how to begin.
 func TestEmptyRoom(t *testing.T) {
-	servers, err := emulate.Start(t.Context(), emulate.Config{
+	servers := must.Get(emulate.Start(t.Context(), emulate.Config{
 		Bus:   &servicebus.Config{Addr: "127.0.0.1:0", HTTPAddr: "127.0.0.1:0", Keys: map[string]string{"own": "c2VjcmV0"}},
 		Queue: &storagequeue.Config{Addr: "127.0.0.1:0"},
-	})
-	must(t, err)
+	}))(t)
 	pages := httptest.NewServer(frame.New(frame.Config{Sections: []frame.Section{queues.Alone(servers.ConsoleConfig("carillon emulate"))}, Unlocked: true}))
 	defer pages.Close()
-	defer func() { must(t, servers.Close()) }()
+	defer func() { must.Do(t, servers.Close()) }()
 	d := &drawer{t: t, url: pages.URL, browser: &http.Client{}}
 	body := d.page("/", "This namespace has no queues or topics yet.", "carillon emulate", "SharedAccessKey=…;", "NewClientFromConnectionString", storagequeue.DefaultKey[:20],
 		"Connection strings", "Endpoint=sb://127.0.0.1:")
@@ -262,8 +249,7 @@ func TestLastPage(t *testing.T) {
 // TestWrongInput has people type what cannot be: they are told what it is, and nothing is changed.
 func TestWrongInput(t *testing.T) {
 	d := open(t)
-	_, err := d.storage.CreateQueue(t.Context(), "letters", nil)
-	must(t, err)
+	must.Get(d.storage.CreateQueue(t.Context(), "letters", nil))(t)
 	send := url.Values{"at": {"orders"}, "body": {"x"}}
 	for _, wrong := range []struct {
 		form url.Values

@@ -10,6 +10,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
 
 	"github.com/carillon-sched/carillon/integration/emulator/queues"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/consoletest"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
@@ -239,9 +240,8 @@ func TestSessionList(t *testing.T) {
 		all = append(all, &azservicebus.Message{Body: []byte{byte('a' + i)}, SessionID: new([]string{"one", "two <b>", ""}[i%3])})
 	}
 	d.send("sessions", all...)
-	session, err := d.bus.AcceptSessionForQueue(t.Context(), "sessions", "one", nil)
-	must(t, err)
-	must(t, session.SetSessionState(t.Context(), []byte(`{"step":1}`), nil))
+	session := must.Get(d.bus.AcceptSessionForQueue(t.Context(), "sessions", "one", nil))(t)
+	must.Do(t, session.SetSessionState(t.Context(), []byte(`{"step":1}`), nil))
 	page := d.page("/console/queues/sessions?at=sessions", ">one<", "two &lt;b&gt;", `{&#34;step&#34;:1}`, "10 B", "with a receiver until", "free",
 		"session=two&#43;%3Cb%3E", "nosession=1")
 	if strings.Count(page, "with a receiver until") != 1 {
@@ -259,5 +259,5 @@ func TestSessionList(t *testing.T) {
 	until(">one<")
 	d.send("sessions", &azservicebus.Message{Body: []byte("x"), SessionID: new("three")})
 	until(">three<")
-	must(t, session.Close(t.Context()))
+	must.Do(t, session.Close(t.Context()))
 }

@@ -7,21 +7,23 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // TestNotes has people told what has come of what they did: on the page that they are led to.
 func TestNotes(t *testing.T) {
 	d := open(t)
-	jar, err := cookiejar.New(nil)
-	must(t, err)
+	jar := must.Get(cookiejar.New(nil))(t)
 	client := http.Client{Jar: jar}
 	told := func(path string, form url.Values, want string) {
 		t.Helper()
 		answer, err := client.PostForm(d.url+path, form)
-		must(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		defer answer.Body.Close()
-		page, err := io.ReadAll(answer.Body)
-		must(t, err)
+		page := must.Get(io.ReadAll(answer.Body))(t)
 		if !strings.Contains(string(page), `id="note">`+want+"<") {
 			t.Errorf("%s %v does not tell %q:\n%s", path, form, want, page)
 		}
@@ -39,10 +41,8 @@ func TestNotes(t *testing.T) {
 	for range 2 {
 		told(send, queue, "The message is in orders.")
 	}
-	receiver, err := d.bus.NewReceiverForQueue("orders", nil)
-	must(t, err)
-	_, err = receiver.ReceiveMessages(t.Context(), 1, nil)
-	must(t, err)
+	receiver := must.Get(d.bus.NewReceiverForQueue("orders", nil))(t)
+	must.Get(receiver.ReceiveMessages(t.Context(), 1, nil))(t)
 	told(purge, all, "One message is deleted. A receiver holds another one, which stays.")
 	told(purge, all, "0 messages are deleted. A receiver holds another one, which stays.")
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/carillon-sched/carillon/integration/emulator/queues"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/browse"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 )
 
@@ -63,12 +64,10 @@ func TestResubmitSome(t *testing.T) {
 	const dear = "events/Subscriptions/dear"
 	north := map[string]any{"side": "north"}
 	d.send("events", &azservicebus.Message{Body: []byte("a"), ApplicationProperties: north}, &azservicebus.Message{Body: []byte("b"), ApplicationProperties: north})
-	receiver, err := d.bus.NewReceiverForSubscription("events", "dear", nil)
-	must(t, err)
-	all, err := receiver.ReceiveMessages(t.Context(), 2, nil)
-	must(t, err)
+	receiver := must.Get(d.bus.NewReceiverForSubscription("events", "dear", nil))(t)
+	all := must.Get(receiver.ReceiveMessages(t.Context(), 2, nil))(t)
 	for _, m := range all {
-		must(t, receiver.DeadLetterMessage(t.Context(), m, nil))
+		must.Do(t, receiver.DeadLetterMessage(t.Context(), m, nil))
 	}
 	d.done("/console/queues/change", url.Values{"at": {dear}, "status": {"SendDisabled"}})
 	status, where := d.post("/console/queues/resubmit", url.Values{"at": {dear}, "part": {"dead"}, "all": {"1"}})

@@ -11,6 +11,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/queues"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/browse"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 )
 
@@ -40,8 +41,7 @@ func (s countedStorage) Messages(account, queue string, from uint64, most int, t
 // TestSearchIsNotRepeated keeps pages up to date that show what a search has found: all messages are not searched each second.
 func TestSearchIsNotRepeated(t *testing.T) {
 	d := open(t)
-	_, err := d.storage.CreateQueue(t.Context(), "letters", nil)
-	must(t, err)
+	must.Get(d.storage.CreateQueue(t.Context(), "letters", nil))(t)
 	looks := new(atomic.Int64)
 	cfg := d.servers.ConsoleConfig("carillon emulate")
 	bus, storage := cfg.Bus, cfg.Storage
@@ -57,10 +57,11 @@ func TestSearchIsNotRepeated(t *testing.T) {
 		"/storage/events?follow=1&account=devstoreaccount1&queue=letters&q=text": "state",
 	} {
 		looks.Store(0)
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, pages.URL+queues.Path+path, http.NoBody)
-		must(t, err)
+		r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, pages.URL+queues.Path+path, http.NoBody))(t)
 		answer, err := http.DefaultClient.Do(r)
-		must(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		found := false
 		for lines := bufio.NewScanner(answer.Body); !found && lines.Scan(); {
 			found = lines.Text() == "event: "+last
@@ -68,6 +69,6 @@ func TestSearchIsNotRepeated(t *testing.T) {
 		if got := looks.Load(); (got == 0) != strings.Contains(path, "q=") {
 			t.Errorf("%s: looked at messages %d times", path, got)
 		}
-		must(t, answer.Body.Close())
+		must.Do(t, answer.Body.Close())
 	}
 }

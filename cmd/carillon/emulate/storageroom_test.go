@@ -13,6 +13,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2"
 
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/console/consoletest"
 )
 
@@ -21,14 +22,11 @@ func TestStorage(t *testing.T) {
 	d := open(t)
 	ctx := t.Context()
 	for _, name := range []string{"letters", "letters-poison"} {
-		_, err := d.storage.CreateQueue(ctx, name, nil)
-		must(t, err)
+		must.Get(d.storage.CreateQueue(ctx, name, nil))(t)
 	}
 	letters, poison := d.storage.NewQueueClient("letters"), d.storage.NewQueueClient("letters-poison")
-	_, err := letters.EnqueueMessage(ctx, `{"plain":"<b>"}`, nil)
-	must(t, err)
-	_, err = letters.EnqueueMessage(ctx, "eyJiYXNlNjQiOiAiPGI+In0=", &azqueue.EnqueueMessageOptions{VisibilityTimeout: new(int32(600))})
-	must(t, err)
+	must.Get(letters.EnqueueMessage(ctx, `{"plain":"<b>"}`, nil))(t)
+	must.Get(letters.EnqueueMessage(ctx, "eyJiYXNlNjQiOiAiPGI+In0=", &azqueue.EnqueueMessageOptions{VisibilityTimeout: new(int32(600))}))(t)
 	form := url.Values{"account": {storagequeue.DefaultAccount}, "queue": {"letters"}}
 	d.done("/console/queues/storage/put", with(form, "text", "from the page", "encode", "1", "ttl", "1h"))
 	at := "/console/queues/storage?" + form.Encode()
@@ -40,8 +38,7 @@ func TestStorage(t *testing.T) {
 	one := "/console/queues/storage/message?" + with(form, "id", ids[1][1]).Encode()
 	d.page(one, "Decoded", "&#34;base64&#34;: &#34;&lt;b&gt;&#34;", "How often a receiver took it")
 	d.page(one+"&view=text", "eyJiYXNlNjQiOiAiPGI&#43;In0=")
-	peeked, err := letters.PeekMessages(ctx, &azqueue.PeekMessagesOptions{NumberOfMessages: new(int32(10))})
-	must(t, err)
+	peeked := must.Get(letters.PeekMessages(ctx, &azqueue.PeekMessagesOptions{NumberOfMessages: new(int32(10))}))(t)
 	if len(peeked.Messages) != 2 || *peeked.Messages[0].DequeueCount != 0 {
 		t.Errorf("looking has changed something: %v", peeked.Messages)
 	}
@@ -50,15 +47,13 @@ func TestStorage(t *testing.T) {
 	if status, _ := d.post("/console/queues/storage/delete", with(form, "id", ids[1][1])); status != http.StatusNotFound {
 		t.Errorf("deleted twice: %d", status)
 	}
-	_, err = poison.EnqueueMessage(ctx, "failed", nil)
-	must(t, err)
+	must.Get(poison.EnqueueMessage(ctx, "failed", nil))(t)
 	bad := url.Values{"account": {storagequeue.DefaultAccount}, "queue": {"letters-poison"}}
 	page = d.page("/console/queues/storage?"+bad.Encode(), "Put back into letters", "failed")
 	id := regexp.MustCompile(`id="l-([^"]+)"`).FindStringSubmatch(page)[1]
 	d.done("/console/queues/storage/move", with(bad, "id", id))
 	d.page("/console/queues/storage?"+bad.Encode(), "No message waits here.")
-	taken, err := letters.DequeueMessages(ctx, &azqueue.DequeueMessagesOptions{NumberOfMessages: new(int32(10))})
-	must(t, err)
+	taken := must.Get(letters.DequeueMessages(ctx, &azqueue.DequeueMessagesOptions{NumberOfMessages: new(int32(10))}))(t)
 	var texts []string
 	for _, m := range taken.Messages {
 		texts = append(texts, *m.MessageText)
@@ -89,12 +84,10 @@ func with(form url.Values, pairs ...string) url.Values {
 func TestMarkedLetters(t *testing.T) {
 	d := open(t)
 	for _, name := range []string{"letters", "others", "third"} {
-		_, err := d.storage.CreateQueue(t.Context(), name, nil)
-		must(t, err)
+		must.Get(d.storage.CreateQueue(t.Context(), name, nil))(t)
 	}
 	for i := range 6 {
-		_, err := d.storage.NewQueueClient("letters").EnqueueMessage(t.Context(), strconv.Itoa(i), nil)
-		must(t, err)
+		must.Get(d.storage.NewQueueClient("letters").EnqueueMessage(t.Context(), strconv.Itoa(i), nil))(t)
 	}
 	const at = "account=devstoreaccount1&queue=letters"
 	page := d.page("/console/queues/storage?"+at, `formaction="/console/queues/storage/move"`, `formaction="/console/queues/storage/delete"`)
@@ -131,13 +124,11 @@ func TestMarkedLetters(t *testing.T) {
 func TestPutAllBack(t *testing.T) {
 	d := open(t)
 	for _, name := range []string{"letters", "letters-poison"} {
-		_, err := d.storage.CreateQueue(t.Context(), name, nil)
-		must(t, err)
+		must.Get(d.storage.CreateQueue(t.Context(), name, nil))(t)
 	}
 	poison := d.storage.NewQueueClient("letters-poison")
 	for i := range 7 {
-		_, err := poison.EnqueueMessage(t.Context(), strconv.Itoa(i), nil)
-		must(t, err)
+		must.Get(poison.EnqueueMessage(t.Context(), strconv.Itoa(i), nil))(t)
 	}
 	form := url.Values{"account": {"devstoreaccount1"}, "queue": {"letters-poison"}, "all": {"1"}}
 	d.page("/console/queues/storage?account=devstoreaccount1&queue=letters-poison", "Put all back into letters")
@@ -146,10 +137,8 @@ func TestPutAllBack(t *testing.T) {
 	for name, want := range map[string]string{"letters": "7 messages", "letters-poison": "0 messages"} {
 		d.page("/console/queues/storage?account=devstoreaccount1&queue="+name, want)
 	}
-	_, err := d.storage.DeleteQueue(t.Context(), "letters", nil)
-	must(t, err)
-	_, err = poison.EnqueueMessage(t.Context(), "stays", nil)
-	must(t, err)
+	must.Get(d.storage.DeleteQueue(t.Context(), "letters", nil))(t)
+	must.Get(poison.EnqueueMessage(t.Context(), "stays", nil))(t)
 	if status, _ := d.post("/console/queues/storage/move", form); status != http.StatusNotFound {
 		t.Errorf("there is nothing to put it back into: %d", status)
 	}

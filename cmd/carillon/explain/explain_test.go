@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/explain"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/schema"
 )
 
@@ -57,10 +58,7 @@ func TestFind(t *testing.T) {
 
 // TestMembersByType tells which members go with all types of an action, and which with some.
 func TestMembersByType(t *testing.T) {
-	m, err := explain.Ours().Find("job.action")
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(explain.Ours().Find("job.action"))(t)
 	for name, want := range map[string]string{
 		"type": "", "retryPolicy": "", "errorAction": "", "request": "Http Https", "queueMessage": "StorageQueue",
 	} {

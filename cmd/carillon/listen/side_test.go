@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // TestServe serves on an address of its own to who calls it by its name, until it is closed.
@@ -17,10 +19,7 @@ func TestServe(t *testing.T) {
 		t.Errorf("without an address: %q, %v", none.URL(), err)
 	}
 	none.Close()
-	s, err := Serve(t.Context(), Flag{"metrics", "127.0.0.1:0"}, "/metrics", hello, log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Serve(t.Context(), Flag{"metrics", "127.0.0.1:0"}, "/metrics", hello, log))(t)
 	t.Cleanup(s.Close)
 	for host, want := range map[string]string{"": "200 hello", "localhost": "200 hello", "evil.example": "421 not the name of this machine\n"} {
 		if got := ask(t, s.URL(), host); got != want {
@@ -40,19 +39,13 @@ func TestServe(t *testing.T) {
 // ask returns status and body; "" when nobody answers.
 func ask(t *testing.T, url, host string) string {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody))(t)
 	req.Host = host
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return ""
 	}
 	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := must.Get(io.ReadAll(res.Body))(t)
 	return res.Status[:4] + string(body)
 }

@@ -1,10 +1,8 @@
 package node_test
 
 import (
-	"context"
 	"html"
 	"io"
-	"net"
 	"net/http"
 	"regexp"
 	"strings"
@@ -14,49 +12,18 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/carillon-sched/carillon/cmd/carillon/echo"
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
 	"github.com/carillon-sched/carillon/cmd/carillon/node/nodetest"
-	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/control"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/stats"
 )
 
-// beside starts another scheduler on the server of one, and returns its URL and what stops it.
-func beside(t *testing.T, s *nodetest.Scheduler) (url string, stop func()) {
+// beside starts another scheduler on the server of one.
+func beside(t *testing.T, s *nodetest.Scheduler) *nodetest.Scheduler {
 	t.Helper()
-	nc, err := nats.Connect(s.NATS)
-	if err != nil {
-		t.Fatal(err)
-	}
+	nc := must.Get(nats.Connect(s.NATS))(t)
 	t.Cleanup(func() { node.CloseConn(nc) })
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	n, err := node.Open(t.Context(), node.Config{
-		Conn: nc, Listener: l, Version: "9.9.9", Handlers: map[string]http.Handler{"/echo": echo.Handler()},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	begun, ended := make(chan struct{}), make(chan error, 1)
-	go func() { ended <- n.Run(ctx, func() error { close(begun); return nil }) }()
-	<-begun
-	stopped := false
-	stop = func() {
-		if stopped {
-			return
-		}
-		stopped = true
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	}
-	t.Cleanup(stop)
-	return "http://" + l.Addr().String(), stop
+	return nodetest.Run(t, node.Config{Conn: nc, Version: "9.9.9"}, nil)
 }
 
 // page returns the overview of a scheduler, without its space.
@@ -96,27 +63,19 @@ func awaitPage(t *testing.T, url string, texts ...string) {
 func TestOverviewOfTwo(t *testing.T) {
 	t.Parallel()
 	one := nodetest.Start(t, node.Config{}, nil)
-	other, stop := beside(t, one)
+	other := beside(t, one)
 	const jobs = 40
 	at := time.Now().Add(time.Second).Format(time.RFC3339Nano)
 	for i := range jobs {
-		k := scheduler.Key{Collection: "default", Job: "job-" + string(rune('a'+i%26)) + string(rune('a'+i/26))}
-		body := `{"action": {"type": "http", "request": {"method": "GET", "uri": "` + one.API + `/echo"}}, "startTime": "` + at + `"}`
-		if _, _, err := one.Node.Service().Put(t.Context(), control.Edit{Key: k, Body: []byte(body)}); err != nil {
-			t.Fatal(err)
-		}
+		one.Put(t, "job-"+string(rune('a'+i%26))+string(rune('a'+i/26)),
+			`{"action": {"type": "http", "request": {"method": "GET", "uri": "`+one.API+`/echo"}}, "startTime": "`+at+`"}`)
 	}
 	const all, failed = "% of 41 runs", "403 Forbidden"
-	k := scheduler.Key{Collection: "default", Job: "broken"}
-	if _, _, err := one.Node.Service().Put(t.Context(), control.Edit{Key: k, Body: []byte(
-		`{"action": {"type": "http", "request": {"method": "GET", "uri": "` + one.API + `/nowhere"}, "retryPolicy": {"retryType": "none"}}}`,
-	)}); err != nil {
-		t.Fatal(err)
-	}
+	one.Put(t, "broken", `{"action": {"type": "http", "request": {"method": "GET", "uri": "`+one.API+`/nowhere"}, "retryPolicy": {"retryType": "none"}}}`)
 	awaitPage(t, one.API, all, "9.9.9", "They do not all have the same version", "Last audit</h2><div id=\"audit\"> <p><span class=\"state ")
-	awaitPage(t, other, all, "9.9.9", "They do not all have the same version")
+	awaitPage(t, other.API, all, "9.9.9", "They do not all have the same version")
 	awaitPage(t, one.API, failed)
-	awaitPage(t, other, failed)
+	awaitPage(t, other.API, failed)
 	run := regexp.MustCompile(`href="(/console/jobs/default/broken/runs/[^"]+)"`).FindStringSubmatch(page(t, one.API))
 	if run == nil {
 		t.Fatal("the failed run has no link")
@@ -124,35 +83,22 @@ func TestOverviewOfTwo(t *testing.T) {
 	if status, _ := get(t, one.API+html.UnescapeString(run[1])); status != http.StatusOK {
 		t.Errorf("%s: %d", run[1], status)
 	}
-	stop()
+	_ = other.Stop()
 	awaitPage(t, one.API, all, "!9.9.9", failed)
-	third, _ := beside(t, one)
-	awaitPage(t, third, all, failed)
+	awaitPage(t, beside(t, one).API, all, failed)
 }
 
 // TestPulseIsCheap looks at what a scheduler at rest stores of itself: one small message, in the place of the one before.
 func TestPulseIsCheap(t *testing.T) {
 	t.Parallel()
 	s := nodetest.Start(t, node.Config{}, nil)
-	js, err := jetstream.New(s.Conn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sub, err := s.Conn.SubscribeSync("carillon.pulse.>")
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := sub.NextMsg(time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
+	js := must.Get(jetstream.New(s.Conn))(t)
+	sub := must.Get(s.Conn.SubscribeSync("carillon.pulse.>"))(t)
+	m := must.Get(sub.NextMsg(time.Minute))(t)
 	if r, err := stats.ReadReport(m.Data); err != nil || len(m.Data) > 1024 || time.Since(r.At) > time.Minute {
 		t.Errorf("%d bytes, %v: %s", len(m.Data), err, m.Data)
 	}
-	st, err := js.Stream(t.Context(), "CARILLON_PULSE")
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := must.Get(js.Stream(t.Context(), "CARILLON_PULSE"))(t)
 	if n := st.CachedInfo().State.Msgs; n != 1 {
 		t.Errorf("%d messages are kept of a scheduler that has done nothing", n)
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/integration/testkit/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // TestComplaintsOfHandshakesAreFew shows that who cannot speak TLS does not fill the log.
@@ -45,10 +46,7 @@ func TestComplaintsKnowHandshakes(t *testing.T) {
 	s.TLS = &tls.Config{MinVersion: tls.VersionTLS13}
 	s.StartTLS()
 	defer s.Close()
-	c, err := new(net.Dialer).DialContext(t.Context(), "tcp", s.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(new(net.Dialer).DialContext(t.Context(), "tcp", s.Listener.Addr().String()))(t)
 	c.Close()
 	if line := <-told; !strings.HasPrefix(line, string(failedHandshake)) {
 		t.Errorf("it says %s", line)

@@ -12,9 +12,10 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/carillon-sched/carillon/cmd/carillon/logtest"
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
 	"github.com/carillon-sched/carillon/integration/testkit/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/logtest"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
@@ -42,14 +43,8 @@ func open(t *testing.T, dir string, key seal.Key) *site {
 	t.Helper()
 	log := &logtest.Log{}
 	logger := slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	s, err := embedded.Start(t.Context(), embedded.Config{Dir: dir, Logger: logger})
-	if err != nil {
-		t.Fatal(err)
-	}
-	nc, err := s.Connect()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(embedded.Start(t.Context(), embedded.Config{Dir: dir, Logger: logger}))(t)
+	nc := must.Get(s.Connect())(t)
 	shut := sync.OnceFunc(func() { node.CloseConn(nc); s.Close() })
 	t.Cleanup(shut)
 	n, err := node.Open(t.Context(), node.Config{
@@ -58,10 +53,7 @@ func open(t *testing.T, dir string, key seal.Key) *site {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, log)
 	}
-	js, err := jetstream.New(nc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	js := must.Get(jetstream.New(nc))(t)
 	return &site{n, js, shut}
 }
 
@@ -82,13 +74,8 @@ func makeDamagedSite(t *testing.T, key seal.Key) (dir string) {
 			Job: damagedJob(i), Outcome: scheduler.OutcomeSkipped, Reason: scheduler.ReasonCatchUp, Count: 1, Ended: time.Now(),
 			From: due, To: due, Nominal: due,
 		}
-		data, err := r.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.js.Publish(ctx, subject, data); err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(r.Encode())(t)
+		must.Get(s.js.Publish(ctx, subject, data))(t)
 	}
 	if _, _, err := s.Service().PutCollection(ctx, "ops", []byte(`{"properties": {"state": "disabled"}}`)); err != nil {
 		t.Fatal(err)
@@ -97,9 +84,7 @@ func makeDamagedSite(t *testing.T, key seal.Key) (dir string) {
 		t.Fatal(err)
 	}
 	for i := range 3 {
-		if _, err := s.js.Publish(ctx, fmt.Sprintf("carillon.spec.put.default.spec%d", i), []byte(`{}`)); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.js.Publish(ctx, fmt.Sprintf("carillon.spec.put.default.spec%d", i), []byte(`{}`)))(t)
 	}
 	s.close()
 	return dir
@@ -114,20 +99,13 @@ type damageKind struct {
 
 func change(t *testing.T, path string, f func([]byte) []byte) {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, f(slices.Clone(data)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(path))(t)
+	must.Do(t, os.WriteFile(path, f(slices.Clone(data)), 0o600))
 }
 
 func remove(t *testing.T, path string) {
 	t.Helper()
-	if err := os.RemoveAll(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(path))
 }
 
 func firstBlock(dir string) string { return filepath.Join(dir, "msgs", "1.blk") }
@@ -192,14 +170,9 @@ type siteState struct {
 func inspect(t *testing.T, s *site) (st siteState) {
 	t.Helper()
 	ctx := t.Context()
-	rep, err := s.Service().Audit(ctx, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rep := must.Get(s.Service().Audit(ctx, true))(t)
 	st.lost = len(rep.Lost())
-	if rep, err = s.Service().Audit(ctx, true); err != nil {
-		t.Fatal(err)
-	}
+	rep = must.Get(s.Service().Audit(ctx, true))(t)
 	for _, f := range rep.Findings {
 		if !f.Lost {
 			t.Errorf("the doctor still finds %s: %s", f.Name, f.Problem)
@@ -222,24 +195,15 @@ func inspect(t *testing.T, s *site) (st siteState) {
 
 func messages(t *testing.T, s *site, stream string) uint64 {
 	t.Helper()
-	st, err := s.js.Stream(t.Context(), stream)
-	if err != nil {
-		t.Fatal(err)
-	}
-	info, err := st.Info(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := must.Get(s.js.Stream(t.Context(), stream))(t)
+	info := must.Get(st.Info(t.Context()))(t)
 	return info.State.Msgs
 }
 
 // TestDamages damages each stream in each way. The server keeps what it can read. Every job has a baton after the start, also
 // those whose definition is lost, which the doctor names; the other streams are whole, and a second start finds the same.
 func TestDamages(t *testing.T) {
-	key, err := seal.NewKey("k1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(seal.NewKey("k1"))(t)
 	whole := makeDamagedSite(t, key)
 	streams := filepath.Join("jetstream", "$G", "streams")
 	sound := inspect(t, open(t, copySite(t, whole), key))
@@ -294,8 +258,6 @@ func TestDamages(t *testing.T) {
 func copySite(t *testing.T, from string) string {
 	t.Helper()
 	to := t.TempDir()
-	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(to, os.DirFS(from)))
 	return to
 }

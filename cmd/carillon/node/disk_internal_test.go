@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-sched/carillon/integration/testkit/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // TestDiskStates fills and frees a disk: each state is logged once, and the degraded one keeps when it began.
@@ -65,9 +66,7 @@ func TestLinkKeepsBeginning(t *testing.T) {
 		l := NewLink(slog.New(slog.DiscardHandler), func() {})
 		var options nats.Options
 		for _, set := range l.Options() {
-			if err := set(&options); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, set(&options))
 		}
 		nc := &nats.Conn{}
 		lose := func() { options.DisconnectedErrCB(nc, errors.New("stale connection")) }

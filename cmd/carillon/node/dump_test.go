@@ -1,7 +1,6 @@
 package node_test
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -12,7 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // dumpStreams keeps every message that the server has.
@@ -20,10 +20,7 @@ func (w *vaultWorld) dumpStreams() {
 	w.t.Helper()
 	streams := w.js.ListStreams(w.t.Context())
 	for info := range streams.Info() {
-		st, err := w.js.Stream(w.t.Context(), info.Config.Name)
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		st := must.Get(w.js.Stream(w.t.Context(), info.Config.Name))(w.t)
 		for seq := info.State.FirstSeq; seq <= info.State.LastSeq; seq++ {
 			if m, err := st.GetMsg(w.t.Context(), seq); err == nil {
 				w.dumps.add("stream "+info.Config.Name+" "+m.Subject, m.Subject+fmt.Sprint(m.Header)+string(m.Data))
@@ -38,22 +35,19 @@ func (w *vaultWorld) dumpStreams() {
 // dumpFiles keeps every file of the data directory.
 func (w *vaultWorld) dumpFiles() {
 	w.t.Helper()
-	err := filepath.WalkDir(w.dir, func(path string, e fs.DirEntry, err error) error {
+	must.Do(w.t, filepath.WalkDir(w.dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err
 		}
 		data, err := os.ReadFile(path)
 		w.dumps.add("file "+path, path+"\n"+string(data))
 		return err
-	})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	}))
 }
 
 // forms are what a secret looks like where it was copied, quoted or encoded.
 func forms(secret string) []string {
-	quoted := string(must(json.Marshal(secret)))
+	quoted := string(marshaled(secret))
 	all := []string{
 		secret, quoted[1 : len(quoted)-1], url.QueryEscape(secret), url.PathEscape(secret), strings.ToLower(url.QueryEscape(secret)),
 		hex.EncodeToString([]byte(secret)), strings.ToUpper(hex.EncodeToString([]byte(secret))), secret[:len(secret)/2], secret[len(secret)/2:],
@@ -69,12 +63,13 @@ func forms(secret string) []string {
 	return slices.Compact(all)
 }
 
-// must returns v.
-func must(v []byte, err error) []byte {
+// marshaled returns a value as JSON.
+func marshaled(v any) []byte {
+	data, err := json.Marshal(v)
 	if err != nil {
 		panic(err)
 	}
-	return v
+	return data
 }
 
 // dumps is what was looked at.
@@ -103,23 +98,3 @@ func (d *dumps) places(text string) []string {
 }
 
 func (d *dumps) find(text string) int { return len(d.places(text)) }
-
-// lockedBuffer is a buffer for several goroutines.
-type lockedBuffer struct {
-	mu   sync.Mutex
-	data bytes.Buffer
-}
-
-// Write adds to the buffer.
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.data.Write(p)
-}
-
-// String returns what was written.
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.data.String()
-}

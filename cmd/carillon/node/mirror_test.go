@@ -1,20 +1,21 @@
 package node_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/carillon-sched/carillon/integration/testkit/logtest"
 )
 
 // mirror is a target that repeats what it gets, credentials above all. Its paths
 // are the status to answer with, /token for access tokens, and /refuse, which
 // tells the caller his secret.
 type mirror struct {
-	seen                *lockedBuffer
-	bodies              *lockedBuffer // of requests to /body, which no secret belongs into
+	seen                *logtest.Log
+	bodies              *logtest.Log // of requests to /body, which no secret belongs into
 	token, clientSecret string
 }
 
@@ -34,10 +35,10 @@ func (m *mirror) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case strings.HasPrefix(r.URL.Path, "/token"):
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(must(json.Marshal(map[string]any{"access_token": m.token, "token_type": "Bearer", "expires_in": 3600})))
+		_, _ = w.Write(marshaled(map[string]any{"access_token": m.token, "token_type": "Bearer", "expires_in": 3600}))
 	case r.URL.Path == "/refuse":
 		w.WriteHeader(http.StatusUnauthorized)
-		_, _ = w.Write(must(json.Marshal(map[string]string{"error": "invalid_client", "error_description": "your secret is " + m.clientSecret})))
+		_, _ = w.Write(marshaled(map[string]string{"error": "invalid_client", "error_description": "your secret is " + m.clientSecret}))
 	case r.URL.Path == "/500":
 		w.WriteHeader(http.StatusInternalServerError)
 		_, _ = io.WriteString(w, text)

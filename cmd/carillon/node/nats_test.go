@@ -13,6 +13,7 @@ import (
 
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
 	"github.com/carillon-sched/carillon/cmd/carillon/node/nodetest"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // TestLostConnectionIsToldOnce shows that the writes that fail with a connection are no lines beside the one that tells of
@@ -21,9 +22,7 @@ func TestLostConnectionIsToldOnce(t *testing.T) {
 	var text strings.Builder
 	var opts nats.Options
 	for _, o := range node.NewLink(slog.New(slog.NewTextHandler(&text, nil)), func() {}).Options() {
-		if err := o(&opts); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, o(&opts))
 	}
 	write := &net.OpError{Op: "write", Net: "tcp", Err: syscall.EPIPE}
 	for range 50 {

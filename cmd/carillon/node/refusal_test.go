@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carillon-sched/carillon/actions/actiontest"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 )
@@ -42,15 +43,13 @@ func problems(t *testing.T, data []byte) []string {
 // errorAction: each problem is told with its path and what would be right, and nothing is stored.
 func TestWrongActions(t *testing.T) {
 	n := start(t, always)
-	results, err := n.nc.SubscribeSync("carillon.spec-result.>")
-	if err != nil {
-		t.Fatal(err)
+	put := func(body string) (int, []byte) {
+		status, answer := send(t, http.MethodPut, n.API+"/jobCollections/default/jobs/wrong", body)
+		return status, must.Get(io.ReadAll(answer))(t)
 	}
+	results := must.Get(n.Conn.SubscribeSync("carillon.spec-result.>"))(t)
 	all := actiontest.Refusals(t, "testdata/refused.txt")
-	files, err := filepath.Glob("../../../actions/*/testdata/refused.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(filepath.Glob("../../../actions/*/testdata/refused.txt"))(t)
 	for _, file := range files {
 		all = append(all, actiontest.Refusals(t, file)...)
 	}
@@ -62,7 +61,7 @@ func TestWrongActions(t *testing.T) {
 		if len(body) > 16<<10 {
 			continue // the APIs refuse such a document as a whole
 		}
-		status, data := n.put(t, "wrong", body)
+		status, data := put(body)
 		if status != http.StatusBadRequest {
 			t.Errorf("%s\ngot %d %s", r.Action, status, data)
 			continue
@@ -74,51 +73,28 @@ func TestWrongActions(t *testing.T) {
 		}
 		differ("REST", problems(t, data), r.Problems)
 
-		reply, err := n.nc.Request("carillon.api.put.default.wrong", []byte(body), time.Minute)
-		if err != nil {
-			t.Fatal(err)
-		}
+		reply := must.Get(n.Conn.Request("carillon.api.put.default.wrong", []byte(body), time.Minute))(t)
 		if code := reply.Header.Get("Nats-Service-Error-Code"); code != "400" {
 			t.Errorf("%s: micro service: code %s", r.Action, code)
 		}
 		differ("micro service", problems(t, reply.Data), r.Problems)
 
-		if err := n.nc.Publish("carillon.spec.put.default.wrong", []byte(body)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, n.Conn.Publish("carillon.spec.put.default.wrong", []byte(body)))
 		m, err := results.NextMsg(time.Minute)
 		if err != nil || m.Subject != "carillon.spec-result.rejected.default.wrong" {
 			t.Fatalf("%s: %+v, %v", r.Action, m, err)
 		}
 		differ("spec", problems(t, m.Data), r.Problems)
 
-		_, data = n.put(t, "wrong", `{"action":{"type":"http","request":{"method":"GET","uri":"http://x.example/"},"errorAction":`+r.Action+`}}`)
+		_, data = put(`{"action":{"type":"http","request":{"method":"GET","uri":"http://x.example/"},"errorAction":` + r.Action + `}}`)
 		inner := make([]string, len(r.Problems))
 		for i, want := range r.Problems {
 			inner[i] = "action.errorAction" + strings.TrimPrefix(want, "action")
 		}
 		differ("errorAction", problems(t, data), inner)
 	}
-	views, _, err := n.Service().List(t.Context(), scheduler.DefaultCollection, "", v1.Page{})
+	views, _, err := n.Node.Service().List(t.Context(), scheduler.DefaultCollection, "", v1.Page{})
 	if err != nil || len(views) > 0 {
 		t.Errorf("stored: %v, %v", views, err)
 	}
-}
-
-// put puts a job document over REST.
-func (n *running) put(t *testing.T, job, body string) (status int, data []byte) {
-	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, n.url+"/jobCollections/default/jobs/"+job, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	if data, err = io.ReadAll(resp.Body); err != nil {
-		t.Fatal(err)
-	}
-	return resp.StatusCode, data
 }

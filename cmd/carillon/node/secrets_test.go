@@ -19,6 +19,7 @@ import (
 	"software.sslmate.com/src/go-pkcs12"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
 )
 
@@ -50,10 +51,10 @@ func TestSecretsAreNowhere(t *testing.T) {
 	w.rotate()
 	w.ask()
 	w.dumpStreams()
-	if err := w.node.stop(); err != nil {
+	if err := w.node.Stop(); err != nil {
 		t.Error(err)
 	}
-	node.CloseConn(w.node.nc)
+	node.CloseConn(w.node.Conn)
 	w.close()
 	w.dumpFiles()
 	w.dumps.add("logs", w.log.String())
@@ -82,7 +83,7 @@ func (w *vaultWorld) rotate() {
 	w.t.Helper()
 	old, next := w.keys[0], w.newKey("k2")
 	for _, keys := range [][]seal.Key{{next, old}, {next}} {
-		if err := w.node.stop(); err != nil {
+		if err := w.node.Stop(); err != nil {
 			w.t.Error(err)
 		}
 		w.open(keys...)
@@ -154,23 +155,11 @@ func (w *vaultWorld) jobs() map[string]string {
 // pfx makes a client certificate with its key.
 func (w *vaultWorld) pfx(password string) string {
 	w.t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(w.t)
 	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "me"}, NotAfter: time.Now().Add(time.Hour)}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	leaf, err := x509.ParseCertificate(der)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	data, err := pkcs12.Modern.Encode(key, leaf, nil, password)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	der := must.Get(x509.CreateCertificate(rand.Reader, template, template, key.Public(), key))(w.t)
+	leaf := must.Get(x509.ParseCertificate(der))(w.t)
+	data := must.Get(pkcs12.Modern.Encode(key, leaf, nil, password))(w.t)
 	text := base64.StdEncoding.EncodeToString(data)
 	w.planted["pfx password"], w.planted["part of the pfx"] = password, text[200:300]
 	return text
@@ -210,23 +199,17 @@ func (w *vaultWorld) checkDelivered(jobs map[string]string) {
 func (w *vaultWorld) overNATS() {
 	w.t.Helper()
 	job := func(kind, uri string) string {
-		body, err := json.Marshal(map[string]any{"description": "findme", "action": map[string]any{
+		body := must.Get(json.Marshal(map[string]any{"description": "findme", "action": map[string]any{
 			"type": "Http", "retryPolicy": map[string]any{"retryType": "none"},
 			"request": map[string]any{"method": "POST", "uri": uri, "authentication": map[string]any{
 				"type": "Basic", "username": "me", "password": w.plant(kind),
 			}},
-		}})
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		}}))(w.t)
 		return string(body)
 	}
 	uriPassword := rand.Text()
 	w.planted["password in the URI of a spec"] = uriPassword
-	results, err := w.node.nc.SubscribeSync("carillon.spec-result.>")
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	results := must.Get(w.node.Conn.SubscribeSync("carillon.spec-result.>"))(w.t)
 	cut, _, _ := strings.Cut(job("password of a cut spec", w.plain.URL), `","type":"Basic"`)
 	for name, spec := range map[string]string{
 		"accepted": job("spec password", w.plain.URL+"/200"), "wrong": job("password of a wrong spec", "nowhere"),
@@ -234,20 +217,15 @@ func (w *vaultWorld) overNATS() {
 		"uri":  job("password beside a URI", "http://admin:"+uriPassword+"/x@h/"),
 		"yaml": "a: b\npassword: *" + rand.Text() + w.plant("alias in a spec"),
 	} {
-		if _, err := w.js.Publish(w.t.Context(), "carillon.spec.put.default."+name, []byte(spec)); err != nil {
-			w.t.Fatal(err)
-		}
+		must.Get(w.js.Publish(w.t.Context(), "carillon.spec.put.default."+name, []byte(spec)))(w.t)
 	}
 	for range 6 {
-		m, err := results.NextMsg(20 * time.Second)
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		m := must.Get(results.NextMsg(20 * time.Second))(w.t)
 		w.dumps.add("NATS "+m.Subject, string(m.Data))
 	}
 	for subject, body := range map[string]string{
 		"put.default.direct": job("password put over NATS", w.plain.URL+"/200"), "put.default.bad": job("password refused over NATS", "nowhere"),
-		"secret-put.direct": `{"value": ` + string(must(json.Marshal(w.plant("shared secret set over NATS")))) + `}`,
+		"secret-put.direct": `{"value": ` + string(marshaled(w.plant("shared secret set over NATS"))) + `}`,
 		"secret-put.bad":    `{"value": "` + w.plant("shared secret refused over NATS") + `" `,
 	} {
 		w.request(subject, body)

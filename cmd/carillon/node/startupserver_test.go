@@ -9,36 +9,15 @@ import (
 	"testing"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // TestDoor asks a process that still starts, and then whoever has its listener.
 func TestDoor(t *testing.T) {
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	door := node.OpenDoor(node.Config{Listener: l, AllowHost: func(host string) bool { return !strings.HasPrefix(host, "evil") }})
-	ask := func(path, host string) (int, string) {
-		t.Helper()
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+l.Addr().String()+path, http.NoBody)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if host != "" {
-			r.Host = host
-		}
-		resp, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer resp.Body.Close()
-		body, err := io.ReadAll(resp.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return resp.StatusCode, string(body)
-	}
+	url := "http://" + l.Addr().String()
 	door.SetReason(`starting: connecting to NATS at "nats://n1"`)
 	for _, test := range []struct {
 		path, host string
@@ -50,7 +29,8 @@ func TestDoor(t *testing.T) {
 		{"/jobCollections", "", 503, "connecting to NATS"},
 		{"/readyz", "evil.example", 421, ""},
 	} {
-		status, body := ask(test.path, test.host)
+		status, answer := get(t, url+test.path, "Host", test.host)
+		body := string(must.Get(io.ReadAll(answer))(t))
 		if status != test.status || !strings.Contains(body, test.says) || test.says == "" && body != "" {
 			t.Errorf("%s %s: %d %s", test.path, test.host, status, body)
 		}
@@ -63,7 +43,7 @@ func TestDoor(t *testing.T) {
 	next := &http.Server{Handler: http.NotFoundHandler()}
 	go func() { _ = next.Serve(l) }()
 	defer func() { _ = next.Close() }()
-	if status, _ := ask("/readyz", ""); status != http.StatusNotFound {
+	if status, _ := get(t, url+"/readyz"); status != http.StatusNotFound {
 		t.Errorf("after it was closed: %d", status)
 	}
 }

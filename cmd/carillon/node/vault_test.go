@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -19,14 +18,16 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/actions/builtin"
 	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
+	"github.com/carillon-sched/carillon/cmd/carillon/node/nodetest"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
+	"github.com/carillon-sched/carillon/integration/testkit/logtest"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
 	"github.com/carillon-sched/carillon/store/embedded"
 )
@@ -34,13 +35,13 @@ import (
 // vaultWorld is a node with everything that jobs can deliver to.
 type vaultWorld struct {
 	t       *testing.T
-	node    *running
+	node    *nodetest.Scheduler
 	dir     string
 	js      jetstream.JetStream
 	close   func() // the server
 	config  node.Config
 	keys    []seal.Key // of the node
-	log     *lockedBuffer
+	log     *logtest.Log
 	mirror  *mirror
 	plain   *httptest.Server
 	secure  *httptest.Server
@@ -51,9 +52,9 @@ type vaultWorld struct {
 
 func newVaultWorld(t *testing.T) *vaultWorld {
 	t.Helper()
-	w := &vaultWorld{t: t, dir: t.TempDir(), log: &lockedBuffer{}, planted: map[string]string{}}
+	w := &vaultWorld{t: t, dir: t.TempDir(), log: &logtest.Log{}, planted: map[string]string{}}
 	log := slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	w.mirror = &mirror{seen: &lockedBuffer{}, bodies: &lockedBuffer{}, token: w.plant("access token"), clientSecret: w.plant("refused client secret")}
+	w.mirror = &mirror{seen: &logtest.Log{}, bodies: &logtest.Log{}, token: w.plant("access token"), clientSecret: w.plant("refused client secret")}
 	w.plain = httptest.NewServer(w.mirror)
 	t.Cleanup(w.plain.Close)
 	w.secure = httptest.NewUnstartedServer(w.mirror)
@@ -63,20 +64,12 @@ func newVaultWorld(t *testing.T) *vaultWorld {
 	w.startBroker()
 	delivery := w.delivery()
 
-	s, err := embedded.Start(t.Context(), embedded.Config{Dir: w.dir, Logger: log})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(embedded.Start(t.Context(), embedded.Config{Dir: w.dir, Logger: log}))(t)
 	w.close = sync.OnceFunc(s.Close)
 	t.Cleanup(w.close)
-	nc, err := s.Connect(node.NewLink(log, func() {}).Options()...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	nc := must.Get(s.Connect(node.NewLink(log, func() {}).Options()...))(t)
 	t.Cleanup(func() { node.CloseConn(nc) })
-	if w.js, err = jetstream.New(nc); err != nil {
-		t.Fatal(err)
-	}
+	w.js = must.Get(jetstream.New(nc))(t)
 	w.config = node.Config{Conn: nc, Delivery: delivery, Logger: log}
 	w.open(w.newKey("k1"))
 	return w
@@ -85,10 +78,7 @@ func newVaultWorld(t *testing.T) *vaultWorld {
 // newKey makes a key, which is a secret too.
 func (w *vaultWorld) newKey(id string) seal.Key {
 	w.t.Helper()
-	k, err := seal.NewKey(id)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	k := must.Get(seal.NewKey(id))(w.t)
 	_, w.planted["the key "+id], _ = strings.Cut(k.Text(), ":")
 	return k
 }
@@ -96,39 +86,21 @@ func (w *vaultWorld) newKey(id string) seal.Key {
 // open starts a node that has some keys.
 func (w *vaultWorld) open(keys ...seal.Key) {
 	w.t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	cfg := w.config
-	cfg.Listener, cfg.Keys, w.keys = l, seal.NewKeyring(keys[0], keys[1:]...), keys
-	n, err := node.Open(w.t.Context(), cfg)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	w.run(n, cfg.Conn, l)
+	w.config.Keys, w.keys = seal.NewKeyring(keys[0], keys[1:]...), keys
+	w.node = nodetest.Run(w.t, w.config, nil)
 }
 
 // delivery starts the emulators and says where everything is.
 func (w *vaultWorld) delivery() builtin.Config {
 	w.t.Helper()
 	ctx := context.WithoutCancel(w.t.Context())
-	bus, err := servicebus.Start(ctx, servicebus.Config{Addr: "127.0.0.1:0", HTTPAddr: "127.0.0.1:0", AutoCreate: true})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	bus := must.Get(servicebus.Start(ctx, servicebus.Config{Addr: "127.0.0.1:0", HTTPAddr: "127.0.0.1:0", AutoCreate: true}))(w.t)
 	w.t.Cleanup(func() { _ = bus.Close() })
-	queue, err := storagequeue.Start(ctx, storagequeue.Config{Addr: "127.0.0.1:0", Keys: storagequeue.Lenient, AutoCreate: true})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	queue := must.Get(storagequeue.Start(ctx, storagequeue.Config{Addr: "127.0.0.1:0", Keys: storagequeue.Lenient, AutoCreate: true}))(w.t)
 	w.t.Cleanup(func() { _ = queue.Close() })
 	roots := x509.NewCertPool()
 	roots.AddCert(w.secure.Certificate())
-	login, err := url.Parse(w.plain.URL + "/token")
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	login := must.Get(url.Parse(w.plain.URL + "/token"))(w.t)
 	return builtin.Config{
 		ServiceBus:    egress.Endpoints{Default: "amqp://" + bus.Addr()},
 		StorageQueues: egress.Endpoints{Default: queue.URL() + "/{name}"},
@@ -138,29 +110,14 @@ func (w *vaultWorld) delivery() builtin.Config {
 
 func (w *vaultWorld) startBroker() {
 	w.t.Helper()
-	var err error
-	w.broker, err = server.NewServer(&server.Options{
+	w.broker = must.Get(server.NewServer(&server.Options{
 		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true, Username: "me", Password: w.plant("NATS password"),
-	})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	}))(w.t)
 	w.broker.Start()
 	w.t.Cleanup(func() { w.broker.Shutdown(); w.broker.WaitForShutdown() })
 	if !w.broker.ReadyForConnections(20 * time.Second) {
 		w.t.Fatal("the NATS server does not start")
 	}
-}
-
-func (w *vaultWorld) run(n *node.Node, nc *nats.Conn, l net.Listener) {
-	ctx, cancel := context.WithCancel(w.t.Context())
-	ended := make(chan error, 1)
-	begun := make(chan struct{})
-	go func() { ended <- n.Run(ctx, func() error { close(begun); return nil }) }()
-	<-begun
-	stop := func() error { cancel(); err := <-ended; ended <- err; return err }
-	w.t.Cleanup(func() { _ = stop() })
-	w.node = &running{n, nc, "http://" + l.Addr().String(), stop}
 }
 
 // plant makes a secret. It has characters that are written differently in JSON
@@ -174,10 +131,7 @@ func (w *vaultWorld) plant(kind string) string {
 // request asks the micro service.
 func (w *vaultWorld) request(subject, body string) {
 	w.t.Helper()
-	m, err := w.node.nc.Request("carillon.api."+subject, []byte(body), 20*time.Second)
-	if err != nil {
-		w.t.Fatalf("%s: %v", subject, err)
-	}
+	m := must.Get(w.node.Conn.Request("carillon.api."+subject, []byte(body), 20*time.Second))(w.t)
 	w.dumps.add("NATS "+subject, fmt.Sprint(m.Header)+string(m.Data))
 }
 
@@ -198,19 +152,13 @@ func (w *vaultWorld) put(method, path, body string) {
 
 func (w *vaultWorld) call(method, path, body string) (text string, status int) {
 	w.t.Helper()
-	req, err := http.NewRequestWithContext(w.t.Context(), method, w.node.url+path, strings.NewReader(body))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	req := must.Get(http.NewRequestWithContext(w.t.Context(), method, w.node.API+path, strings.NewReader(body)))(w.t)
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	data, err := io.ReadAll(resp.Body)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	data := must.Get(io.ReadAll(resp.Body))(w.t)
 	w.dumps.add("REST "+method+" "+path, fmt.Sprint(resp.Header)+string(data))
 	return string(data), resp.StatusCode
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/client"
@@ -86,9 +87,7 @@ func TestEvents(t *testing.T) {
 	for _, test := range tests {
 		test.record.Job = scheduler.Key{Collection: "team", Job: "report"}
 		over := &client.Record{}
-		if err := json.Unmarshal(v1.JSON(v1.Record(&test.record)), over); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(v1.JSON(v1.Record(&test.record)), over))
 		var here, there strings.Builder
 		queue := NewQueue(&terminal.Terminal{Out: &here})
 		queue.Take(&test.record)

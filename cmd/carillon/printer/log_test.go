@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/integration/testkit/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -44,9 +45,7 @@ func TestOutageIsFewLines(t *testing.T) {
 				Others int    `json:"others"`
 				Count  int    `json:"count"`
 			}
-			if err := json.Unmarshal([]byte(text), &line); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal([]byte(text), &line))
 			lines[line.Target]++
 			counted[line.Target] += line.Others + line.Count
 			if line.Msg == "attempt" {

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // TestStart checks that profiles are served when they are asked for, to this machine by its names alone, and no longer
@@ -20,10 +22,7 @@ func TestStart(t *testing.T) {
 	}
 	off.Close()
 
-	s, err := Start(t.Context(), "localhost:0", log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Start(t.Context(), "localhost:0", log))(t)
 	t.Cleanup(s.Close)
 	for _, test := range []struct {
 		path, host string
@@ -58,10 +57,7 @@ func TestStart(t *testing.T) {
 
 func get(ctx context.Context, t *testing.T, url, host string) (status int, body string) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := must.Get(http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody))(t)
 	req.Host = host
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
@@ -69,9 +65,7 @@ func get(ctx context.Context, t *testing.T, url, host string) (status int, body 
 	}
 	defer resp.Body.Close()
 	var b bytes.Buffer
-	if _, err := b.ReadFrom(resp.Body); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(b.ReadFrom(resp.Body))(t)
 	return resp.StatusCode, b.String()
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/client"
 )
@@ -25,9 +26,7 @@ func TestToken(t *testing.T) {
 	t.Cleanup(func() { own.Close(); other.Close(); away.Close() })
 	path := filepath.Join(t.TempDir(), "config.yaml")
 	file := "current: own\ncontexts:\n  own: {server: " + own.URL + ", token: s3cret}\n  away: {server: " + away.URL + ", token: s3cret}\n"
-	if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(file), 0o600))
 	for _, test := range []struct {
 		name     string
 		flags    REST

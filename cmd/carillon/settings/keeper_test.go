@@ -15,6 +15,7 @@ import (
 
 	"github.com/carillon-sched/carillon/cmd/carillon/settings"
 	"github.com/carillon-sched/carillon/integration/testkit/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // TestKeeperLooks shows when a file is read: when its content has changed and settled, and at once when asked.
@@ -22,9 +23,7 @@ func TestKeeperLooks(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "serve.yaml")
 		write := func(text string) {
-			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(file, []byte(text), 0o600))
 		}
 		write("a: 1")
 		var log bytes.Buffer
@@ -65,9 +64,7 @@ func TestKeeperLooks(t *testing.T) {
 		want("it is wrong", 2, true)
 		time.Sleep(time.Minute)
 		want("it is still wrong", 2, true)
-		if err := os.Remove(file); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(file))
 		time.Sleep(2 * settings.Every)
 		want("it is gone", 3, true)
 		write("a: 3")

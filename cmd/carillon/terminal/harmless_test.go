@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"testing"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // TestHarmless shows what jobs and targets say: a terminal has nothing to obey in it.
@@ -44,9 +46,7 @@ func TestHarmlessColours(t *testing.T) {
 func TestHarmlessTable(t *testing.T) {
 	var out bytes.Buffer
 	term := &Terminal{Out: &out}
-	if err := term.Table([]string{"JOB", "LABELS"}, [][]string{{"a", "x=\x1b[2J\nb\ty"}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, term.Table([]string{"JOB", "LABELS"}, [][]string{{"a", "x=\x1b[2J\nb\ty"}}))
 	if got, want := out.String(), "JOB   LABELS\na     x=\\x1b[2J b y\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -57,9 +57,7 @@ func TestHarmlessJSON(t *testing.T) {
 	const text = "\x1b\u009b2J\x7f\u202e<é😀>"
 	var out bytes.Buffer
 	term := &Terminal{Out: &out}
-	if err := term.PrintJSON(text); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, term.PrintJSON(text))
 	if got, want := out.String(), `"\u001b\u009b2J\u007f\u202e<é😀>"`+"\n"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

@@ -14,6 +14,8 @@ import (
 
 	"github.com/carillon-sched/carillon/cmd/carillon/tracing"
 	"github.com/carillon-sched/carillon/integration/testkit/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/logtest"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // setting sets the variables of a text, and no others of OpenTelemetry.
@@ -22,9 +24,7 @@ func setting(t *testing.T, text string) {
 	for _, pair := range os.Environ() {
 		if name, value, _ := strings.Cut(pair, "="); strings.HasPrefix(name, "OTEL_") {
 			t.Setenv(name, value) // to have it back
-			if err := os.Unsetenv(name); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Unsetenv(name))
 		}
 	}
 	for pair := range strings.FieldsSeq(text) {
@@ -103,10 +103,7 @@ func TestWrongEnvironment(t *testing.T) {
 func TestConsole(t *testing.T) {
 	setting(t, "TRACES_EXPORTER=console SERVICE_NAME=mine RESOURCE_ATTRIBUTES=team=a")
 	var out bytes.Buffer
-	s, err := tracing.Start(t.Context(), tracing.Config{Version: "test", Out: &out})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(tracing.Start(t.Context(), tracing.Config{Version: "test", Out: &out}))(t)
 	_, span := s.Tracer().Request(t.Context(), "GET", nil)
 	span.Answered("GET /jobs", "/jobs", 200)
 	s.Close(t.Context())
@@ -122,11 +119,8 @@ func TestCollectorAway(t *testing.T) {
 	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }))
 	t.Cleanup(refusing.Close)
 	setting(t, "BSP_SCHEDULE_DELAY=1 EXPORTER_OTLP_ENDPOINT="+refusing.URL)
-	var log logged
-	s, err := tracing.Start(t.Context(), tracing.Config{Version: "test", Logger: slog.New(slog.NewTextHandler(&log, nil))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	var log logtest.Log
+	s := must.Get(tracing.Start(t.Context(), tracing.Config{Version: "test", Logger: slog.New(slog.NewTextHandler(&log, nil))}))(t)
 	for late := time.Now().Add(20 * time.Second); !strings.Contains(log.String(), "traces are not sent"); {
 		_, span := s.Tracer().Request(t.Context(), "GET", nil)
 		span.Answered("GET /jobs", "/jobs", 200)
@@ -144,11 +138,8 @@ func TestCollectorAway(t *testing.T) {
 func TestComplaints(t *testing.T) {
 	setting(t, "TRACES_EXPORTER=console")
 	bubble.Test(t, func(t *testing.T) {
-		var log logged
-		s, err := tracing.Start(t.Context(), tracing.Config{Version: "test", Logger: slog.New(slog.NewTextHandler(&log, nil))})
-		if err != nil {
-			t.Fatal(err)
-		}
+		var log logtest.Log
+		s := must.Get(tracing.Start(t.Context(), tracing.Config{Version: "test", Logger: slog.New(slog.NewTextHandler(&log, nil))}))(t)
 		defer s.Close(t.Context())
 		for range 90 {
 			otel.Handle(http.ErrServerClosed)

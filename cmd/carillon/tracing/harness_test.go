@@ -1,13 +1,11 @@
 package tracing_test
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
 	"maps"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -21,6 +19,8 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/tracing"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
+	"github.com/carillon-sched/carillon/integration/testkit/logtest"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
 )
@@ -33,51 +33,19 @@ type harness struct {
 	queue *storagequeue.Server
 	api   string
 	nc    *nats.Conn
-	log   *logged
-}
-
-// logged is what was logged.
-type logged struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-// Write takes a line.
-func (l *logged) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *logged) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
+	log   *logtest.Log
 }
 
 func newHarness(t *testing.T) *harness {
 	t.Helper()
-	w := &harness{t: t, spans: collect(t), log: &logged{}}
-	var err error
-	w.bus, err = servicebus.Start(t.Context(), servicebus.Config{Addr: "127.0.0.1:0", HTTPAddr: "127.0.0.1:0", Auth: servicebus.Lenient, AutoCreate: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := &harness{t: t, spans: collect(t), log: &logtest.Log{}}
+	w.bus = must.Get(servicebus.Start(t.Context(), servicebus.Config{Addr: "127.0.0.1:0", HTTPAddr: "127.0.0.1:0", Auth: servicebus.Lenient, AutoCreate: true}))(t)
 	t.Cleanup(func() { _ = w.bus.Close() })
-	w.queue, err = storagequeue.Start(t.Context(), storagequeue.Config{Addr: "127.0.0.1:0", Keys: storagequeue.Lenient, AutoCreate: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w.queue = must.Get(storagequeue.Start(t.Context(), storagequeue.Config{Addr: "127.0.0.1:0", Keys: storagequeue.Lenient, AutoCreate: true}))(t)
 	t.Cleanup(func() { _ = w.queue.Close() })
-	key, err := seal.NewKey("test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(seal.NewKey("test"))(t)
 	plain := slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	sender, err := tracing.Start(t.Context(), tracing.Config{Version: "test", Logger: plain})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sender := must.Get(tracing.Start(t.Context(), tracing.Config{Version: "test", Logger: plain}))(t)
 	t.Cleanup(func() { sender.Close(context.WithoutCancel(t.Context())) })
 	log := sender.Logger(plain)
 	records := printer.NewLog(log, true)
@@ -99,18 +67,13 @@ func newHarness(t *testing.T) *harness {
 // ask sends a request with headers, and returns the status.
 func (w *harness) ask(method, path, body string, header http.Header) int {
 	w.t.Helper()
-	request, err := http.NewRequestWithContext(w.t.Context(), method, w.api+path, strings.NewReader(body))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(w.t.Context(), method, w.api+path, strings.NewReader(body)))(w.t)
 	maps.Copy(request.Header, header)
 	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if err := answer.Body.Close(); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, answer.Body.Close())
 	return answer.StatusCode
 }
 

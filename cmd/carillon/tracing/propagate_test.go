@@ -11,6 +11,8 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2"
 	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // A trace of a caller's, kept and not.
@@ -165,10 +167,7 @@ func TestEachType(t *testing.T) {
 	w := newHarness(t)
 	url, calls := httpTarget(t)
 	messages := make(chan *nats.Msg, 8)
-	sub, err := w.nc.ChanSubscribe("lights.*", messages)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sub := must.Get(w.nc.ChanSubscribe("lights.*", messages))(t)
 	t.Cleanup(func() { _ = sub.Unsubscribe() })
 	const storage = `"queueMessage": {"storageAccount": "shop", "queueName": "letters", "sasToken": "?sv=2022-11-02&sp=a&sig=c2ln", "envelope": "cloudEvents", "message": "m"}`
 	for job, body := range map[string]string{
@@ -206,10 +205,7 @@ func (w *harness) letter() string {
 	w.t.Helper()
 	connection := strings.Replace(w.queue.ConnectionString(), "devstoreaccount1;AccountKey", "shop;AccountKey", 1)
 	connection = strings.ReplaceAll(connection, "/devstoreaccount1", "/shop")
-	client, err := azqueue.NewQueueClientFromConnectionString(connection, "letters", nil)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	client := must.Get(azqueue.NewQueueClientFromConnectionString(connection, "letters", nil))(w.t)
 	answer, err := client.DequeueMessage(w.t.Context(), nil)
 	if err != nil || len(answer.Messages) != 1 {
 		w.t.Fatal(len(answer.Messages), err)
@@ -223,10 +219,7 @@ func TestJobsOwnTrace(t *testing.T) {
 	url, calls := httpTarget(t)
 	own := "00-11111111111111111111111111111111-2222222222222222-00"
 	messages := make(chan *nats.Msg, 8)
-	sub, err := w.nc.ChanSubscribe("lights.*", messages)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sub := must.Get(w.nc.ChanSubscribe("lights.*", messages))(t)
 	t.Cleanup(func() { _ = sub.Unsubscribe() })
 	for job, body := range map[string]string{
 		"http": httpAction(url, `, "headers": {"TraceParent": "`+own+`"}`),

@@ -16,6 +16,8 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 const busJob = `{"startTime": "START", "action": {"type": "serviceBusQueue", "serviceBusQueueMessage": {
@@ -31,9 +33,7 @@ func TestTree(t *testing.T) {
 		Subject: "carillon.spec.put.default.tidy", Header: nats.Header{"traceparent": {publisher}},
 		Data: []byte(strings.Replace(busJob, "START", start, 1)),
 	}
-	if err := w.nc.PublishMsg(m); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.nc.PublishMsg(m))
 	received := w.receive(t, "orders")
 	consume(t, received)
 	process := w.spans.one(t, "process orders")
@@ -59,10 +59,7 @@ func TestTree(t *testing.T) {
 	if attempt.value("carillon.lateness") == "" || !strings.HasPrefix(attempt.value("carillon.occurrence"), "default/tidy@") {
 		t.Errorf("attributes of the attempt: %v", attempt.GetAttributes())
 	}
-	page, err := os.ReadFile("../docs/guides/traces.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile("../docs/guides/traces.md"))(t)
 	drawn := "```text\n" + tree(w.spans.all()) + "```\n"
 	if !strings.Contains(string(page), drawn) {
 		t.Errorf("docs/guides/traces.md shows another tree than\n%s\n%s", drawn, cmp.Diff(strings.Split(string(page), "\n"), strings.Split(drawn, "\n")))
@@ -72,34 +69,20 @@ func TestTree(t *testing.T) {
 // receive returns the next message of a queue, as a client of Azure gets it.
 func (w *harness) receive(t *testing.T, queue string) *azservicebus.ReceivedMessage {
 	t.Helper()
-	client, err := azservicebus.NewClientFromConnectionString(w.bus.ConnectionString(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Get(azservicebus.NewClientFromConnectionString(w.bus.ConnectionString(), nil))(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	t.Cleanup(cancel)
 	t.Cleanup(func() { _ = client.Close(context.WithoutCancel(ctx)) })
-	receiver, err := client.NewReceiverForQueue(queue, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	messages, err := receiver.ReceiveMessages(ctx, 1, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := receiver.CompleteMessage(ctx, messages[0], nil); err != nil {
-		t.Fatal(err)
-	}
+	receiver := must.Get(client.NewReceiverForQueue(queue, nil))(t)
+	messages := must.Get(receiver.ReceiveMessages(ctx, 1, nil))(t)
+	must.Do(t, receiver.CompleteMessage(ctx, messages[0], nil))
 	return messages[0]
 }
 
 // consume is what a consumer does that continues the trace of a message: another program, with traces of its own.
 func consume(t *testing.T, m *azservicebus.ReceivedMessage) {
 	t.Helper()
-	exporter, err := otlptracehttp.New(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	exporter := must.Get(otlptracehttp.New(t.Context()))(t)
 	provider := sdk.NewTracerProvider(sdk.WithSyncer(exporter), sdk.WithResource(resource.NewSchemaless(semconv.ServiceName("shop"))))
 	carrier := propagation.MapCarrier{}
 	for _, name := range []string{"traceparent", "tracestate"} {
@@ -110,7 +93,5 @@ func consume(t *testing.T, m *azservicebus.ReceivedMessage) {
 	ctx := propagation.TraceContext{}.Extract(t.Context(), carrier)
 	_, span := provider.Tracer("shop").Start(ctx, "process orders", trace.WithSpanKind(trace.SpanKindConsumer))
 	span.End()
-	if err := provider.Shutdown(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, provider.Shutdown(t.Context()))
 }

@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -20,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
+	"github.com/carillon-sched/carillon/integration/testkit/logtest"
 	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
@@ -351,7 +351,7 @@ func TestRESTKeys(t *testing.T) {
 
 // TestRESTRights shows which right of a key each operation wants, and that refusals are explained.
 func TestRESTRights(t *testing.T) {
-	var log lockedBuffer
+	var log logtest.Log
 	server := startREST(t, servicebus.Config{
 		Auth: servicebus.Strict, Keys: map[string]string{"sender": "a", "listener": "b", "root": "c"},
 		Rights:  map[string][]string{"sender": {"Send"}, "listener": {"Listen"}},
@@ -411,24 +411,6 @@ func TestRESTRights(t *testing.T) {
 	}
 }
 
-// A lockedBuffer is written by several goroutines.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  strings.Builder
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
-}
-
 // TestRESTWaits shows that a receiver gets what is sent while it waits, and that one that has gone takes nothing.
 func TestRESTWaits(t *testing.T) {
 	server := startREST(t, servicebus.Config{})
@@ -469,8 +451,7 @@ func TestRESTWaitsWithBody(t *testing.T) {
 	wantReceivers(t, server, 2)
 	server.Inject(servicebus.Fault{Entity: "q", Operation: servicebus.OpSend, Delay: time.Hour})
 	say(ask("POST /q/messages", "", "x"))
-	for again := time.Tick(time.Millisecond); len(server.Broker().Faults().All()) > 0; <-again { //nolint:revive // until it has begun
-	}
+	must.Await(t, "the fault to begin", func() bool { return len(server.Broker().Faults().All()) == 0 })
 	began := time.Now()
 	if err := server.Close(); err != nil || time.Since(began) > patience {
 		t.Error(err, time.Since(began))
@@ -480,17 +461,10 @@ func TestRESTWaitsWithBody(t *testing.T) {
 // wantReceivers waits until so many receive from q.
 func wantReceivers(t *testing.T, server *servicebus.Server, n int) {
 	t.Helper()
-	deadline := time.After(patience)
-	for again := time.Tick(time.Millisecond); ; {
-		if info, err := server.Broker().Entity("q"); err != nil || info.Usage.Receivers == n {
-			return
-		}
-		select {
-		case <-again:
-		case <-deadline:
-			t.Fatalf("there are not %d receivers", n)
-		}
-	}
+	must.Await(t, fmt.Sprint(n, " receivers"), func() bool {
+		info, err := server.Broker().Entity("q")
+		return err != nil || info.Usage.Receivers == n
+	})
 }
 
 // TestRESTDeadLetters shows the dead letters of a subscription, and faults.

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
 	"github.com/carillon-sched/carillon/scheduler/control"
 )
@@ -87,10 +88,7 @@ func TestDetectMistakes(t *testing.T) {
 		values := typed(t, "when=daily&plain.times=7:00")
 		values.Set(Prefix+"paste", text)
 		s := Read(values)
-		o, err := s.Look(t.Context(), control.Previewer{}, "", time.UTC)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := must.Get(s.Look(t.Context(), control.Previewer{}, "", time.UTC))(t)
 		wrong := s.Form.Wrong("recurrence.cron")
 		if s.Form.When() != choiceCron || len(wrong) != 1 || !strings.Contains(wrong[0].Text, want) || len(o.Runs) > 0 {
 			t.Errorf("%q: %s %v %+v", text, s.Form.When(), wrong, o)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/integration/testkit/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
 	"github.com/carillon-sched/carillon/scheduler/control"
 )
@@ -16,10 +17,7 @@ import (
 // typed makes a form of "name=value" pairs, without the prefix of names.
 func typed(tb testing.TB, query string) url.Values {
 	tb.Helper()
-	short, err := url.ParseQuery(query)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	short := must.Get(url.ParseQuery(query))(tb)
 	values := url.Values{}
 	for name, v := range short {
 		values[Prefix+name] = v
@@ -30,10 +28,7 @@ func typed(tb testing.TB, query string) url.Values {
 // membersOf writes the members that were read, in the order of their names.
 func membersOf(tb testing.TB, s Schedule) string {
 	tb.Helper()
-	data, err := json.Marshal(s.Members)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	data := must.Get(json.Marshal(s.Members))(tb)
 	return string(data)
 }
 
@@ -83,10 +78,7 @@ func TestPlainChoices(t *testing.T) {
 					t.Fatal(err, s.Problems)
 				}
 				var runs []string
-				zone, err := time.LoadLocation(o.Zone)
-				if err != nil {
-					t.Fatal(err)
-				}
+				zone := must.Get(time.LoadLocation(o.Zone))(t)
 				for _, r := range o.Runs {
 					runs = append(runs, r.At.In(zone).Format("01-02 15:04"))
 				}
@@ -152,9 +144,7 @@ func TestStoredSchedulesStay(t *testing.T) {
 		for _, text := range properties {
 			f := Fields([]byte(text))
 			var want Schedule
-			if err := json.Unmarshal([]byte(text), &want.Members); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal([]byte(text), &want.Members))
 			s := Read(all(f))
 			if got, want := membersOf(t, s), membersOf(t, want); got != want || f.When() != when {
 				t.Errorf("%s: got %s\nwant %s %s", f.When(), got, when, want)

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // sample is a chart with bars up and down, and lines.
@@ -39,10 +41,7 @@ func TestChartsAreWellFormed(t *testing.T) {
 		n := rapid.IntRange(0, 80).Draw(t, "steps")
 		value := rapid.OneOf(rapid.Float64Range(0, 1e12), rapid.Just(math.NaN()), rapid.Just(0.0), rapid.Float64Range(0, 1e-9))
 		c := sample(n, func(int) float64 { return value.Draw(t, "value") })
-		drawn, err := c.Draw()
-		if err != nil {
-			t.Fatal(err)
-		}
+		drawn := must.Get(c.Draw())(t)
 		for d := xml.NewDecoder(strings.NewReader(string(drawn))); ; {
 			token, err := d.Token()
 			if errors.Is(err, io.EOF) {
@@ -64,10 +63,7 @@ func TestChartsAreWellFormed(t *testing.T) {
 
 // TestWhatIsDrawn looks at a chart with one value.
 func TestWhatIsDrawn(t *testing.T) {
-	drawn, err := sample(30, func(i int) float64 { return map[bool]float64{true: 120, false: math.NaN()}[i == 3] }).Draw()
-	if err != nil {
-		t.Fatal(err)
-	}
+	drawn := must.Get(sample(30, func(i int) float64 { return map[bool]float64{true: 120, false: math.NaN()}[i == 3] }).Draw())(t)
 	for _, want := range []string{
 		`<title id="c-title">Runs &lt;now&gt;</title>`, `<desc id="c-desc">What ran &amp; failed</desc>`,
 		`<rect class="up" x="31" y="62" width="8" height="60"/>`, // 120 of 200

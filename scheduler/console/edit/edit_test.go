@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/carillon-sched/carillon/integration/testkit/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/console/consoletest"
 	"github.com/carillon-sched/carillon/scheduler/control"
 )
@@ -35,20 +36,14 @@ func TestExamplesStay(t *testing.T) {
 		every = 4 // TestExamplesStay of package jobform has all of them
 	}
 	for _, folder := range []string{"jobs", "actions", "authentication", "schedules"} {
-		files, err := filepath.Glob("../../../examples/" + folder + "/*")
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := must.Get(filepath.Glob("../../../examples/" + folder + "/*"))(t)
 		for i, file := range files {
 			count++
 			if i%every != 0 {
 				continue
 			}
 			name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
-			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must.Get(os.ReadFile(file))(t)
 			text := strings.NewReplacer("${CARILLON_ECHO}", "http://echo.example", "PT2S", "PT20S").Replace(string(data))
 			if name == "failing" || name == "retry" {
 				text = strings.ReplaceAll(text, "PT10S", "PT15S")

@@ -14,6 +14,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
@@ -248,10 +249,7 @@ func TestAssets(t *testing.T) {
 	if !strings.Contains(plain.Header().Get("Cache-Control"), "immutable") || small.Header().Get("Content-Encoding") != "gzip" {
 		t.Fatalf("headers %v and %v", plain.Header(), small.Header())
 	}
-	z, err := gzip.NewReader(small.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := must.Get(gzip.NewReader(small.Body))(t)
 	data, err := io.ReadAll(z)
 	if want := plain.Body.String(); err != nil || string(data) != want || !strings.Contains(want, ":root") {
 		t.Errorf("%d bytes are not the %d (%v)", len(data), len(want), err)

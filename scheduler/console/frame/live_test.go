@@ -9,20 +9,20 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/carillon-sched/carillon/integration/testkit/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/logtest"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 )
 
 // lasting is a console with live parts, of which there may be so many, and a page that may last; and its log.
-func lasting(t *testing.T, most int) (*httptest.Server, *lines) {
+func lasting(t *testing.T, most int) (*httptest.Server, *logtest.Log) {
 	t.Helper()
 	section := frame.Section{Name: "overview", Right: auth.ReadAny, Routes: []frame.Route{
 		{Method: http.MethodGet, Path: "/console/events", Right: auth.Known, Live: true, Do: func(c *frame.Request) error {
@@ -56,7 +56,7 @@ func lasting(t *testing.T, most int) (*httptest.Server, *lines) {
 			return nil
 		}},
 	}}
-	var log lines
+	var log logtest.Log
 	f := frame.New(frame.Config{
 		Sections: []frame.Section{section}, Identify: identify, MaxLive: most,
 		Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
@@ -68,31 +68,10 @@ func lasting(t *testing.T, most int) (*httptest.Server, *lines) {
 	return s, &log
 }
 
-// lines is a log.
-type lines struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
 // begin asks for a page as somebody, and returns the answer's status and, of a live one, the name of its first event.
 func begin(ctx context.Context, t *testing.T, s *httptest.Server, path, token string) (status int, event string, body io.Closer) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL+path, http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(http.NewRequestWithContext(ctx, http.MethodGet, s.URL+path, http.NoBody))(t)
 	r.Header.Set("Authorization", "Bearer "+token)
 	res, err := (&http.Transport{}).RoundTrip(r)
 	if err != nil {
@@ -138,15 +117,9 @@ func TestLiveEnds(t *testing.T) {
 	s, log := lasting(t, 8)
 	get := func(method, path string) *http.Response {
 		t.Helper()
-		r, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, http.NoBody)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(http.NewRequestWithContext(t.Context(), method, s.URL+path, http.NoBody))(t)
 		r.Header.Set("Authorization", "Bearer admin-token")
-		res, err := s.Client().Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := must.Get(s.Client().Do(r))(t)
 		t.Cleanup(func() { _ = res.Body.Close() })
 		return res
 	}
@@ -159,15 +132,9 @@ func TestLiveEnds(t *testing.T) {
 		t.Errorf("HEAD: %s, %v", res.Status, res.Header)
 	}
 	gone := get(http.MethodGet, "/console/gone")
-	if _, err := io.ReadFull(gone.Body, make([]byte, 1000)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(io.ReadFull(gone.Body, make([]byte, 1000)))(t)
 	_ = gone.Body.Close()
-	for deadline := time.Now().Add(30 * time.Second); !strings.Contains(log.String(), "path=/console/gone"); runtime.Gosched() {
-		if time.Now().After(deadline) {
-			t.Fatal("it does not end when its reader goes")
-		}
-	}
+	must.Await(t, "its end, when its reader goes", func() bool { return strings.Contains(log.String(), "path=/console/gone") })
 	text := log.String()
 	if n := strings.Count(text, "level=ERROR"); n != 1 || !strings.Contains(text, `"live answer ended because of a defect" path=/console/broken err="a defect"`) {
 		t.Errorf("%d errors in the log: %s", n, text)

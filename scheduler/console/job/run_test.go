@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
@@ -224,9 +225,7 @@ func TestTimeline(t *testing.T) {
 		t.Errorf("%s\nwant %s", d.Summary, want)
 	}
 	var out strings.Builder
-	if err := page().ExecuteTemplate(&out, "job-timeline", d); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, page().ExecuteTemplate(&out, "job-timeline", d))
 	for _, one := range []string{
 		`class="t-completed"`, `class="t-failed"`, `class="t-faulted"`, `class="t-skipped"`, `class="t-postponed"`, `class="t-late"`, `class="t-next"`,
 		`class="t-manual"`, "×1", "an earlier run was still active", "60 s late", "manual", "13:00: planned",
@@ -257,10 +256,7 @@ func TestTimelineOfNothing(t *testing.T) {
 
 // TestClockChanges finds what lies between two runs.
 func TestClockChanges(t *testing.T) {
-	berlin, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		t.Fatal(err)
-	}
+	berlin := must.Get(time.LoadLocation("Europe/Berlin"))(t)
 	day := func(y int, m time.Month, d int) time.Time { return time.Date(y, m, d, 12, 0, 0, 0, time.UTC) }
 	for _, c := range []struct {
 		after, until time.Time

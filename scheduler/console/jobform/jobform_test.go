@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/carillon-sched/carillon/actions/builtin"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/console/consoletest"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
@@ -32,9 +33,7 @@ func template() func(tb testing.TB, r *jobform.Reading) string {
 	return func(tb testing.TB, r *jobform.Reading) string {
 		tb.Helper()
 		var b strings.Builder
-		if err := all().ExecuteTemplate(&b, "page", r); err != nil {
-			tb.Fatal(err)
-		}
+		must.Do(tb, all().ExecuteTemplate(&b, "page", r))
 		return b.String()
 	}
 }
@@ -88,15 +87,9 @@ func differ(v, w document.Value) string {
 func TestExamplesStay(t *testing.T) {
 	found := 0
 	for _, folder := range []string{"jobs", "actions", "authentication", "schedules"} {
-		files, err := filepath.Glob("../../../examples/" + folder + "/*")
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := must.Get(filepath.Glob("../../../examples/" + folder + "/*"))(t)
 		for _, file := range files {
-			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must.Get(os.ReadFile(file))(t)
 			for _, v := range documents(t, data) {
 				found++
 				t.Run(filepath.Base(file), func(t *testing.T) {
@@ -121,10 +114,7 @@ func stored(t *testing.T, v document.Value) (shown document.Value, paths []strin
 	}
 	read := v.Except("name", "collection").Clone()
 	r := scheduler.DefinitionDecoder{Limits: scheduler.Limits{MinRetryInterval: time.Second}, Actions: all, Key: scheduler.Key{Collection: "default", Job: "job"}}
-	def, err := r.Definition(read)
-	if err != nil {
-		t.Fatal(err)
-	}
+	def := must.Get(r.Definition(read))(t)
 	paths, _ = def.Document().SecretPaths()
 	return parse(t, def.Document().String()), paths
 }
@@ -132,11 +122,7 @@ func stored(t *testing.T, v document.Value) (shown document.Value, paths []strin
 func documents(t *testing.T, data []byte) []document.Value {
 	t.Helper()
 	text := strings.ReplaceAll(string(data), "${CARILLON_ECHO}", "http://echo.example")
-	all, err := document.ParseAll([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
+	return must.Get(document.ParseAll([]byte(text)))(t)
 }
 
 // TestDocumentsStay opens documents of any kind, right and wrong ones, and sends them without a change.

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/consoletest"
@@ -294,10 +295,7 @@ func TestOperations(t *testing.T) {
 	w.Put("default/a", never)
 	other := control.New(control.Config{Store: w.Store, Actions: w.Actions, Secrets: w.Vault})
 	ctx := auth.With(t.Context(), auth.Anonymous(auth.ViaLoopback, "127.0.0.1"))
-	op, err := other.CreateOperation(ctx, "", []byte(`{"verb": "disable", "jobs": ["default/a", "default/none"], "ratePerSecond": 0.001}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	op := must.Get(other.CreateOperation(ctx, "", []byte(`{"verb": "disable", "jobs": ["default/a", "default/none"], "ratePerSecond": 0.001}`)))(t)
 	at := "/console/many/" + op.ID
 	w.Has(w.Get("/console/many"), `<a href="`+at+`">Disable`, "running", "0 of 2", `action="`+at+`/stop"`)
 	w.Wants(http.StatusSeeOther, w.Post(at+"/stop", nil))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/console"
 	"github.com/carillon-sched/carillon/scheduler/console/consoletest"
@@ -236,17 +237,9 @@ func TestFlood(t *testing.T) {
 func TestGap(t *testing.T) {
 	w := newHarness(t)
 	w.record("default/a", 20)
-	js, err := jetstream.New(w.NATS)
-	if err != nil {
-		t.Fatal(err)
-	}
-	history, err := js.Stream(t.Context(), "CARILLON_HISTORY")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := history.Purge(t.Context(), jetstream.WithPurgeSequence(15)); err != nil {
-		t.Fatal(err)
-	}
+	js := must.Get(jetstream.New(w.NATS))(t)
+	history := must.Get(js.Stream(t.Context(), "CARILLON_HISTORY"))(t)
+	must.Do(t, history.Purge(t.Context(), jetstream.WithPurgeSequence(15)))
 	s := w.Follow("/console/live/events?follow=true&after=3")
 	if e := s.Next("rows", ""); !strings.Contains(e.Data, "recorded after 3 and before 15 is not kept") || e.ID != "14" {
 		t.Errorf("the gap is told as %v", e)

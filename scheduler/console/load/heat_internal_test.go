@@ -5,16 +5,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/forecast"
 )
 
 func zone(t *testing.T, name string) *time.Location {
 	t.Helper()
-	z, err := time.LoadLocation(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return z
+	return must.Get(time.LoadLocation(name))(t)
 }
 
 // TestHeatMap compares the cells with the minutes of the report, in zones of whole and half hours, and where clocks change.
@@ -34,10 +31,7 @@ func TestHeatMap(t *testing.T) {
 		{"Europe/Berlin", "2026-10-24T22:00:00Z", 25, 25, "Sun 25 00:00 +02:00", "Sun 25 23:00 +01:00"},
 		{"Australia/Lord_Howe", "2026-04-04T13:00:00Z", 25, 26, "Sun 05 00:00 +11:00", "Mon 06 00:00 +10:30"},
 	} {
-		from, err := time.Parse(time.RFC3339, test.from)
-		if err != nil {
-			t.Fatal(err)
-		}
+		from := must.Get(time.Parse(time.RFC3339, test.from))(t)
 		r := &forecast.Report{From: from, To: from.Add(time.Duration(test.hours) * time.Hour)}
 		for m := range test.hours * 60 {
 			n := []int{0, 3, 3, 3, 17, 100, 0, 1, 1}[m%9] * (m % 7)
@@ -131,10 +125,7 @@ func TestDays(t *testing.T) {
 		{"Asia/Beirut", "2026-10-25", 24 * time.Hour, "00:00 01:00"},
 		{"Pacific/Apia", "2011-12-31", 24 * time.Hour, "00:00 01:00"}, // the day before was left out
 	} {
-		noon, err := time.ParseInLocation("2006-01-02 15", test.date+" 12", zone(t, test.zone))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noon := must.Get(time.ParseInLocation("2006-01-02 15", test.date+" 12", zone(t, test.zone)))(t)
 		d := dayOf(noon)
 		var labels strings.Builder
 		for i := range len(d.At) - 1 {

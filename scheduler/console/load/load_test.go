@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/console/consoletest"
 	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/forecast"
@@ -35,11 +36,7 @@ func action(target string) string {
 
 func foreseen(t *testing.T, w *consoletest.Harness) *forecast.Report {
 	t.Helper()
-	r, err := w.Service.Forecast(t.Context(), control.ForecastQuery{Hours: 24, Proposals: 100})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return must.Get(w.Service.Forecast(t.Context(), control.ForecastQuery{Hours: 24, Proposals: 100}))(t)
 }
 
 var (

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // used is how templates and code name a text.
@@ -37,9 +39,7 @@ func TestTexts(t *testing.T) {
 		return err
 	}
 	for _, root := range []string{"..", "../../../integration/emulator/queues"} {
-		if err := filepath.WalkDir(root, read); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, filepath.WalkDir(root, read))
 	}
 	for key, path := range named {
 		if !Has(key) {

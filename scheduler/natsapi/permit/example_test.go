@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/nats-io/nats-server/v2/server"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/natsapi/permit"
 )
 
@@ -33,11 +34,7 @@ var exampleUsers = map[string]permit.Config{
 
 func exampleOptions(t *testing.T) *server.Options {
 	t.Helper()
-	options, err := server.ProcessConfigFile(exampleConfig)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return options
+	return must.Get(server.ProcessConfigFile(exampleConfig))(t)
 }
 
 // TestExampleHasThePermissionsOfTheTable shows that the example's users have what `carillon nats permissions` prints. With
@@ -73,10 +70,7 @@ var exampleUser = regexp.MustCompile(`(user: "([^"]+)"[^}]*?\n( *)publish: \[\n)
 // writeExample writes the permissions of each user of the example.
 func writeExample(t *testing.T) {
 	t.Helper()
-	text, err := os.ReadFile(exampleConfig)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(exampleConfig))(t)
 	text = exampleUser.ReplaceAllFunc(text, func(user []byte) []byte {
 		part := exampleUser.FindSubmatch(user)
 		p, err := permit.For(exampleUsers[string(part[2])])
@@ -89,7 +83,5 @@ func writeExample(t *testing.T) {
 		}
 		return []byte(string(part[1]) + list(p.Publish) + string(part[4]) + list(p.Subscribe) + string(part[5]))
 	})
-	if err := os.WriteFile(exampleConfig, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(exampleConfig, text, 0o600))
 }

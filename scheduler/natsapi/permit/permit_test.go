@@ -16,6 +16,7 @@ import (
 
 	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/web"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/audit"
 	"github.com/carillon-sched/carillon/scheduler/control"
@@ -53,9 +54,7 @@ func (w *harness) note(nc *nats.Conn, _ *nats.Subscription, err error) {
 func (w *harness) denials(nc *nats.Conn) (all string) {
 	w.t.Helper()
 	const last = "$SYS.the.end"
-	if err := nc.Publish(last, nil); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, nc.Publish(last, nil))
 	w.await("the last denial", func() bool {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -94,17 +93,12 @@ func newHarness(t *testing.T, apart bool) *harness {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := seal.NewKey("k1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must.Get(seal.NewKey("k1"))(t)
 	w.service = control.New(control.Config{
 		Store: st, Actions: actions.New(web.New(web.Config{})),
 		Secrets: secrets.NewVault(secrets.Config{Store: st.Secrets(), Keys: seal.NewKeyring(k)}),
 	})
-	if err := w.service.EnsureDefault(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.service.EnsureDefault(t.Context()))
 	w.run(natsapi.NewAPI(natsapi.APIConfig{Conn: nc, Service: w.service}).Run)
 	w.run(natsapi.NewIngest(natsapi.IngestConfig{Service: w.service, Source: st}).Run)
 	admin := w.user("admin")
@@ -131,11 +125,8 @@ func (w *harness) connect(user string, options ...nats.Option) *nats.Conn {
 	if user == "carillon" {
 		password = "change-me-scheduler"
 	}
-	nc, err := nats.Connect(w.server.ClientURL(), append(options, nats.UserInfo(user, password),
-		nats.ErrorHandler(w.note))...)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	nc := must.Get(nats.Connect(w.server.ClientURL(), append(options, nats.UserInfo(user, password),
+		nats.ErrorHandler(w.note))...))(w.t)
 	w.t.Cleanup(nc.Close)
 	return nc
 }
@@ -188,10 +179,7 @@ var least = map[string]string{
 // TestEverySubjectIsInTheTable finds a subject that some role has, of all collections or of one, and that the table above does not try.
 func TestEverySubjectIsInTheTable(t *testing.T) {
 	for _, collections := range [][]string{nil, {"C"}} {
-		p, err := permit.For(permit.Config{Role: permit.Admin, Collections: collections})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(permit.For(permit.Config{Role: permit.Admin, Collections: collections}))(t)
 		tried := func(kind, subject string) bool {
 			pattern, ours := strings.CutPrefix(subject, "carillon.")
 			for row, needs := range least {
@@ -276,15 +264,11 @@ func (w *harness) checkUser(user string, c permit.Config) {
 	allowed := map[string]bool{} // by what the server says of it where it is not
 	hears := func(subject string, want bool) {
 		allowed[`Subscription to "`+subject+`"`] = want
-		if _, err := nc.SubscribeSync(subject); err != nil {
-			w.t.Fatal(err)
-		}
+		must.Get(nc.SubscribeSync(subject))(w.t)
 	}
 	publishes := func(subject string, want bool) {
 		allowed[`Publish to "`+subject+`"`] = want
-		if err := nc.PublishRequest(subject, nc.NewInbox(), nil); err != nil {
-			w.t.Fatal(err)
-		}
+		must.Do(w.t, nc.PublishRequest(subject, nc.NewInbox(), nil))
 	}
 	for subject, needs := range least {
 		for _, collection := range []string{"partners", "other"} {
@@ -318,9 +302,7 @@ func TestServerTellsTheAuditLogWhoAsked(t *testing.T) {
 	m := nats.NewMsg("carillon.api.enable.partners.job")
 	m.Header.Set("Nats-Request-Info", `{"acc":"USERS","user":"admin"}`)
 	m.Header.Set(natsapi.ClaimHeader, "admin")
-	if _, err := w.user("partners-operator").RequestMsg(m, patience); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(w.user("partners-operator").RequestMsg(m, patience))(t)
 	e := w.last()
 	if e.Op != "enable" || e.By.Name != "partners-operator" || e.By.Via != "nats" || e.By.Address == "" || e.Claim != "" {
 		t.Errorf("told: %+v, claim %q", e.By, e.Claim)
@@ -333,9 +315,7 @@ func TestChangesWithoutAnAskerAreRefused(t *testing.T) {
 	w := newHarness(t, true)
 	before := w.last()
 	nc := w.user("partners-operator")
-	if err := nc.Publish("carillon.api.enable.partners.job", nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, nc.Publish("carillon.api.enable.partners.job", nil))
 	m := nats.NewMsg("carillon.api.enable.partners.job")
 	m.Header.Set("Nats-Trace-Dest", "carillon.api.get.partners.none") // which the user may publish to
 	if resp, err := nc.RequestMsg(m, patience); err != nil || resp.Header.Get("Nats-Service-Error-Code") != "400" {
@@ -356,9 +336,7 @@ func TestForgedInfoIsNotBelieved(t *testing.T) {
 	m := nats.NewMsg("carillon.api.enable.partners.job")
 	m.Header.Set("Nats-Request-Info", `{"acc":"USERS","user":"admin"}`)
 	m.Header.Set(natsapi.ClaimHeader, "mallory")
-	if _, err := w.user("partners-operator").RequestMsg(m, patience); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(w.user("partners-operator").RequestMsg(m, patience))(t)
 	if e := w.last(); e.By.Name != "" || e.By.Via != "nats" || e.Claim != "mallory" {
 		t.Errorf("told: %+v, claim %q", e.By, e.Claim)
 	}
@@ -371,27 +349,14 @@ func TestTailsReachUsers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newHarness(t, apart)
 			nc := w.user("partners-reader")
-			answers, err := nc.SubscribeSync(nc.NewInbox())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := nc.PublishRequest("carillon.api.follow.partners.job", answers.Subject, nil); err != nil {
-				t.Fatal(err)
-			}
-			first, err := answers.NextMsg(patience)
-			if err != nil {
-				t.Fatal(err)
-			}
+			answers := must.Get(nc.SubscribeSync(nc.NewInbox()))(t)
+			must.Do(t, nc.PublishRequest("carillon.api.follow.partners.job", answers.Subject, nil))
+			first := must.Get(answers.NextMsg(patience))(t)
 			if first.Header.Get("Carillon-Tail") == "" {
 				t.Fatalf("no tail: %v %s", first.Header, first.Data)
 			}
-			if err := nc.Publish("carillon.api.unfollow."+first.Header.Get("Carillon-Tail"), nil); err != nil {
-				t.Fatal(err)
-			}
-			last, err := answers.NextMsg(patience)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, nc.Publish("carillon.api.unfollow."+first.Header.Get("Carillon-Tail"), nil))
+			last := must.Get(answers.NextMsg(patience))(t)
 			if got := last.Header.Get("Carillon-Number") + " " + last.Header.Get("Carillon-Tail"); got != "1 again" {
 				t.Errorf("the tail ends with %q", got)
 			}
@@ -418,35 +383,23 @@ func TestAnswersAreNoOrders(t *testing.T) {
 			nc := w.user("partners-operator")
 			for _, subject := range []string{"carillon.api.get.partners.job", "carillon.spec.enable.partners.job", "$SRV.INFO.carillon"} {
 				for _, order := range []string{"carillon.spec.delete.other.job", "carillon.spec.put.other.job", "carillon.api.delete.other.job"} {
-					if err := nc.PublishRequest(subject, order, nil); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, nc.PublishRequest(subject, order, nil))
 				}
 			}
-			if err := nc.FlushTimeout(patience); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, nc.FlushTimeout(patience))
 			w.mustAnswer(nc, "carillon.api.get.partners.job", "") // those before it were answered, or left alone
 			admin := w.user("admin")
-			results, err := admin.SubscribeSync("carillon.spec-result.*.other.>")
-			if err != nil {
-				t.Fatal(err)
-			}
+			results := must.Get(admin.SubscribeSync("carillon.spec-result.*.other.>"))(t)
 			if err := admin.Publish("carillon.spec.enable.other.job", nil); err != nil { // of the job, in their order
 				t.Fatal(err)
 			}
 			for {
-				m, err := results.NextMsg(patience)
-				if err != nil {
-					t.Fatal(err)
-				}
+				m := must.Get(results.NextMsg(patience))(t)
 				var result struct {
 					Verdict string `json:"verdict"`
 					Verb    string `json:"verb"`
 				}
-				if err := json.Unmarshal(m.Data, &result); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, json.Unmarshal(m.Data, &result))
 				if result.Verdict == "accepted" && result.Verb != "enable" {
 					t.Errorf("carried out: %s", m.Data)
 				}

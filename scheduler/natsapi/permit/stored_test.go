@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/natsapi/permit"
 )
 
@@ -27,14 +28,8 @@ var lane = regexp.MustCompile(`([_.])\d+`)
 // that the store makes, and hear what they tell, and that the page of NATS names each.
 func TestWhatIsStoredIsPermittedAndDocumented(t *testing.T) {
 	w := newHarness(t, true)
-	js, err := jetstream.New(w.connect("carillon"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	may, err := permit.For(exampleUsers["carillon"])
-	if err != nil {
-		t.Fatal(err)
-	}
+	js := must.Get(jetstream.New(w.connect("carillon")))(t)
+	may := must.Get(permit.For(exampleUsers["carillon"]))(t)
 	allowed := func(patterns []string, subject string) bool {
 		return slices.ContainsFunc(patterns, func(p string) bool { return p == subject || strings.HasPrefix(subject, strings.TrimSuffix(p, ">")) })
 	}
@@ -59,10 +54,7 @@ func TestWhatIsStoredIsPermittedAndDocumented(t *testing.T) {
 	if streams.Err() != nil {
 		t.Fatal(streams.Err())
 	}
-	page, err := os.ReadFile(natsPage)
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile(natsPage))(t)
 	var told []string
 	for _, row := range stored.FindAllStringSubmatch(string(page), -1) {
 		told = append(told, strings.Join(row[1:], " "))
@@ -79,38 +71,19 @@ func TestWhatIsStoredIsPermittedAndDocumented(t *testing.T) {
 func TestServerKeepsNothingOfPublishers(t *testing.T) {
 	w := newHarness(t, true)
 	scheduler := w.connect("carillon")
-	js, err := jetstream.New(scheduler)
-	if err != nil {
-		t.Fatal(err)
-	}
-	heard, err := scheduler.SubscribeSync("carillon.spec.delete.other.none")
-	if err != nil {
-		t.Fatal(err)
-	}
-	kept, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "KEPT", Subjects: []string{"carillon.kept"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	js := must.Get(jetstream.New(scheduler))(t)
+	heard := must.Get(scheduler.SubscribeSync("carillon.spec.delete.other.none"))(t)
+	kept := must.Get(js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "KEPT", Subjects: []string{"carillon.kept"}}))(t)
 	m := nats.NewMsg("carillon.spec.delete.other.none")
 	m.Header.Set("Nats-Request-Info", `{"user":"admin"}`)
-	if err := w.user("operator").PublishMsg(m); err != nil {
-		t.Fatal(err)
-	}
-	told, err := heard.NextMsg(patience)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.user("operator").PublishMsg(m))
+	told := must.Get(heard.NextMsg(patience))(t)
 	if info := told.Header.Get("Nats-Request-Info"); !strings.Contains(info, `"user":"operator"`) {
 		t.Errorf("the server tells %s", info)
 	}
 	told.Subject, told.Reply = "carillon.kept", ""
-	if _, err := js.PublishMsg(t.Context(), told); err != nil {
-		t.Fatal(err)
-	}
-	stored, err := kept.GetMsg(t.Context(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(js.PublishMsg(t.Context(), told))(t)
+	stored := must.Get(kept.GetMsg(t.Context(), 1))(t)
 	if info := stored.Header.Get("Nats-Request-Info"); info != "" {
 		t.Errorf("the server keeps %s now: let specs carry it", info)
 	}

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/auth/tokens"
@@ -244,11 +245,7 @@ func TestFailingKeyLocksOutNobodyElse(t *testing.T) {
 func TestCertificates(t *testing.T) {
 	var rules []auth.Rule
 	for _, text := range []string{"cn:ci=operator@partners", "dns:ops.example=admin", "uri:spiffe://x/y=reader@x", "ou:dev=reader", "email:a@b=reader@mail", "o:Corp=reader@corp"} {
-		r, err := auth.ParseRule(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rules = append(rules, r)
+		rules = append(rules, must.Get(auth.ParseRule(text))(t))
 	}
 	var untrusted error
 	f := identity.New(identity.Config{

@@ -18,6 +18,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 var update = flag.Bool("update", false, "write sources.json anew")
@@ -48,13 +50,9 @@ func TestSources(t *testing.T) {
 	e := json.NewEncoder(&text)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	if err := e.Encode(all); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, e.Encode(all))
 	if *update {
-		if err := os.WriteFile("sources.json", text.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile("sources.json", text.Bytes(), 0o600))
 		return
 	}
 	if diff := cmp.Diff(text.String(), string(sourcesJSON)); diff != "" {
@@ -96,10 +94,7 @@ func read(t *testing.T, dir string, all map[string]source) {
 		if strings.HasSuffix(path, "_test.go") {
 			continue
 		}
-		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments))(t)
 		for _, d := range f.Decls {
 			if g, ok := d.(*ast.GenDecl); ok {
 				for _, s := range g.Specs {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/listen/connlimit"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // patience bounds every wait.
@@ -47,14 +48,9 @@ type client struct {
 
 func dial(t *testing.T, addr string) *client {
 	t.Helper()
-	c, err := new(net.Dialer).DialContext(t.Context(), "tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(new(net.Dialer).DialContext(t.Context(), "tcp", addr))(t)
 	t.Cleanup(func() { c.Close() })
-	if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.SetDeadline(time.Now().Add(patience)))
 	return &client{c, t, bufio.NewReader(c)}
 }
 
@@ -199,15 +195,10 @@ func TestBodiesHaveATime(t *testing.T) {
 // TestCloseWhileFull ends a server that has a connection in hand for which there is no room.
 func TestCloseWhileFull(t *testing.T) {
 	c := connlimit.New(1)
-	inner, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	inner := must.Get(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	l := c.Listen(inner)
 	first := dial(t, inner.Addr().String())
-	if _, err := l.Accept(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(l.Accept())(t)
 	c.Busy(first.LocalAddr().String())
 	accepted := make(chan error, 1)
 	go func() {
@@ -259,9 +250,7 @@ func TestUnusedConnectionsDelayNoStop(t *testing.T) {
 		q <- reserve
 		synctest.Wait()
 		began := time.Now()
-		if err := s.Shutdown(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Shutdown(t.Context()))
 		if took := time.Since(began); took > time.Second {
 			t.Errorf("the stop took %s", took)
 		}

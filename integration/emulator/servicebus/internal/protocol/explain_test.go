@@ -1,37 +1,18 @@
 package protocol_test
 
 import (
-	"bytes"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/protocol"
+	"github.com/carillon-sched/carillon/integration/testkit/logtest"
 )
-
-// lines are what was logged.
-type lines struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *lines) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
 
 // TestExplain shows that each mistake of a client is logged with what it is about and a hint, and that a client without one is not.
 func TestExplain(t *testing.T) {
-	logged := &lines{}
+	logged := &logtest.Log{}
 	w := newHarness(t, strict, func(c *protocol.Config) { c.Explain = slog.New(slog.NewTextHandler(logged, nil)) })
 	says := func(words ...string) {
 		t.Helper()

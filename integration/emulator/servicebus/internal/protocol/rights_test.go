@@ -12,6 +12,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/protocol"
 	"github.com/carillon-sched/carillon/integration/testkit/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/logtest"
 	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
@@ -153,7 +154,7 @@ func TestNoToken(t *testing.T) {
 	for name, text := range map[string]string{"good": "r", "wrong": "x", "none": ""} {
 		t.Run(name, func(t *testing.T) {
 			bubble.Test(t, func(t *testing.T) {
-				logged := &lines{}
+				logged := &logtest.Log{}
 				p := inBubble(t, strict, func(c *protocol.Config) { c.Explain = slog.New(slog.NewTextHandler(logged, nil)) })
 				if text != "" {
 					p.putToken("root", text)
