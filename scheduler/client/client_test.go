@@ -25,10 +25,16 @@ import (
 // serve runs a server that answers everything alike, and returns a client.
 func serve(t *testing.T, status int, body string) *client.Client {
 	t.Helper()
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	return serveBy(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(status)
 		_, _ = io.WriteString(w, body)
-	}))
+	})
+}
+
+// serveBy runs a server, and returns a client.
+func serveBy(t *testing.T, handle http.HandlerFunc) *client.Client {
+	t.Helper()
+	s := httptest.NewServer(handle)
 	t.Cleanup(s.Close)
 	return must.Get(client.NewREST(client.RESTConfig{URL: s.URL + "/"}))(t)
 }
@@ -103,7 +109,7 @@ func TestBadServer(t *testing.T) {
 
 // TestPages reads a list of 250 jobs, which comes in pages of at most 100.
 func TestPages(t *testing.T) {
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	c := serveBy(t, func(w http.ResponseWriter, r *http.Request) {
 		var top, skip int
 		_, _ = fmt.Sscan(r.URL.Query().Get("$top"), &top)
 		_, _ = fmt.Sscan(r.URL.Query().Get("$skip"), &skip)
@@ -119,9 +125,7 @@ func TestPages(t *testing.T) {
 			next = fmt.Sprintf(`"http://elsewhere.example/jobs?$top=%d&$skip=%d"`, top, skip+top)
 		}
 		_, _ = io.WriteString(w, `], "nextLink": `+next+`}`)
-	}))
-	t.Cleanup(s.Close)
-	c := must.Get(client.NewREST(client.RESTConfig{URL: s.URL}))(t)
+	})
 	jobs, err := client.Collect(c.List(t.Context(), client.Query{Collection: "default", State: scheduler.Enabled}), 0)
 	if err != nil || len(jobs) != 250 || jobs[249].Name != "default/j249" || jobs[249].State != scheduler.Enabled {
 		t.Errorf("got %d jobs, %v", len(jobs), err)
@@ -135,7 +139,7 @@ func TestFollowGoesOn(t *testing.T) {
 		return fmt.Sprintf(`{"name": "a/b/1:2", "properties": {"status": "Failed", "lateness": 0.25, "sequence": %d}}`+"\n", n)
 	}
 	var asked []string
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	c := serveBy(t, func(w http.ResponseWriter, r *http.Request) {
 		asked = append(asked, r.URL.Path+" "+r.URL.Query().Get("after")+r.URL.Query().Get("$skiptoken"))
 		w.Header().Set("Carillon-Sequence", "7")
 		w.Header().Set("Carillon-First-Sequence", []string{"8", "8", "8", "10", "11"}[len(asked)-1])
@@ -151,9 +155,7 @@ func TestFollowGoesOn(t *testing.T) {
 		case 5:
 			_, _ = io.WriteString(w, line(12)+`{"end": {"code": "ResourceNotFound", "message": "job a/b: gone"}}`+"\n")
 		}
-	}))
-	t.Cleanup(s.Close)
-	c := must.Get(client.NewREST(client.RESTConfig{URL: s.URL}))(t)
+	})
 	var got []uint64
 	lost, missed := 0, ""
 	err := c.Follow(t.Context(), client.Follow{

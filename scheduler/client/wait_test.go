@@ -4,12 +4,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
 
-	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/client"
 )
@@ -21,7 +19,7 @@ func TestRunAndWait(t *testing.T) {
 			`{"status": %q, "actionName": "MainAction", "occurrence": %q, "sequence": %d}}`, sequence, sequence, status, occurrence, sequence)
 	}
 	var tails, runs atomic.Int64
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	c := serveBy(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Carillon-Sequence", "5")
 		switch {
 		case strings.HasSuffix(r.URL.Path, "/run"):
@@ -34,9 +32,7 @@ func TestRunAndWait(t *testing.T) {
 		case r.URL.Query().Get("after") == "7":
 			_, _ = io.WriteString(w, record(8, "Faulted", "default/job@now")+"\n")
 		}
-	}))
-	t.Cleanup(s.Close)
-	c := must.Get(client.NewREST(client.RESTConfig{URL: s.URL}))(t)
+	})
 	var got []string
 	c.RunAndWait(t.Context(), scheduler.Key{Collection: "default", Job: "job"}, nil, func(e client.Ended) {
 		if e.Err != nil {

@@ -477,11 +477,11 @@ func (w *harness) next(path string) time.Time {
 // recordMany stores records of failures of a job, each of an occurrence of its own.
 func (w *harness) recordMany(k scheduler.Key, n int) {
 	w.t.Helper()
-	st := must.Get(w.store.LoadJob(w.t.Context(), k))(w.t)
+	uid := w.incarnationOf(k)
 	for i := range n {
 		at := started.Add(time.Duration(i) * time.Minute)
 		must.Do(w.t, w.store.Append(w.t.Context(), &scheduler.Record{
-			Job: k, UID: scheduler.StoredIncarnation(st.Data), Outcome: scheduler.OutcomeFailed, Started: at, Ended: at,
+			Job: k, UID: uid, Outcome: scheduler.OutcomeFailed, Started: at, Ended: at,
 			Progress: scheduler.Progress{Number: i + 1},
 		}))
 	}

@@ -33,6 +33,12 @@ func TestRequestsOfClients(t *testing.T) {
 			"PUT", job + version, `{"properties":{"startTime":"2099-07-13T00:00:00.1234567Z","action":{"type":"Http",` + request + `,"authentication":{"type":"NotSpecified"}}}}}`,
 			`200 "startTime":"2099-07-13T00:00:00.1234567Z"`,
 		},
+		{ // a recorded session: words in any letter case are told in Azure's, and the key is not shown
+			"PUT", job + version, `{"properties":{"startTime":"2099-01-01T00:00:00Z","action":{"type":"SERVICEBUSQUEUE","serviceBusQueueMessage":{"queueName":"q",
+			"namespace":"n","transportType":"NetMessaging","authentication":{"type":"SharedAccessKey","sasKeyName":"k","sasKey":"` + secret + `"},"message":"m"},
+			"retryPolicy":{"retryType":"FIXED","retryInterval":"0.00:05:00","retryCount":3}},"recurrence":{"frequency":"WEEK"},"state":"ENABLED"}}`,
+			`200 "type":"ServiceBusQueue"|"transportType":"netMessaging"|"type":"sharedAccessKey","sasKeyName":"k"}|"retryType":"fixed"|"frequency":"week"|"state":"enabled"`,
+		},
 		{"GET", c + "/jobs" + version + "&$filter=State%20eq%20'Enabled'", "", `200 "name":"c/j"`},
 		{"GET", c + "/jobs" + version + "&%24filter=%28state+eq+%27Disabled%27%29&%24top=5&%24skip=0", "", `200 {"value":[],"nextLink":null}`},
 		{"GET", c + "/jobs" + version + "&$filter=", "", `200 "name":"c/j"`},

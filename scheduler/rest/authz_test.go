@@ -2,14 +2,12 @@ package rest_test
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -221,15 +219,7 @@ func bearer(grants string) []string {
 // schedule makes a schedule of the job report of a collection, and returns its id.
 func (w *harness) schedule(collection, name, header string) string {
 	w.t.Helper()
-	r := w.do(http.MethodPost, "/api/v2/job_templates/"+collection+".report/schedules/",
-		fmt.Sprintf(`{"name": %q, "rrule": "DTSTART:20990101T000000Z RRULE:FREQ=DAILY;INTERVAL=1"}`, name), header)
-	var made struct {
-		ID int `json:"id"`
-	}
-	if err := json.Unmarshal([]byte(r.body), &made); err != nil || r.status != http.StatusCreated {
-		w.t.Fatal(r.status, err, r.body)
-	}
-	return strconv.Itoa(made.ID)
+	return itoa(w.makeSchedule(templates+collection+".report/schedules/", fmt.Sprintf(`{"name": %q, "rrule": %q}`, name, daily), header).ID)
 }
 
 // try asks for an operation in a way that is found wrong once it is let in, unless it changes nothing.

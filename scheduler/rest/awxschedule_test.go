@@ -50,9 +50,9 @@ func (w *harness) makeTemplate(target, body string) {
 }
 
 // makeSchedule creates a schedule.
-func (w *harness) makeSchedule(path, body string) (s awxSchedule) {
+func (w *harness) makeSchedule(path, body string, headers ...string) (s awxSchedule) {
 	w.t.Helper()
-	r := w.do(http.MethodPost, path, body)
+	r := w.do(http.MethodPost, path, body, headers...)
 	if err := json.Unmarshal([]byte(r.body), &s); err != nil || r.status != http.StatusCreated {
 		w.t.Fatalf("%s: %d %s", body, r.status, r.body)
 	}

@@ -264,20 +264,9 @@ func (w *harness) succeed() {
 	}
 }
 
-// awxSchedule makes a schedule of AWX, and returns its path.
-func (w *harness) awxSchedule() string {
-	w.t.Helper()
-	made := w.do("POST", "/api/v2/schedules/", contractAWX)
-	found := regexp.MustCompile(`"url":"([^"]+)"`).FindStringSubmatch(made.body)
-	if found == nil {
-		w.t.Fatalf("%d %s", made.status, made.body)
-	}
-	return found[1]
-}
-
 // awxContract does all with a schedule of AWX.
 func (w *harness) awxContract() {
-	path := w.awxSchedule()
+	path := w.makeSchedule(schedules, contractAWX).URL
 	w.exchange([]exchange{
 		{"GET", "", "", 200, ""},
 		{"PUT", "", contractAWX, 200, ""},
@@ -394,7 +383,7 @@ func (w *harness) beWrong() {
 		w.must("PUT", as("/jobCollections/d"), "{}")
 		w.must("PUT", as("/jobCollections/d/jobs/job"), contractJob)
 	}
-	id := w.awxSchedule()
+	id := w.makeSchedule(schedules, contractAWX).URL
 	w.each(http.StatusRequestEntityTooLarge, func(method, path string, op promised) reply {
 		path = strings.Replace(path, "/api/v2/schedules/{id}/", id, 1)
 		return w.do(method, address(path, op, "d", "job"), strings.Repeat(" ", 1<<20+1))

@@ -28,22 +28,6 @@ func TestRecordedStart(t *testing.T) {
 	}
 }
 
-// TestRecordedCasing repeats the recorded session of a Service Bus job: words are read in any letter case and told in Azure's, and the key
-// is not shown.
-func TestRecordedCasing(t *testing.T) {
-	w := azure(t)
-	const job = managed + "/c/jobs/j"
-	w.must("PUT", managed+"/c"+version, "")
-	w.steps([]step{
-		{
-			"PUT", job + version, `{"properties":{"startTime":"2099-01-01T00:00:00Z","action":{"type":"SERVICEBUSQUEUE","serviceBusQueueMessage":{"queueName":"q",
-			"namespace":"n","transportType":"NetMessaging","authentication":{"type":"SharedAccessKey","sasKeyName":"k","sasKey":"` + secret + `"},"message":"m"},
-			"retryPolicy":{"retryType":"FIXED","retryInterval":"0.00:05:00","retryCount":3}},"recurrence":{"frequency":"WEEK"},"state":"ENABLED"}}`,
-			`201 "type":"ServiceBusQueue"|"transportType":"netMessaging"|"type":"sharedAccessKey","sasKeyName":"k"}|"retryType":"fixed"|"frequency":"week"|"state":"enabled"`,
-		},
-	})
-}
-
 // TestRecordedLimits: what Azure Scheduler refused with 400 is refused so, up to the last value that it took.
 func TestRecordedLimits(t *testing.T) {
 	w := azure(t)
