@@ -58,11 +58,14 @@ func Append(dst []byte, value any) []byte {
 	case Symbol:
 		return appendSymbol(dst, v)
 	case List:
-		return appendList(dst, v)
+		if len(v) == 0 {
+			return append(dst, codeList0)
+		}
+		return appendList(dst, codeList8, v)
 	case Map:
-		return appendMap(dst, v)
+		return appendMap(dst, codeMap8, v)
 	case Array:
-		return appendArray(dst, v)
+		return appendArray(dst, codeArray8, v)
 	case Described:
 		dst = Append(append(dst, codeDescribed), v.Descriptor)
 		return Append(dst, v.Value)
@@ -111,12 +114,15 @@ func appendUlong(dst []byte, v uint64) []byte {
 	}
 }
 
-// appendSize appends the narrow format code or, if the size wants it, the wide one, and the size.
+// isWide is the bit that tells a wide format code, with a size of four bytes, from the narrow one.
+const isWide = 0x10
+
+// appendSize appends the format code and the size. A narrow code becomes the wide one if the size wants it.
 func appendSize(dst []byte, code byte, size int) []byte {
-	if size <= math.MaxUint8 {
+	if size <= math.MaxUint8 && code&isWide == 0 {
 		return append(dst, code, byte(size))
 	}
-	return binary.BigEndian.AppendUint32(append(dst, code|0x10), uint32(size))
+	return binary.BigEndian.AppendUint32(append(dst, code|isWide), uint32(size))
 }
 
 func appendString(dst []byte, v string) []byte {
@@ -135,148 +141,89 @@ func begin(dst []byte) (_ []byte, mark int) {
 	return append(dst, make([]byte, wide)...), len(dst)
 }
 
-// end writes the constructor of a list or map of count elements that begin made room for. A short one is moved to the
-// place of the narrow constructor.
+// end writes the constructor of a list or map of count elements that begin made room for. One with a narrow code that is
+// short is moved to the place of the narrow constructor.
 func end(dst []byte, mark int, code byte, count int) []byte {
 	size := len(dst) - mark - wide
-	if size < math.MaxUint8 && count <= math.MaxUint8 {
+	if size < math.MaxUint8 && count <= math.MaxUint8 && code&isWide == 0 {
 		dst[mark], dst[mark+1], dst[mark+2] = code, byte(size+1), byte(count)
 		copy(dst[mark+3:], dst[mark+wide:])
 		return dst[:mark+3+size]
 	}
-	dst[mark] = code | 0x10
+	dst[mark] = code | isWide
 	binary.BigEndian.PutUint32(dst[mark+1:], uint32(size+4))
 	binary.BigEndian.PutUint32(dst[mark+5:], uint32(count))
 	return dst
 }
 
-func appendList(dst []byte, list List) []byte {
-	if len(list) == 0 {
-		return append(dst, codeList0)
-	}
+func appendList(dst []byte, code byte, list List) []byte {
 	dst, mark := begin(dst)
 	for _, value := range list {
 		dst = Append(dst, value)
 	}
-	return end(dst, mark, codeList8, len(list))
+	return end(dst, mark, code, len(list))
 }
 
-func appendMap(dst []byte, pairs Map) []byte {
+func appendMap(dst []byte, code byte, pairs Map) []byte {
 	dst, mark := begin(dst)
 	for _, pair := range pairs {
 		dst = Append(Append(dst, pair.Key), pair.Value)
 	}
-	return end(dst, mark, codeMap8, 2*len(pairs))
+	return end(dst, mark, code, 2*len(pairs))
 }
 
-// appendArray writes the elements in the wide form, which fits all of them.
-func appendArray(dst []byte, items Array) []byte {
+// appendArray writes the constructor that the elements share, and each without it.
+func appendArray(dst []byte, code byte, items Array) []byte {
 	dst, mark := begin(dst)
-	dst = appendItems(dst, items)
-	return end(dst, mark, codeArray8, len(items))
-}
-
-// appendItems appends the constructor that the items share, and their bodies.
-func appendItems(dst []byte, items Array) []byte {
 	if len(items) == 0 {
-		return append(dst, codeNull)
+		dst = append(dst, codeNull)
 	}
-	first := items[0]
-	if described, ok := first.(Described); ok {
-		dst = Append(append(dst, codeDescribed), described.Descriptor)
-		first = described.Value
-	}
-	dst = append(dst, wideCode(first))
-	for _, item := range items {
+	for i, item := range items {
 		if described, ok := item.(Described); ok {
+			if i == 0 {
+				dst = Append(append(dst, codeDescribed), described.Descriptor)
+			}
 			item = described.Value
 		}
-		dst = appendBody(dst, item)
+		element := appendWide(nil, item)
+		if i > 0 {
+			element = element[1:]
+		}
+		dst = append(dst, element...)
 	}
-	return dst
+	return end(dst, mark, code, len(items))
 }
 
-// wideCode returns the format code of a value that fits every value of its type.
-func wideCode(value any) byte {
-	switch value.(type) {
-	case bool:
-		return codeBoolean
-	case uint32:
-		return codeUint
-	case uint64:
-		return codeUlong
-	case int32:
-		return codeInt
-	case int64:
-		return codeLong
-	case []byte:
-		return codeBinary32
-	case string:
-		return codeString32
-	case Symbol:
-		return codeSymbol32
-	case List:
-		return codeList32
-	case Map:
-		return codeMap32
-	case Array:
-		return codeArray32
-	default:
-		return Append(nil, value)[0]
-	}
-}
-
-// appendBody appends a value without its format code, in the form of wideCode.
-func appendBody(dst []byte, value any) []byte {
+// appendWide is Append in the form that fits every value of the type.
+func appendWide(dst []byte, value any) []byte {
 	order := binary.BigEndian
 	switch v := value.(type) {
 	case bool:
 		if v {
-			return append(dst, 1)
+			return append(dst, codeBoolean, 1)
 		}
-		return append(dst, 0)
+		return append(dst, codeBoolean, 0)
 	case uint32:
-		return order.AppendUint32(dst, v)
+		return order.AppendUint32(append(dst, codeUint), v)
 	case uint64:
-		return order.AppendUint64(dst, v)
+		return order.AppendUint64(append(dst, codeUlong), v)
 	case int32:
-		return order.AppendUint32(dst, uint32(v))
+		return order.AppendUint32(append(dst, codeInt), uint32(v))
 	case int64:
-		return order.AppendUint64(dst, uint64(v))
+		return order.AppendUint64(append(dst, codeLong), uint64(v))
 	case []byte:
-		return append(order.AppendUint32(dst, uint32(len(v))), v...)
+		return append(appendSize(dst, codeBinary32, len(v)), v...)
 	case string:
-		return append(order.AppendUint32(dst, uint32(len(v))), v...)
+		return append(appendSize(dst, codeString32, len(v)), v...)
 	case Symbol:
-		return append(order.AppendUint32(dst, uint32(len(v))), v...)
-	case List, Map, Array:
-		return appendWide(dst, value)
-	default:
-		return append(dst, Append(nil, value)[1:]...)
-	}
-}
-
-// appendWide appends a list, map or array without its format code, with a size and a count of four bytes.
-func appendWide(dst []byte, value any) []byte {
-	mark := len(dst)
-	dst = append(dst, make([]byte, 8)...)
-	count := 0
-	switch v := value.(type) {
+		return append(appendSize(dst, codeSymbol32, len(v)), v...)
 	case List:
-		count = len(v)
-		for _, item := range v {
-			dst = Append(dst, item)
-		}
+		return appendList(dst, codeList32, v)
 	case Map:
-		count = 2 * len(v)
-		for _, pair := range v {
-			dst = Append(Append(dst, pair.Key), pair.Value)
-		}
+		return appendMap(dst, codeMap32, v)
 	case Array:
-		count = len(v)
-		dst = appendItems(dst, v)
+		return appendArray(dst, codeArray32, v)
+	default:
+		return Append(dst, value)
 	}
-	binary.BigEndian.PutUint32(dst[mark:], uint32(len(dst)-mark-4))
-	binary.BigEndian.PutUint32(dst[mark+4:], uint32(count))
-	return dst
 }

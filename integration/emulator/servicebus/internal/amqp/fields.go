@@ -93,6 +93,8 @@ func (f *fields) bool() bool {
 // text decodes a string or symbol.
 func (f *fields) text() string { return string(f.bytes()) }
 
+func (f *fields) symbol() Symbol { return Symbol(f.bytes()) }
+
 // bytes decodes a string, symbol or binary. The result is part of the input; it is nil only if the field is absent.
 func (f *fields) bytes() []byte {
 	if !f.more() {

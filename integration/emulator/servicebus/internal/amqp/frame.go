@@ -134,7 +134,7 @@ func AppendFrame(dst []byte, kind byte, channel uint16, p Performative, payload 
 	mark := len(dst)
 	dst = append(dst, 0, 0, 0, 0, 2, kind, byte(channel>>8), byte(channel))
 	if p != nil {
-		dst = p.Append(dst)
+		dst = AppendPerformative(dst, p)
 	}
 	dst = append(dst, payload...)
 	binary.BigEndian.PutUint32(dst[mark:], uint32(len(dst)-mark))

@@ -118,6 +118,9 @@ func (m Message) Len() int { return len(m.raw) }
 // Body returns the encoding of all body sections, descriptors included.
 func (m Message) Body() []byte { return m.raw[m.body.start:m.body.end:m.body.end] }
 
+// Bare returns the encoding without header and annotations, which come first.
+func (m Message) Bare() []byte { return m.raw[max(m.header.end, m.delivery.end, m.annotations.end):] }
+
 // Data returns the content of each data section, or nil for another kind of body. The bytes belong to the message.
 func (m Message) Data() [][]byte {
 	var sections [][]byte
@@ -177,17 +180,33 @@ type Header struct {
 
 // Header decodes the header. Fields of a wrong type, and those after them, are as if absent.
 func (m Message) Header() Header {
-	if !m.header.present() {
-		return Header{Priority: 4}
-	}
-	r := newReader(m.raw[m.header.value:m.header.end])
-	f := r.openFields()
-	return Header{
-		Durable:       f.bool(),
-		Priority:      uint8(f.number(4)),
-		TTL:           time.Duration(f.uint(0)) * time.Millisecond,
-		FirstAcquirer: f.bool(),
-		DeliveryCount: f.uint(0),
+	h := Header{Priority: 4}
+	m.read(m.header, h.fields)
+	return h
+}
+
+func (h *Header) fields(c *composite) {
+	c.bool(&h.Durable)
+	number(c, &h.Priority, 4)
+	field(c, &h.TTL, (*fields).milliseconds, appendMilliseconds)
+	c.bool(&h.FirstAcquirer)
+	c.uint(&h.DeliveryCount, 0)
+}
+
+func (f *fields) milliseconds() time.Duration { return time.Duration(f.uint(0)) * time.Millisecond }
+
+// appendMilliseconds appends a duration, or null for less than a millisecond.
+func appendMilliseconds(dst []byte, d time.Duration) []byte {
+	n := uint32(min(max(d.Milliseconds(), 0), math.MaxUint32))
+	return appendOptionalUint(dst, Optional{n, n != 0})
+}
+
+// read reads the list of a section, if there is one.
+func (m Message) read(s section, list func(*composite)) {
+	if s.present() {
+		r := newReader(m.raw[s.value:s.end])
+		f := r.openFields()
+		list(&composite{in: &f})
 	}
 }
 
@@ -211,21 +230,51 @@ type Properties struct {
 
 // Properties decodes the properties. Fields of a wrong type, and those after them, are as if absent.
 func (m Message) Properties() Properties {
-	if !m.properties.present() {
-		return Properties{}
-	}
-	r := newReader(m.raw[m.properties.value:m.properties.end])
-	f := r.openFields()
-	p := Properties{
-		MessageID: f.any(), UserID: f.binary(), To: f.text(), Subject: f.text(), ReplyTo: f.text(), CorrelationID: f.any(),
-		ContentType: f.text(), ContentEncoding: f.text(), AbsoluteExpiry: f.time(), Creation: f.time(),
-	}
-	group := f.bytes()
-	p.GroupID, p.HasGroupID = string(group), group != nil
-	p.GroupSequence = f.optional()
-	p.ReplyToGroupID = f.text()
+	var p Properties
+	m.read(m.properties, p.fields)
 	return p
 }
+
+func (p *Properties) fields(c *composite) {
+	c.any(&p.MessageID)
+	field(c, &p.UserID, (*fields).binary, appendOptionalBinary)
+	c.optionalText(&p.To)
+	c.optionalText(&p.Subject)
+	c.optionalText(&p.ReplyTo)
+	c.any(&p.CorrelationID)
+	field(c, &p.ContentType, (*fields).text, appendSymbolText)
+	field(c, &p.ContentEncoding, (*fields).text, appendSymbolText)
+	field(c, &p.AbsoluteExpiry, (*fields).time, appendOptionalTime)
+	field(c, &p.Creation, (*fields).time, appendOptionalTime)
+	var group *string
+	if p.HasGroupID || p.GroupID != "" {
+		group = &p.GroupID
+	}
+	field(c, &group, (*fields).group, appendGroup)
+	if group != nil {
+		p.GroupID, p.HasGroupID = *group, true
+	}
+	c.optional(&p.GroupSequence)
+	c.optionalText(&p.ReplyToGroupID)
+}
+
+// group decodes the id of a group, which may be empty; nil for none.
+func (f *fields) group() *string {
+	id := f.bytes()
+	if id == nil {
+		return nil
+	}
+	return new(string(id))
+}
+
+func appendGroup(dst []byte, id *string) []byte {
+	if id == nil {
+		return append(dst, codeNull)
+	}
+	return appendString(dst, *id)
+}
+
+func appendSymbolText(dst []byte, text string) []byte { return appendOptionalSymbol(dst, Symbol(text)) }
 
 // time decodes a timestamp.
 func (f *fields) time() time.Time {
@@ -271,19 +320,7 @@ func appendEdited[T any](dst, raw []byte, old section, fresh *T, write func([]by
 }
 
 // AppendHeader appends a header section.
-func AppendHeader(dst []byte, h Header) []byte {
-	dst, mark := begin(append(dst, codeDescribed, codeSmallUlong, descHeader))
-	dst = appendBool(dst, h.Durable)
-	dst = append(dst, codeUbyte, h.Priority)
-	if ms := h.TTL.Milliseconds(); ms > 0 {
-		dst = appendUint(dst, uint32(min(ms, math.MaxUint32)))
-	} else {
-		dst = append(dst, codeNull)
-	}
-	dst = appendBool(dst, h.FirstAcquirer)
-	dst = appendUint(dst, h.DeliveryCount)
-	return end(dst, mark, codeList8, 5)
-}
+func AppendHeader(dst []byte, h Header) []byte { return appendListed(dst, descHeader, h.fields) }
 
 // AppendDeliveryAnnotations appends a section of delivery annotations, or nothing if there are none.
 func AppendDeliveryAnnotations(dst []byte, annotations Map) []byte {
@@ -304,31 +341,11 @@ func appendTable(dst []byte, descriptor byte, table Map) []byte {
 	if len(table) == 0 {
 		return dst
 	}
-	return appendMap(append(dst, codeDescribed, codeSmallUlong, descriptor), table)
+	return appendMap(append(dst, codeDescribed, codeSmallUlong, descriptor), codeMap8, table)
 }
 
 // AppendProperties appends a properties section.
-func AppendProperties(dst []byte, p Properties) []byte {
-	dst, mark := begin(append(dst, codeDescribed, codeSmallUlong, descProperties))
-	dst = Append(dst, p.MessageID)
-	dst = appendOptionalBinary(dst, p.UserID)
-	dst = appendOptional(dst, p.To)
-	dst = appendOptional(dst, p.Subject)
-	dst = appendOptional(dst, p.ReplyTo)
-	dst = Append(dst, p.CorrelationID)
-	dst = appendOptionalSymbol(dst, Symbol(p.ContentType))
-	dst = appendOptionalSymbol(dst, Symbol(p.ContentEncoding))
-	dst = appendOptionalTime(dst, p.AbsoluteExpiry)
-	dst = appendOptionalTime(dst, p.Creation)
-	if p.HasGroupID || p.GroupID != "" {
-		dst = appendString(dst, p.GroupID)
-	} else {
-		dst = append(dst, codeNull)
-	}
-	dst = appendOptionalUint(dst, p.GroupSequence)
-	dst = appendOptional(dst, p.ReplyToGroupID)
-	return end(dst, mark, codeList8, 13)
-}
+func AppendProperties(dst []byte, p Properties) []byte { return appendListed(dst, descProperties, p.fields) }
 
 // AppendData appends a data section.
 func AppendData(dst, data []byte) []byte {
@@ -375,4 +392,11 @@ func appendOptionalUint(dst []byte, n Optional) []byte {
 		return append(dst, codeNull)
 	}
 	return appendUint(dst, n.Value)
+}
+
+func appendOptionalUshort(dst []byte, n Optional) []byte {
+	if !n.Present {
+		return append(dst, codeNull)
+	}
+	return Append(dst, uint16(n.Value))
 }

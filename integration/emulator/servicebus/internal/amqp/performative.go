@@ -1,14 +1,12 @@
 package amqp
 
-import (
-	"math"
-)
+import "math"
 
 // A Performative is the head of a frame's body.
 type Performative interface {
-	// Append appends the encoding.
-	Append(dst []byte) []byte
-	decode(f *fields)
+	descriptor() byte
+	// fields goes through the fields in the order of the standard.
+	fields(c *composite)
 }
 
 type (
@@ -107,254 +105,147 @@ const BatchFormat = 0x80013700
 
 // Decode decodes the body of an AMQP frame. The payload and a transfer's delivery tag are part of the body.
 func Decode(body []byte) (_ Performative, payload []byte, err error) {
+	return decode(body, "a performative", func(descriptor uint64) Performative {
+		switch descriptor {
+		case descOpen:
+			return &Open{}
+		case descBegin:
+			return &Begin{}
+		case descAttach:
+			return &Attach{}
+		case descFlow:
+			return &Flow{}
+		case descTransfer:
+			return &Transfer{}
+		case descDisposition:
+			return &Disposition{}
+		case descDetach:
+			return &Detach{}
+		case descEnd:
+			return &End{}
+		case descClose:
+			return &Close{}
+		default:
+			return nil
+		}
+	})
+}
+
+// decode decodes a performative that is due, and returns what follows it.
+func decode(body []byte, due string, of func(descriptor uint64) Performative) (Performative, []byte, error) {
 	r := newReader(body)
 	descriptor := r.descriptor()
 	if r.err != nil {
 		return nil, nil, r.err
 	}
-	var p Performative
-	switch descriptor {
-	case descOpen:
-		p = &Open{}
-	case descBegin:
-		p = &Begin{}
-	case descAttach:
-		p = &Attach{}
-	case descFlow:
-		p = &Flow{}
-	case descTransfer:
-		p = &Transfer{}
-	case descDisposition:
-		p = &Disposition{}
-	case descDetach:
-		p = &Detach{}
-	case descEnd:
-		p = &End{}
-	case descClose:
-		p = &Close{}
-	default:
-		return nil, nil, malformed("descriptor %#x where a performative is due", descriptor)
+	p := of(descriptor)
+	if p == nil {
+		return nil, nil, malformed("descriptor %#x where %s is due", descriptor, due)
 	}
-	payload, err = r.finish(p)
-	return p, payload, err
-}
-
-// finish decodes the fields of p and returns what follows them.
-func (r *reader) finish(p Performative) (rest []byte, err error) {
 	f := r.openFields()
-	p.decode(&f)
+	p.fields(&composite{in: &f})
 	if err := f.close(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return r.b, nil
+	return p, r.b, nil
 }
 
-// Append appends the encoding.
-func (p *Open) Append(dst []byte) []byte {
-	dst, mark := begin(append(dst, codeDescribed, codeSmallUlong, descOpen))
-	dst = appendString(dst, p.ContainerID)
-	dst = appendOptional(dst, p.Hostname)
-	dst = appendUint(dst, p.MaxFrameSize)
-	dst = Append(dst, p.ChannelMax)
-	dst = appendPositive(dst, p.IdleTimeout)
-	dst = append(dst, codeNull, codeNull) // locales
-	dst = appendCapabilities(dst, p.Offered, p.Desired, p.Properties)
-	return end(dst, mark, codeList8, 10)
+// AppendPerformative appends the encoding of a performative.
+func AppendPerformative(dst []byte, p Performative) []byte { return appendListed(dst, p.descriptor(), p.fields) }
+
+func (*Open) descriptor() byte        { return descOpen }
+func (*Begin) descriptor() byte       { return descBegin }
+func (*Attach) descriptor() byte      { return descAttach }
+func (*Flow) descriptor() byte        { return descFlow }
+func (*Transfer) descriptor() byte    { return descTransfer }
+func (*Disposition) descriptor() byte { return descDisposition }
+func (*Detach) descriptor() byte      { return descDetach }
+func (*End) descriptor() byte         { return descEnd }
+func (*Close) descriptor() byte       { return descClose }
+
+func (p *Open) fields(c *composite) {
+	c.text(&p.ContainerID)
+	c.optionalText(&p.Hostname)
+	c.uint(&p.MaxFrameSize, math.MaxUint32)
+	number(c, &p.ChannelMax, math.MaxUint16)
+	c.positive(&p.IdleTimeout)
+	c.unused(2) // locales
+	c.capabilities(&p.Offered, &p.Desired, &p.Properties)
 }
 
-func (p *Open) decode(f *fields) {
-	p.ContainerID = f.text()
-	p.Hostname = f.text()
-	p.MaxFrameSize = f.uint(math.MaxUint32)
-	p.ChannelMax = uint16(min(f.number(math.MaxUint16), math.MaxUint16))
-	p.IdleTimeout = f.uint(0)
-	_, _ = f.any(), f.any() // locales
-	p.Offered, p.Desired, p.Properties = f.symbols(), f.symbols(), f.table()
+func (p *Begin) fields(c *composite) {
+	field(c, &p.RemoteChannel, (*fields).optional, appendOptionalUshort)
+	c.uint(&p.NextOutgoingID, 0)
+	c.uint(&p.IncomingWindow, 0)
+	c.uint(&p.OutgoingWindow, 0)
+	c.uint(&p.HandleMax, math.MaxUint32)
+	c.capabilities(&p.Offered, &p.Desired, &p.Properties)
 }
 
-// Append appends the encoding.
-func (p *Begin) Append(dst []byte) []byte {
-	dst, mark := begin(append(dst, codeDescribed, codeSmallUlong, descBegin))
-	if p.RemoteChannel.Present {
-		dst = Append(dst, uint16(p.RemoteChannel.Value))
-	} else {
-		dst = append(dst, codeNull)
-	}
-	dst = appendUint(dst, p.NextOutgoingID)
-	dst = appendUint(dst, p.IncomingWindow)
-	dst = appendUint(dst, p.OutgoingWindow)
-	dst = appendUint(dst, p.HandleMax)
-	dst = appendCapabilities(dst, p.Offered, p.Desired, p.Properties)
-	return end(dst, mark, codeList8, 8)
-}
-
-func (p *Begin) decode(f *fields) {
-	p.RemoteChannel = f.optional()
-	p.NextOutgoingID = f.uint(0)
-	p.IncomingWindow = f.uint(0)
-	p.OutgoingWindow = f.uint(0)
-	p.HandleMax = f.uint(math.MaxUint32)
-	p.Offered, p.Desired, p.Properties = f.symbols(), f.symbols(), f.table()
-}
-
-// Append appends the encoding.
-func (p *Attach) Append(dst []byte) []byte {
-	dst, mark := begin(append(dst, codeDescribed, codeSmallUlong, descAttach))
-	dst = appendString(dst, p.Name)
-	dst = appendUint(dst, p.Handle)
-	dst = appendBool(dst, p.Receiver)
-	dst = append(dst, codeUbyte, p.SndSettleMode, codeUbyte, p.RcvSettleMode)
-	dst = appendSource(dst, p.Source)
-	dst = appendTarget(dst, p.Target)
-	dst = append(dst, codeNull, codeNull) // unsettled, incomplete-unsettled
+func (p *Attach) fields(c *composite) {
+	c.text(&p.Name)
+	c.uint(&p.Handle, 0)
+	c.bool(&p.Receiver)
+	number(c, &p.SndSettleMode, SenderMixed)
+	number(c, &p.RcvSettleMode, ReceiverFirst)
+	field(c, &p.Source, (*fields).source, appendSource)
+	field(c, &p.Target, (*fields).target, appendTarget)
+	c.unused(2) // unsettled, incomplete-unsettled
 	if p.Receiver {
-		dst = append(dst, codeNull)
+		c.unused(1)
 	} else {
-		dst = appendUint(dst, p.InitialDeliveryCount)
+		c.uint(&p.InitialDeliveryCount, 0)
 	}
-	dst = appendUlong(dst, p.MaxMessageSize)
-	dst = appendCapabilities(dst, p.Offered, p.Desired, p.Properties)
-	return end(dst, mark, codeList8, 14)
+	number(c, &p.MaxMessageSize, 0)
+	c.capabilities(&p.Offered, &p.Desired, &p.Properties)
 }
 
-func (p *Attach) decode(f *fields) {
-	p.Name = f.text()
-	p.Handle = f.uint(0)
-	p.Receiver = f.bool()
-	p.SndSettleMode = uint8(f.number(SenderMixed))
-	p.RcvSettleMode = uint8(f.number(ReceiverFirst))
-	p.Source = f.source()
-	p.Target = f.target()
-	_, _ = f.any(), f.any() // unsettled, incomplete-unsettled
-	p.InitialDeliveryCount = f.uint(0)
-	p.MaxMessageSize = f.number(0)
-	p.Offered, p.Desired, p.Properties = f.symbols(), f.symbols(), f.table()
+func (p *Flow) fields(c *composite) {
+	c.optional(&p.NextIncomingID)
+	c.uint(&p.IncomingWindow, 0)
+	c.uint(&p.NextOutgoingID, 0)
+	c.uint(&p.OutgoingWindow, 0)
+	c.optional(&p.Handle)
+	c.optional(&p.DeliveryCount)
+	c.optional(&p.LinkCredit)
+	c.optional(&p.Available)
+	c.bool(&p.Drain)
+	c.bool(&p.Echo)
+	c.unused(1) // properties
 }
 
-// Append appends the encoding.
-func (p *Flow) Append(dst []byte) []byte {
-	dst, mark := begin(append(dst, codeDescribed, codeSmallUlong, descFlow))
-	dst = appendOptionalUint(dst, p.NextIncomingID)
-	dst = appendUint(dst, p.IncomingWindow)
-	dst = appendUint(dst, p.NextOutgoingID)
-	dst = appendUint(dst, p.OutgoingWindow)
-	dst = appendOptionalUint(dst, p.Handle)
-	dst = appendOptionalUint(dst, p.DeliveryCount)
-	dst = appendOptionalUint(dst, p.LinkCredit)
-	dst = appendOptionalUint(dst, p.Available)
-	dst = appendBool(dst, p.Drain)
-	dst = appendBool(dst, p.Echo)
-	dst = append(dst, codeNull)
-	return end(dst, mark, codeList8, 11)
+func (p *Transfer) fields(c *composite) {
+	c.uint(&p.Handle, 0)
+	c.optional(&p.DeliveryID)
+	field(c, &p.DeliveryTag, (*fields).bytes, appendOptionalBinary)
+	c.optional(&p.MessageFormat)
+	c.bool(&p.Settled)
+	c.bool(&p.More)
+	c.unused(1) // rcv-settle-mode
+	c.state(&p.State)
+	c.bool(new(bool)) // resume
+	c.bool(&p.Aborted)
+	c.bool(new(bool)) // batchable
 }
 
-func (p *Flow) decode(f *fields) {
-	p.NextIncomingID = f.optional()
-	p.IncomingWindow = f.uint(0)
-	p.NextOutgoingID = f.uint(0)
-	p.OutgoingWindow = f.uint(0)
-	p.Handle = f.optional()
-	p.DeliveryCount = f.optional()
-	p.LinkCredit = f.optional()
-	p.Available = f.optional()
-	p.Drain = f.bool()
-	p.Echo = f.bool()
+func (p *Disposition) fields(c *composite) {
+	c.bool(&p.Receiver)
+	c.uint(&p.First, 0)
+	c.uint(&p.Last, p.First)
+	c.bool(&p.Settled)
+	c.state(&p.State)
+	c.bool(new(bool)) // batchable
 }
 
-// Append appends the encoding.
-func (p *Transfer) Append(dst []byte) []byte {
-	dst, mark := begin(append(dst, codeDescribed, codeSmallUlong, descTransfer))
-	dst = appendUint(dst, p.Handle)
-	dst = appendOptionalUint(dst, p.DeliveryID)
-	dst = appendOptionalBinary(dst, p.DeliveryTag)
-	dst = appendOptionalUint(dst, p.MessageFormat)
-	dst = appendBool(dst, p.Settled)
-	dst = appendBool(dst, p.More)
-	dst = append(dst, codeNull) // rcv-settle-mode
-	dst = appendState(dst, p.State)
-	dst = appendBool(dst, false) // resume
-	dst = appendBool(dst, p.Aborted)
-	dst = appendBool(dst, false) // batchable
-	return end(dst, mark, codeList8, 11)
+func (p *Detach) fields(c *composite) {
+	c.uint(&p.Handle, 0)
+	c.bool(&p.Closed)
+	c.error(&p.Error)
 }
 
-func (p *Transfer) decode(f *fields) {
-	p.Handle = f.uint(0)
-	p.DeliveryID = f.optional()
-	p.DeliveryTag = f.bytes()
-	p.MessageFormat = f.optional()
-	p.Settled = f.bool()
-	p.More = f.bool()
-	_ = f.any() // rcv-settle-mode
-	p.State = f.state(false)
-	_ = f.bool() // resume
-	p.Aborted = f.bool()
-}
+func (p *End) fields(c *composite) { c.error(&p.Error) }
 
-// Append appends the encoding.
-func (p *Disposition) Append(dst []byte) []byte {
-	dst, mark := begin(append(dst, codeDescribed, codeSmallUlong, descDisposition))
-	dst = appendBool(dst, p.Receiver)
-	dst = appendUint(dst, p.First)
-	dst = appendUint(dst, p.Last)
-	dst = appendBool(dst, p.Settled)
-	dst = appendState(dst, p.State)
-	dst = appendBool(dst, false) // batchable
-	return end(dst, mark, codeList8, 6)
-}
-
-func (p *Disposition) decode(f *fields) {
-	p.Receiver = f.bool()
-	p.First = f.uint(0)
-	p.Last = f.uint(p.First)
-	p.Settled = f.bool()
-	p.State = f.state(false)
-}
-
-// Append appends the encoding.
-func (p *Detach) Append(dst []byte) []byte {
-	dst, mark := begin(append(dst, codeDescribed, codeSmallUlong, descDetach))
-	dst = appendUint(dst, p.Handle)
-	dst = appendBool(dst, p.Closed)
-	dst = appendError(dst, p.Error)
-	return end(dst, mark, codeList8, 3)
-}
-
-func (p *Detach) decode(f *fields) {
-	p.Handle = f.uint(0)
-	p.Closed = f.bool()
-	p.Error = f.error()
-}
-
-// Append appends the encoding.
-func (p *End) Append(dst []byte) []byte { return appendEnd(dst, descEnd, p.Error) }
-
-func (p *End) decode(f *fields) { p.Error = f.error() }
-
-// Append appends the encoding.
-func (p *Close) Append(dst []byte) []byte { return appendEnd(dst, descClose, p.Error) }
-
-func (p *Close) decode(f *fields) { p.Error = f.error() }
-
-func appendEnd(dst []byte, descriptor byte, e *Error) []byte {
-	dst, mark := begin(append(dst, codeDescribed, codeSmallUlong, descriptor))
-	dst = appendError(dst, e)
-	return end(dst, mark, codeList8, 1)
-}
-
-// appendPositive appends a number, or null for 0.
-func appendPositive(dst []byte, n uint32) []byte {
-	if n == 0 {
-		return append(dst, codeNull)
-	}
-	return appendUint(dst, n)
-}
-
-func appendCapabilities(dst []byte, offered, desired []Symbol, properties Map) []byte {
-	dst = appendSymbols(dst, offered)
-	dst = appendSymbols(dst, desired)
-	return appendOptionalMap(dst, properties)
-}
+func (p *Close) fields(c *composite) { c.error(&p.Error) }
 
 type (
 	// SASLMechanisms offers mechanisms to the client.
@@ -371,61 +262,37 @@ type (
 
 // DecodeSASL decodes the body of a SASL frame.
 func DecodeSASL(body []byte) (Performative, error) {
-	r := newReader(body)
-	descriptor := r.descriptor()
-	if r.err != nil {
-		return nil, r.err
-	}
-	var p Performative
-	switch descriptor {
-	case descSASLMechanisms:
-		p = &SASLMechanisms{}
-	case descSASLInit:
-		p = &SASLInit{}
-	case descSASLOutcome:
-		p = &SASLOutcome{}
-	default:
-		return nil, malformed("descriptor %#x where a SASL frame is due", descriptor)
-	}
-	rest, err := r.finish(p)
+	p, rest, err := decode(body, "a SASL frame", func(descriptor uint64) Performative {
+		switch descriptor {
+		case descSASLMechanisms:
+			return &SASLMechanisms{}
+		case descSASLInit:
+			return &SASLInit{}
+		case descSASLOutcome:
+			return &SASLOutcome{}
+		default:
+			return nil
+		}
+	})
 	if err == nil && len(rest) > 0 {
 		err = malformed("%d bytes after a SASL frame", len(rest))
 	}
 	return p, err
 }
 
-// Append appends the encoding.
-func (p *SASLMechanisms) Append(dst []byte) []byte {
-	dst, mark := begin(append(dst, codeDescribed, codeSmallUlong, descSASLMechanisms))
-	dst = appendSymbols(dst, p.Mechanisms)
-	return end(dst, mark, codeList8, 1)
+func (*SASLMechanisms) descriptor() byte { return descSASLMechanisms }
+func (*SASLInit) descriptor() byte       { return descSASLInit }
+func (*SASLOutcome) descriptor() byte    { return descSASLOutcome }
+
+func (p *SASLMechanisms) fields(c *composite) { c.symbols(&p.Mechanisms) }
+
+func (p *SASLInit) fields(c *composite) {
+	field(c, &p.Mechanism, (*fields).symbol, appendSymbol)
+	field(c, &p.Response, (*fields).binary, appendOptionalBinary)
+	c.optionalText(&p.Hostname)
 }
 
-func (p *SASLMechanisms) decode(f *fields) { p.Mechanisms = f.symbols() }
-
-// Append appends the encoding.
-func (p *SASLInit) Append(dst []byte) []byte {
-	dst, mark := begin(append(dst, codeDescribed, codeSmallUlong, descSASLInit))
-	dst = appendSymbol(dst, p.Mechanism)
-	dst = appendOptionalBinary(dst, p.Response)
-	dst = appendOptional(dst, p.Hostname)
-	return end(dst, mark, codeList8, 3)
-}
-
-func (p *SASLInit) decode(f *fields) {
-	p.Mechanism = Symbol(f.text())
-	p.Response = f.binary()
-	p.Hostname = f.text()
-}
-
-// Append appends the encoding.
-func (p *SASLOutcome) Append(dst []byte) []byte {
-	dst, mark := begin(append(dst, codeDescribed, codeSmallUlong, descSASLOutcome))
-	dst = append(dst, codeUbyte, p.Code, codeNull)
-	return end(dst, mark, codeList8, 2)
-}
-
-func (p *SASLOutcome) decode(f *fields) {
-	p.Code = uint8(f.number(0))
-	_ = f.bytes()
+func (p *SASLOutcome) fields(c *composite) {
+	number(c, &p.Code, 0)
+	c.unused(1) // additional-data
 }

@@ -107,8 +107,8 @@ func appendState(dst []byte, state State) []byte {
 	return state.appendTo(dst)
 }
 
-// state decodes a delivery state. nested says that it is the outcome of a transactional state, which cannot nest again.
-func (f *fields) state(nested bool) State {
+// state decodes a delivery state. A transactional state cannot nest another.
+func (f *fields) state() State {
 	descriptor, inner, ok := f.described()
 	if !ok {
 		return nil
@@ -128,11 +128,12 @@ func (f *fields) state(nested bool) State {
 	case descDeclared:
 		state = Declared{TxnID: inner.binary()}
 	case descTransactional:
-		if nested {
+		transactional := Transactional{TxnID: inner.binary(), Outcome: inner.state()}
+		if _, nested := transactional.Outcome.(Transactional); nested {
 			f.fail(malformed("a transactional state within another"))
 			return nil
 		}
-		state = Transactional{TxnID: inner.binary(), Outcome: inner.state(true)}
+		state = transactional
 	default:
 		f.fail(malformed("descriptor %#x where a delivery state is due", descriptor))
 		return nil
@@ -148,24 +149,20 @@ func appendError(dst []byte, e *Error) []byte {
 	if e == nil {
 		return append(dst, codeNull)
 	}
-	dst, mark := begin(append(dst, codeDescribed, codeSmallUlong, descError))
-	dst = appendSymbol(dst, e.Condition)
-	dst = appendOptional(dst, e.Description)
-	dst = appendOptionalMap(dst, e.Info)
-	return end(dst, mark, codeList8, 3)
+	return appendListed(dst, descError, e.fields)
+}
+
+func (e *Error) fields(c *composite) {
+	field(c, &e.Condition, (*fields).symbol, appendSymbol)
+	c.optionalText(&e.Description)
+	c.table(&e.Info)
 }
 
 func (f *fields) error() *Error {
-	descriptor, inner, ok := f.described()
-	if !ok {
+	e := &Error{}
+	if !f.list("an error", map[uint64]func(*composite){descError: e.fields}) {
 		return nil
 	}
-	if descriptor != descError {
-		f.fail(malformed("descriptor %#x where an error is due", descriptor))
-		return nil
-	}
-	e := &Error{Condition: Symbol(inner.text()), Description: inner.text(), Info: inner.table()}
-	f.done(&inner)
 	return e
 }
 
@@ -173,7 +170,7 @@ func appendOptionalMap(dst []byte, pairs Map) []byte {
 	if len(pairs) == 0 {
 		return append(dst, codeNull)
 	}
-	return appendMap(dst, pairs)
+	return appendMap(dst, codeMap8, pairs)
 }
 
 // Discharge ends a transaction.
@@ -244,14 +241,7 @@ func appendSource(dst []byte, t *Terminus) []byte {
 	if t == nil {
 		return append(dst, codeNull)
 	}
-	dst, mark := begin(append(dst, codeDescribed, codeSmallUlong, descSource))
-	dst = t.appendNode(dst)
-	dst = appendOptionalSymbol(dst, t.DistributionMode)
-	dst = appendOptionalMap(dst, t.Filter)
-	dst = Append(dst, t.DefaultOutcome)
-	dst = appendSymbols(dst, t.Outcomes)
-	dst = appendSymbols(dst, t.Capabilities)
-	return end(dst, mark, codeList8, 11)
+	return appendListed(dst, descSource, t.source)
 }
 
 func appendTarget(dst []byte, t *Terminus) []byte {
@@ -259,25 +249,55 @@ func appendTarget(dst []byte, t *Terminus) []byte {
 	case t == nil:
 		return append(dst, codeNull)
 	case t.Coordinator:
-		dst, mark := begin(append(dst, codeDescribed, codeSmallUlong, descCoordinator))
-		dst = appendSymbols(dst, t.Capabilities)
-		return end(dst, mark, codeList8, 1)
+		return appendListed(dst, descCoordinator, t.coordinator)
 	default:
-		dst, mark := begin(append(dst, codeDescribed, codeSmallUlong, descTarget))
-		dst = t.appendNode(dst)
-		dst = appendSymbols(dst, t.Capabilities)
-		return end(dst, mark, codeList8, 7)
+		return appendListed(dst, descTarget, t.target)
 	}
 }
 
-// appendNode appends the six fields that sources and targets begin with.
-func (t *Terminus) appendNode(dst []byte) []byte {
-	dst = appendOptional(dst, t.Address)
-	dst = appendUint(dst, t.Durable)
-	dst = appendOptionalSymbol(dst, t.ExpiryPolicy)
-	dst = appendUint(dst, t.Timeout)
-	dst = appendBool(dst, t.Dynamic)
-	return appendOptionalMap(dst, t.NodeProps)
+func (f *fields) source() *Terminus {
+	t := &Terminus{}
+	if !f.list("a source", map[uint64]func(*composite){descSource: t.source}) {
+		return nil
+	}
+	return t
+}
+
+func (f *fields) target() *Terminus {
+	t := &Terminus{}
+	if !f.list("a target", map[uint64]func(*composite){descTarget: t.target, descCoordinator: t.coordinator}) {
+		return nil
+	}
+	return t
+}
+
+func (t *Terminus) source(c *composite) {
+	t.node(c)
+	c.optionalSymbol(&t.DistributionMode)
+	c.table(&t.Filter)
+	c.any(&t.DefaultOutcome)
+	c.symbols(&t.Outcomes)
+	c.symbols(&t.Capabilities)
+}
+
+func (t *Terminus) target(c *composite) {
+	t.node(c)
+	c.symbols(&t.Capabilities)
+}
+
+func (t *Terminus) coordinator(c *composite) {
+	t.Coordinator = true
+	c.symbols(&t.Capabilities)
+}
+
+// node is the six fields that sources and targets begin with.
+func (t *Terminus) node(c *composite) {
+	c.optionalText(&t.Address)
+	c.uint(&t.Durable, 0)
+	c.optionalSymbol(&t.ExpiryPolicy)
+	c.uint(&t.Timeout, 0)
+	c.bool(&t.Dynamic)
+	c.table(&t.NodeProps)
 }
 
 func appendSymbols(dst []byte, symbols []Symbol) []byte {
@@ -288,51 +308,5 @@ func appendSymbols(dst []byte, symbols []Symbol) []byte {
 	for i, symbol := range symbols {
 		items[i] = symbol
 	}
-	return appendArray(dst, items)
-}
-
-func (f *fields) source() *Terminus {
-	descriptor, inner, ok := f.described()
-	if !ok {
-		return nil
-	}
-	if descriptor != descSource {
-		f.fail(malformed("descriptor %#x where a source is due", descriptor))
-		return nil
-	}
-	t := inner.node()
-	t.DistributionMode = Symbol(inner.text())
-	t.Filter = inner.table()
-	t.DefaultOutcome = inner.any()
-	t.Outcomes = inner.symbols()
-	t.Capabilities = inner.symbols()
-	f.done(&inner)
-	return t
-}
-
-func (f *fields) target() *Terminus {
-	descriptor, inner, ok := f.described()
-	if !ok {
-		return nil
-	}
-	var t *Terminus
-	switch descriptor {
-	case descTarget:
-		t = inner.node()
-		t.Capabilities = inner.symbols()
-	case descCoordinator:
-		t = &Terminus{Coordinator: true, Capabilities: inner.symbols()}
-	default:
-		f.fail(malformed("descriptor %#x where a target is due", descriptor))
-		return nil
-	}
-	f.done(&inner)
-	return t
-}
-
-func (f *fields) node() *Terminus {
-	return &Terminus{
-		Address: f.text(), Durable: f.uint(0), ExpiryPolicy: Symbol(f.text()), Timeout: f.uint(0), Dynamic: f.bool(),
-		NodeProps: f.table(),
-	}
+	return appendArray(dst, codeArray8, items)
 }

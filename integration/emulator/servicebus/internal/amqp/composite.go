@@ -1,0 +1,85 @@
+package amqp
+
+// A composite goes through the fields of one of the standard's described lists, either to read or to append them, so that
+// their order and types are in one place.
+type composite struct {
+	in    *fields // to read; nil: to append
+	out   []byte
+	count int // of the fields appended
+}
+
+// appendListed appends a list with its descriptor.
+func appendListed(dst []byte, descriptor byte, list func(*composite)) []byte {
+	dst, mark := begin(append(dst, codeDescribed, codeSmallUlong, descriptor))
+	c := composite{out: dst}
+	list(&c)
+	return end(c.out, mark, codeList8, c.count)
+}
+
+// list reads the next field as one of the lists that are due, by its descriptor. It returns false for none.
+func (f *fields) list(due string, lists map[uint64]func(*composite)) bool {
+	descriptor, inner, ok := f.described()
+	if !ok {
+		return false
+	}
+	list, ok := lists[descriptor]
+	if !ok {
+		f.fail(malformed("descriptor %#x where %s is due", descriptor, due))
+		return false
+	}
+	list(&composite{in: &inner})
+	f.done(&inner)
+	return true
+}
+
+// field reads or appends the next field.
+func field[T any](c *composite, v *T, read func(*fields) T, write func([]byte, T) []byte) {
+	if c.in != nil {
+		*v = read(c.in)
+		return
+	}
+	c.out = write(c.out, *v)
+	c.count++
+}
+
+// number is an unsigned integer of any width. One that does not fit counts as the largest that does.
+func number[T uint8 | uint16 | uint32 | uint64](c *composite, v *T, absent T) {
+	field(c, v, func(f *fields) T { return T(min(f.number(uint64(absent)), uint64(^T(0)))) }, func(dst []byte, v T) []byte {
+		return Append(dst, v)
+	})
+}
+
+func (c *composite) uint(v *uint32, absent uint32) {
+	field(c, v, func(f *fields) uint32 { return f.uint(absent) }, appendUint)
+}
+
+// positive is a number that is not appended if it is 0.
+func (c *composite) positive(v *uint32) {
+	field(c, v, func(f *fields) uint32 { return f.uint(0) }, func(dst []byte, n uint32) []byte {
+		return appendOptionalUint(dst, Optional{n, n != 0})
+	})
+}
+
+func (c *composite) optional(v *Optional)     { field(c, v, (*fields).optional, appendOptionalUint) }
+func (c *composite) bool(v *bool)             { field(c, v, (*fields).bool, appendBool) }
+func (c *composite) text(v *string)           { field(c, v, (*fields).text, appendString) }
+func (c *composite) optionalText(v *string)   { field(c, v, (*fields).text, appendOptional) }
+func (c *composite) optionalSymbol(v *Symbol) { field(c, v, (*fields).symbol, appendOptionalSymbol) }
+func (c *composite) symbols(v *[]Symbol)      { field(c, v, (*fields).symbols, appendSymbols) }
+func (c *composite) table(v *Map)             { field(c, v, (*fields).table, appendOptionalMap) }
+func (c *composite) any(v *any)               { field(c, v, (*fields).any, Append) }
+func (c *composite) state(v *State)           { field(c, v, (*fields).state, appendState) }
+func (c *composite) error(v **Error)          { field(c, v, (*fields).error, appendError) }
+
+func (c *composite) capabilities(offered, desired *[]Symbol, properties *Map) {
+	c.symbols(offered)
+	c.symbols(desired)
+	c.table(properties)
+}
+
+// unused are fields that have no meaning here.
+func (c *composite) unused(n int) {
+	for range n {
+		c.any(new(any))
+	}
+}
