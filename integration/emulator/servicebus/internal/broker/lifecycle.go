@@ -272,7 +272,7 @@ func (e *entity) end() {
 	}
 	for i := range e.queues {
 		q := &e.queues[i]
-		q.shelf, q.ready, q.hungry = index.Shelf[*message]{}, index.Lineup[*message]{}, nil
+		q.shelf, q.ready, q.hungry = index.Shelf[*message]{}, index.Heap[*turn]{}, nil
 		q.scheduled, q.deferred = 0, 0
 	}
 	e.messages, e.locks, e.sessions, e.offers = index.Heap[*message]{}, index.Heap[*session]{}, nil, nil

@@ -15,7 +15,7 @@ const (
 	locked
 	deferred
 	scheduled
-	gone // settled, expired or moved; only a lineup may still refer to it
+	gone // settled, expired or moved
 )
 
 // A part is one of the queues that an entity has.
@@ -49,6 +49,7 @@ type message struct {
 	ttl         uint32 // milliseconds; 0 for none
 	count       uint32 // of deliveries that failed
 	index       int32  // in the heap, or with a session in its locked messages
+	turn        int32  // in the heap of those that are ready
 	state       state
 	header      uint8 // priority, and durable in the highest bit
 	hops        uint8
@@ -72,11 +73,22 @@ func (m *message) expired(now int64) bool {
 	return m.expires != 0 && m.expires <= now && m.queue.part == mainPart
 }
 
-// Number, Ready, When and Place are for the indexes.
+// Number, When and Place are for the indexes.
 func (m *message) Number() int64 { return m.seq }
-func (m *message) Ready() bool   { return m.state == ready }
 func (m *message) When() int64   { return m.due }
 func (m *message) Place() *int32 { return &m.index }
+
+// A turn is a message in a heap of those that are ready, by number. Others leave it.
+type turn message
+
+func (t *turn) When() int64 {
+	if t.state != ready {
+		return 0
+	}
+	return t.seq
+}
+
+func (t *turn) Place() *int32 { return &t.turn }
 
 // size is the message's share of its entity's size.
 func (m *message) size() int64 {
@@ -125,7 +137,8 @@ const (
 func (m *message) clone() *message {
 	c := *m
 	c.queue, c.session, c.holder, c.txn = nil, nil, nil, nil
-	c.due, c.lockedUntil, c.nonce, c.index, c.state, c.fetched, c.wasDeferred = 0, 0, 0, 0, ready, false, false
+	c.due, c.lockedUntil, c.nonce, c.index, c.turn = 0, 0, 0, 0, 0
+	c.state, c.fetched, c.wasDeferred = ready, false, false
 	return &c
 }
 

@@ -14,7 +14,7 @@ type queue struct {
 	entity    *entity
 	part      part
 	shelf     index.Shelf[*message]
-	ready     index.Lineup[*message] // without sessions
+	ready     index.Heap[*turn] // without sessions
 	scheduled int
 	deferred  int
 	hungry    []*Receiver // with credit and room, in the order of their turns
@@ -74,20 +74,19 @@ func (q *queue) stand(m *message, en *entry) {
 		e.messages.Fix(m)
 	}
 	m.state = ready
-	if m.session == nil {
-		q.ready.Push(m)
-		return
+	m.fixTurn()
+	if m.session != nil {
+		e.offer(m.session, en)
 	}
-	m.session.ready.Push(m)
-	e.offer(m.session, en)
 }
 
-// lineup is the list of ready messages that a message belongs to.
-func (m *message) lineup() *index.Lineup[*message] {
+// fixTurn puts a message that is ready among the others, or takes one out that no longer is.
+func (m *message) fixTurn() {
 	if m.session != nil {
-		return &m.session.ready
+		m.session.ready.Fix((*turn)(m))
+	} else {
+		m.queue.ready.Fix((*turn)(m))
 	}
-	return &m.queue.ready
 }
 
 // leave takes a message out of its state. The caller gives it another.
@@ -96,7 +95,7 @@ func (m *message) leave() {
 	switch m.state {
 	case ready:
 		m.state = gone
-		m.lineup().Drop()
+		m.fixTurn()
 	case locked:
 		m.unhold()
 	case scheduled:
@@ -190,14 +189,13 @@ func (s *session) dispatch(now int64, en *entry) {
 	}
 }
 
-// firstLive takes the first message that has not expired out of a lineup, or returns nil. It ends expired ones.
-func (e *entity) firstLive(ready *index.Lineup[*message], now int64, en *entry) *message {
+// firstLive returns the first ready message that has not expired, or nil. It ends expired ones.
+func (e *entity) firstLive(ready *index.Heap[*turn], now int64, en *entry) *message {
 	for {
-		m := ready.Pop()
+		m := (*message)(ready.Peek())
 		if m == nil || !m.expired(now) {
 			return m
 		}
-		ready.Push(m) // expire removes it from the lineup
 		e.expire(m, en)
 	}
 }
@@ -218,6 +216,7 @@ func (m *message) hold(r *Receiver, now int64) {
 	e := m.queue.entity
 	e.nonce += nonceStep
 	m.state, m.holder, m.nonce, m.fetched = locked, r, e.nonce, r == nil
+	m.fixTurn()
 	if m.session == nil {
 		m.lockedUntil = now + e.settings.LockDuration.Milliseconds()
 		m.due = m.lockedUntil

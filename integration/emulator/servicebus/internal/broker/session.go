@@ -23,7 +23,7 @@ type session struct {
 	index       int32 // in the heap of locks
 	offered     bool  // is among the offers
 	messages    int   // in all states
-	ready       index.Lineup[*message]
+	ready       index.Heap[*turn]
 	locked      []*message
 	data        []byte // the state that clients set
 	hasData     bool

@@ -287,11 +287,11 @@ func (b *Broker) pumpSome(e *entity) (more bool) {
 			continue
 		}
 		for range pumpBatch {
-			m := q.ready.Pop()
+			m := (*message)(q.ready.Peek())
 			if m == nil {
 				break
 			}
-			m.state = gone
+			m.leave()
 			e.goOn(m, targets[i], now, en)
 		}
 		more = more || q.ready.Len() > 0

@@ -247,7 +247,7 @@ func newIntake(m amqp.Message, alone bool) (intake, error) {
 		m, _ = amqp.ParseMessage(m.Edit(nil, amqp.Edit{Properties: &properties})) // editing a parsed message cannot fail
 		alone = true
 	}
-	in.message.payload = bareOf(m)
+	in.message.payload = m.Bare()
 	if !alone || cap(in.message.payload) > 2*len(in.message.payload) {
 		in.message.payload = bytes.Clone(in.message.payload)
 	}
@@ -261,46 +261,6 @@ func newID() string {
 	var id [16]byte
 	_, _ = rand.Read(id[:]) // never fails
 	return hex.EncodeToString(id[:])
-}
-
-// bareOf returns a message without its header and annotations, which come first.
-func bareOf(m amqp.Message) []byte {
-	raw := m.Bytes()
-	header := amqp.Header{}
-	front := len(amqp.AppendHeader(nil, header))
-	rest := raw
-	for len(rest) > 0 {
-		n, ok := frontSection(rest)
-		if !ok { // an unusual encoding: encode the other sections again to find their length
-			edited := m.Edit(nil, amqp.Edit{Header: &header, DeliveryAnnotations: &amqp.Map{}, MessageAnnotations: &amqp.Map{}})
-			return raw[len(raw)-(len(edited)-front):]
-		}
-		if n == 0 {
-			break
-		}
-		rest = rest[n:]
-	}
-	return rest
-}
-
-// frontSection returns the size of the section that b begins with if it is a header or annotations, or else 0.
-func frontSection(b []byte) (size int, ok bool) {
-	if len(b) < 4 || b[0] != 0x00 || b[1] != 0x53 {
-		return 0, false
-	}
-	if b[2] < 0x70 || b[2] > 0x72 {
-		return 0, true
-	}
-	switch b[3] {
-	case 0x40, 0x45:
-		return 4, true
-	case 0xc0, 0xc1:
-		return 5 + int(b[4]), true
-	case 0xd0, 0xd1:
-		return 8 + int(uint32(b[4])<<24|uint32(b[5])<<16|uint32(b[6])<<8|uint32(b[7])), true
-	default:
-		return 0, false
-	}
 }
 
 // extraOf keeps the annotations of the sender.

@@ -41,7 +41,7 @@ func (e *entity) fanOut(m *message, now int64, en *entry) {
 				plain = true
 			case match:
 				changed := m.clone()
-				changed.payload = bareOf(reparse(parsed.Edit(nil, edit)))
+				changed.payload = reparse(parsed.Edit(nil, edit)).Bare()
 				s.receive(changed, now, en)
 			}
 		}

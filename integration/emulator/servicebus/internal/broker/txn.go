@@ -33,17 +33,14 @@ type txnSettle struct {
 	outcome Outcome
 }
 
-// Begin starts a transaction of a client, which ends with Commit or Rollback. The tier limits its number of messages.
+// Begin starts a transaction, which ends with Commit or Rollback. The tier limits its number of messages.
 func (b *Broker) Begin() *Txn {
-	t := b.BeginOwn()
+	t := &Txn{broker: b}
 	if b.config.Tier != "" {
 		t.most = maxTxnMessages
 	}
 	return t
 }
-
-// BeginOwn starts a transaction of the emulator itself, without that limit.
-func (b *Broker) BeginOwn() *Txn { return &Txn{broker: b} }
 
 func errTxnEnded() error { return fail(NotAllowed, "The transaction has ended.") }
 

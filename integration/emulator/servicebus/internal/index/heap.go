@@ -1,28 +1,40 @@
 package index
 
 import (
+	"container/heap"
 	"context"
 	"sync"
 	"time"
 )
 
-// An Item of a [Heap] knows when it is due and where in the heap it is.
+// An Item of a [Heap] knows its place in the order and where in the heap it is.
 type Item interface {
-	// When is when it is due; 0 for never.
+	// When is its place in the order: when it is due, or its number; 0 for not in the heap.
 	When() int64
 	// Place is its index+1, which belongs to the heap; 0 for not in it.
 	Place() *int32
 }
 
-// A Heap has items by when they are due. The zero value is empty.
-type Heap[T Item] struct{ items []T }
+// A Heap has items in their order. The zero value is empty.
+type Heap[T Item] struct{ items items[T] }
 
-// Next is when the first is due, or 0.
+// Next is the When of the first, or 0.
 func (h *Heap[T]) Next() int64 {
 	if len(h.items) == 0 {
 		return 0
 	}
 	return h.items[0].When()
+}
+
+// Len is how many items there are.
+func (h *Heap[T]) Len() int { return len(h.items) }
+
+// Peek returns the first, or the zero value.
+func (h *Heap[T]) Peek() (item T) {
+	if len(h.items) > 0 {
+		item = h.items[0]
+	}
+	return item
 }
 
 // First returns the first if it is due by now.
@@ -33,80 +45,49 @@ func (h *Heap[T]) First(now int64) (item T, ok bool) {
 	return h.items[0], true
 }
 
-// Fix restores the order after an item's time was set. It removes an item whose time is 0.
+// Fix restores the order after the result of an item's When has changed. It adds an item, or removes one for which that is 0.
 func (h *Heap[T]) Fix(item T) {
-	at := int(*item.Place()) - 1
+	at, due := int(*item.Place())-1, item.When() != 0
 	switch {
-	case item.When() == 0:
-		if at >= 0 {
-			h.remove(at)
-		}
-		return
-	case at < 0:
-		at = len(h.items)
-		h.items = append(h.items, item)
-		*item.Place() = int32(at + 1)
-	}
-	if !h.up(at) {
-		h.down(at)
+	case at < 0 && due:
+		heap.Push(&h.items, item)
+	case at >= 0 && due:
+		heap.Fix(&h.items, at)
+	case at >= 0:
+		heap.Remove(&h.items, at)
 	}
 }
 
-func (h *Heap[T]) remove(at int) {
-	last := len(h.items) - 1
-	*h.items[at].Place() = 0
-	moved := h.items[last]
-	var none T
-	h.items[last] = none
-	h.items = h.items[:last]
-	if at == last {
-		return
-	}
-	h.items[at] = moved
-	*moved.Place() = int32(at + 1)
-	if !h.up(at) {
-		h.down(at)
-	}
+// keptItems is how many items a heap that has become empty keeps room for.
+const keptItems = 4096
+
+// items are for package heap.
+type items[T Item] []T
+
+func (h items[T]) Len() int           { return len(h) }
+func (h items[T]) Less(i, j int) bool { return h[i].When() < h[j].When() }
+
+func (h items[T]) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	*h[i].Place(), *h[j].Place() = int32(i+1), int32(j+1)
 }
 
-// up moves an item to the front as far as it belongs, and reports whether it has moved.
-func (h *Heap[T]) up(at int) bool {
-	item, start := h.items[at], at
-	due := item.When()
-	for at > 0 {
-		parent := (at - 1) / 2
-		if h.items[parent].When() <= due {
-			break
-		}
-		h.items[at] = h.items[parent]
-		*h.items[at].Place() = int32(at + 1)
-		at = parent
-	}
-	h.items[at] = item
-	*item.Place() = int32(at + 1)
-	return at != start
+// Push appends an item.
+func (h *items[T]) Push(item any) {
+	*h = append(*h, item.(T))
+	*item.(T).Place() = int32(len(*h))
 }
 
-func (h *Heap[T]) down(at int) {
-	item := h.items[at]
-	due := item.When()
-	for {
-		child := 2*at + 1
-		if child >= len(h.items) {
-			break
-		}
-		if child+1 < len(h.items) && h.items[child+1].When() < h.items[child].When() {
-			child++
-		}
-		if h.items[child].When() >= due {
-			break
-		}
-		h.items[at] = h.items[child]
-		*h.items[at].Place() = int32(at + 1)
-		at = child
+// Pop removes the last item.
+func (h *items[T]) Pop() any {
+	last := len(*h) - 1
+	item := (*h)[last]
+	*item.Place() = 0
+	clear((*h)[last:])
+	if *h = (*h)[:last]; last == 0 && cap(*h) > keptItems {
+		*h = nil
 	}
-	h.items[at] = item
-	*item.Place() = int32(at + 1)
+	return item
 }
 
 // A Timetable schedules visits of entities.

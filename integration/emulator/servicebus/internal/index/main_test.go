@@ -5,10 +5,8 @@ type message struct {
 	seq   int64
 	due   int64
 	index int32
-	ready bool
 }
 
 func (m *message) Number() int64 { return m.seq }
-func (m *message) Ready() bool   { return m.ready }
 func (m *message) When() int64   { return m.due }
 func (m *message) Place() *int32 { return &m.index }
