@@ -1,5 +1,7 @@
 package amqp
 
+import "time"
+
 // A composite goes through the fields of one of the standard's described lists, either to read or to append them, so that
 // their order and types are in one place.
 type composite struct {
@@ -42,6 +44,16 @@ func field[T any](c *composite, v *T, read func(*fields) T, write func([]byte, T
 	c.count++
 }
 
+// optional is field for a type whose zero value says that there is none, which is appended as null.
+func optional[T comparable](c *composite, v *T, read func(*fields) T, write func([]byte, T) []byte) {
+	var none T
+	if c.in == nil && *v == none {
+		c.unused(1)
+		return
+	}
+	field(c, v, read, write)
+}
+
 // number is an unsigned integer of any width. One that does not fit counts as the largest that does.
 func number[T uint8 | uint16 | uint32 | uint64](c *composite, v *T, absent T) {
 	field(c, v, func(f *fields) T { return T(min(f.number(uint64(absent)), uint64(^T(0)))) }, func(dst []byte, v T) []byte {
@@ -53,23 +65,17 @@ func (c *composite) uint(v *uint32, absent uint32) {
 	field(c, v, func(f *fields) uint32 { return f.uint(absent) }, appendUint)
 }
 
-// positive is a number that is not appended if it is 0.
-func (c *composite) positive(v *uint32) {
-	field(c, v, func(f *fields) uint32 { return f.uint(0) }, func(dst []byte, n uint32) []byte {
-		return appendOptionalUint(dst, Optional{n, n != 0})
-	})
-}
-
-func (c *composite) optional(v *Optional)     { field(c, v, (*fields).optional, appendOptionalUint) }
+func (c *composite) optional(v *Optional)     { optional(c, v, (*fields).optional, appendSome) }
 func (c *composite) bool(v *bool)             { field(c, v, (*fields).bool, appendBool) }
 func (c *composite) text(v *string)           { field(c, v, (*fields).text, appendString) }
-func (c *composite) optionalText(v *string)   { field(c, v, (*fields).text, appendOptional) }
-func (c *composite) optionalSymbol(v *Symbol) { field(c, v, (*fields).symbol, appendOptionalSymbol) }
+func (c *composite) optionalText(v *string)   { optional(c, v, (*fields).text, appendString) }
+func (c *composite) optionalSymbol(v *Symbol) { optional(c, v, (*fields).symbol, appendSymbol) }
+func (c *composite) time(v *time.Time)        { optional(c, v, (*fields).time, appendTime) }
 func (c *composite) symbols(v *[]Symbol)      { field(c, v, (*fields).symbols, appendSymbols) }
 func (c *composite) table(v *Map)             { field(c, v, (*fields).table, appendOptionalMap) }
 func (c *composite) any(v *any)               { field(c, v, (*fields).any, Append) }
 func (c *composite) state(v *State)           { field(c, v, (*fields).state, appendState) }
-func (c *composite) error(v **Error)          { field(c, v, (*fields).error, appendError) }
+func (c *composite) error(v **Error)          { optional(c, v, (*fields).error, appendError) }
 
 func (c *composite) capabilities(offered, desired *[]Symbol, properties *Map) {
 	c.symbols(offered)

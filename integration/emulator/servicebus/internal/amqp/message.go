@@ -188,17 +188,12 @@ func (m Message) Header() Header {
 func (h *Header) fields(c *composite) {
 	c.bool(&h.Durable)
 	number(c, &h.Priority, 4)
-	field(c, &h.TTL, (*fields).milliseconds, appendMilliseconds)
+	ttl := Optional{Value: uint32(min(max(h.TTL.Milliseconds(), 0), math.MaxUint32))}
+	ttl.Present = ttl.Value != 0
+	c.optional(&ttl)
+	h.TTL = time.Duration(ttl.Value) * time.Millisecond
 	c.bool(&h.FirstAcquirer)
 	c.uint(&h.DeliveryCount, 0)
-}
-
-func (f *fields) milliseconds() time.Duration { return time.Duration(f.uint(0)) * time.Millisecond }
-
-// appendMilliseconds appends a duration, or null for less than a millisecond.
-func appendMilliseconds(dst []byte, d time.Duration) []byte {
-	n := uint32(min(max(d.Milliseconds(), 0), math.MaxUint32))
-	return appendOptionalUint(dst, Optional{n, n != 0})
 }
 
 // read reads the list of a section, if there is one.
@@ -242,15 +237,15 @@ func (p *Properties) fields(c *composite) {
 	c.optionalText(&p.Subject)
 	c.optionalText(&p.ReplyTo)
 	c.any(&p.CorrelationID)
-	field(c, &p.ContentType, (*fields).text, appendSymbolText)
-	field(c, &p.ContentEncoding, (*fields).text, appendSymbolText)
-	field(c, &p.AbsoluteExpiry, (*fields).time, appendOptionalTime)
-	field(c, &p.Creation, (*fields).time, appendOptionalTime)
+	c.optionalSymbol((*Symbol)(&p.ContentType))
+	c.optionalSymbol((*Symbol)(&p.ContentEncoding))
+	c.time(&p.AbsoluteExpiry)
+	c.time(&p.Creation)
 	var group *string
 	if p.HasGroupID || p.GroupID != "" {
 		group = &p.GroupID
 	}
-	field(c, &group, (*fields).group, appendGroup)
+	optional(c, &group, (*fields).group, func(dst []byte, id *string) []byte { return appendString(dst, *id) })
 	if group != nil {
 		p.GroupID, p.HasGroupID = *group, true
 	}
@@ -266,15 +261,6 @@ func (f *fields) group() *string {
 	}
 	return new(string(id))
 }
-
-func appendGroup(dst []byte, id *string) []byte {
-	if id == nil {
-		return append(dst, codeNull)
-	}
-	return appendString(dst, *id)
-}
-
-func appendSymbolText(dst []byte, text string) []byte { return appendOptionalSymbol(dst, Symbol(text)) }
 
 // time decodes a timestamp.
 func (f *fields) time() time.Time {
@@ -358,21 +344,6 @@ func AppendValue(dst []byte, value any) []byte {
 	return Append(append(dst, codeDescribed, codeSmallUlong, descValue), value)
 }
 
-// appendOptional appends a string, or null for an empty one.
-func appendOptional(dst []byte, text string) []byte {
-	if text == "" {
-		return append(dst, codeNull)
-	}
-	return appendString(dst, text)
-}
-
-func appendOptionalSymbol(dst []byte, symbol Symbol) []byte {
-	if symbol == "" {
-		return append(dst, codeNull)
-	}
-	return appendSymbol(dst, symbol)
-}
-
 func appendOptionalBinary(dst, b []byte) []byte {
 	if b == nil {
 		return append(dst, codeNull)
@@ -380,23 +351,6 @@ func appendOptionalBinary(dst, b []byte) []byte {
 	return Append(dst, b)
 }
 
-func appendOptionalTime(dst []byte, t time.Time) []byte {
-	if t.IsZero() {
-		return append(dst, codeNull)
-	}
-	return Append(dst, t)
-}
+func appendTime(dst []byte, t time.Time) []byte { return Append(dst, t) }
 
-func appendOptionalUint(dst []byte, n Optional) []byte {
-	if !n.Present {
-		return append(dst, codeNull)
-	}
-	return appendUint(dst, n.Value)
-}
-
-func appendOptionalUshort(dst []byte, n Optional) []byte {
-	if !n.Present {
-		return append(dst, codeNull)
-	}
-	return Append(dst, uint16(n.Value))
-}
+func appendSome(dst []byte, n Optional) []byte { return appendUint(dst, n.Value) }

@@ -168,13 +168,13 @@ func (p *Open) fields(c *composite) {
 	c.optionalText(&p.Hostname)
 	c.uint(&p.MaxFrameSize, math.MaxUint32)
 	number(c, &p.ChannelMax, math.MaxUint16)
-	c.positive(&p.IdleTimeout)
+	optional(c, &p.IdleTimeout, func(f *fields) uint32 { return f.uint(0) }, appendUint)
 	c.unused(2) // locales
 	c.capabilities(&p.Offered, &p.Desired, &p.Properties)
 }
 
 func (p *Begin) fields(c *composite) {
-	field(c, &p.RemoteChannel, (*fields).optional, appendOptionalUshort)
+	optional(c, &p.RemoteChannel, (*fields).optional, func(dst []byte, n Optional) []byte { return Append(dst, uint16(n.Value)) })
 	c.uint(&p.NextOutgoingID, 0)
 	c.uint(&p.IncomingWindow, 0)
 	c.uint(&p.OutgoingWindow, 0)
@@ -188,8 +188,8 @@ func (p *Attach) fields(c *composite) {
 	c.bool(&p.Receiver)
 	number(c, &p.SndSettleMode, SenderMixed)
 	number(c, &p.RcvSettleMode, ReceiverFirst)
-	field(c, &p.Source, (*fields).source, appendSource)
-	field(c, &p.Target, (*fields).target, appendTarget)
+	optional(c, &p.Source, (*fields).source, appendSource)
+	optional(c, &p.Target, (*fields).target, appendTarget)
 	c.unused(2) // unsettled, incomplete-unsettled
 	if p.Receiver {
 		c.unused(1)

@@ -145,12 +145,7 @@ func (f *fields) state() State {
 // done ends the fields of a described list within f.
 func (f *fields) done(inner *fields) { f.fail(inner.close()) }
 
-func appendError(dst []byte, e *Error) []byte {
-	if e == nil {
-		return append(dst, codeNull)
-	}
-	return appendListed(dst, descError, e.fields)
-}
+func appendError(dst []byte, e *Error) []byte { return appendListed(dst, descError, e.fields) }
 
 func (e *Error) fields(c *composite) {
 	field(c, &e.Condition, (*fields).symbol, appendSymbol)
@@ -237,22 +232,13 @@ type Terminus struct {
 	Coordinator bool
 }
 
-func appendSource(dst []byte, t *Terminus) []byte {
-	if t == nil {
-		return append(dst, codeNull)
-	}
-	return appendListed(dst, descSource, t.source)
-}
+func appendSource(dst []byte, t *Terminus) []byte { return appendListed(dst, descSource, t.source) }
 
 func appendTarget(dst []byte, t *Terminus) []byte {
-	switch {
-	case t == nil:
-		return append(dst, codeNull)
-	case t.Coordinator:
+	if t.Coordinator {
 		return appendListed(dst, descCoordinator, t.coordinator)
-	default:
-		return appendListed(dst, descTarget, t.target)
 	}
+	return appendListed(dst, descTarget, t.target)
 }
 
 func (f *fields) source() *Terminus {
