@@ -81,17 +81,21 @@ func (d *dialer) Dial(network, address string) (net.Conn, error) {
 		return nil, err
 	}
 	d.conns = append(d.conns, context.AfterFunc(d.ctx, func() { _ = conn.Close() }))
-	return d.socket(conn, address), nil
+	if conn, err = d.socket(conn, address); err != nil {
+		d.failed = err
+		return nil, err
+	}
+	return conn, nil
 }
 
 // SkipTLSHandshake reports that the connections do the TLS handshake themselves.
 func (*dialer) SkipTLSHandshake() bool { return true }
 
 // socket returns the connection to the server at an address.
-func (d *dialer) socket(conn net.Conn, address string) net.Conn {
+func (d *dialer) socket(conn net.Conn, address string) (net.Conn, error) {
 	host, _, _ := net.SplitHostPort(address)
 	s := &socket{
-		Conn: conn, ctx: d.ctx, inspect: &inspector{}, refused: d.hostile,
+		Conn: conn, ctx: d.ctx, refused: d.hostile,
 		config: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: d.roots, ServerName: host},
 	}
 	for _, server := range d.servers {
@@ -102,23 +106,20 @@ func (d *dialer) socket(conn net.Conn, address string) net.Conn {
 		switch scheme {
 		case "tls":
 			s.secure = true
-		case "wss":
-			s.upgrade = true
-			fallthrough
-		case "ws":
-			s.web, s.inspect = true, &frames{}
+		case "ws", "wss":
+			return s, s.overWebSocket(server)
 		}
 	}
-	return s
+	return s, nil
 }
 
 // plain returns the URLs of servers as the client is to take them, which sees
-// nothing of TLS.
+// nothing of TLS and web sockets.
 func plain(servers []string) []string {
 	all := make([]string, len(servers))
 	for i, server := range servers {
-		scheme, rest, _ := strings.Cut(server, "://")
-		all[i] = map[string]string{"nats": "nats", "tls": "nats", "ws": "ws", "wss": "ws"}[scheme] + "://" + rest
+		_, address, _ := strings.Cut(server, "://")
+		all[i] = "nats://" + address
 	}
 	return all
 }
