@@ -102,7 +102,7 @@ func (x *exchange) renew(ctx context.Context) (*http.Request, error) {
 // discard drops the answer to a redirected request.
 func (x *exchange) discard(resp *http.Response) {
 	// An error would come again with the next request if it matters.
-	_ = x.in.read(resp.Body, scheduler.MaxResponse, nil)
+	_ = x.in.read(resp.Body, scheduler.MaxResponse)
 	_ = resp.Body.Close()
 }
 
@@ -118,7 +118,7 @@ func (x *exchange) take(ctx context.Context, resp *http.Response) {
 	if resp.StatusCode == http.StatusSwitchingProtocols {
 		limit = 0 // not asked for, not a body, and not under the context's control
 	}
-	err := x.in.readVeiled(resp.Body, limit, x.contains, x.attempt.Veiled)
+	err := x.in.search(resp.Body, limit, x.contains, x.attempt.Veiled)
 	switch {
 	case err != nil:
 		x.remark = fmt.Sprintf("the body broke off after %d bytes: %s", x.in.total, x.reason(ctx, err))

@@ -117,7 +117,6 @@ type bodyReader struct {
 	head   [scheduler.MaxResponse + utf8.UTFMax]byte // the beginning, and whether it is cut inside a rune
 	kept   int                                       // bytes in head
 	total  int64                                     // bytes read
-	ended  bool                                      // the body's end was seen
 	found  bool                                      // the wanted text was seen
 	window [8 << 10]byte                             // the last bytes read
 	out    []byte                                    // where the message is put together
@@ -125,36 +124,31 @@ type bodyReader struct {
 
 var bodyReaders = sync.Pool{New: func() any { return new(bodyReader) }}
 
-// readVeiled is read, but what shows a secret is not looked at.
-func (in *bodyReader) readVeiled(body io.Reader, limit int64, want []byte, secrets redaction) error {
-	if len(want) == 0 || !secrets.covers() {
-		return in.read(body, limit, want)
+// search reads as read does, and looks for want where no secret is shown.
+func (in *bodyReader) search(body io.Reader, limit int64, want []byte, secrets redaction) error {
+	if in.found = len(want) == 0; in.found {
+		return in.read(body, limit)
 	}
-	search := &redactedSearch{want: want, veil: secrets}
-	err := in.read(io.TeeReader(body, search), limit, nil)
+	search := &redactedSearch{want: want}
+	if secrets.covers() {
+		search.veil = secrets
+	}
+	err := in.read(io.TeeReader(body, search), limit)
 	search.decide(true)
 	in.found = search.found
 	return err
 }
 
-// read reads body to its end, or up to limit bytes, and looks for want. The
-// error is the body's own, never [io.EOF].
-func (in *bodyReader) read(body io.Reader, limit int64, want []byte) error {
-	in.kept, in.total, in.ended, in.found = 0, 0, false, len(want) == 0
-	carried := 0 // bytes at the window's start that may begin an occurrence of want
+// read reads body to its end, or up to limit bytes. The error is the body's
+// own, never [io.EOF].
+func (in *bodyReader) read(body io.Reader, limit int64) error {
+	in.kept, in.total = 0, 0
 	for in.total < limit {
-		room := in.window[carried:]
-		n, err := body.Read(room[:min(int64(len(room)), limit-in.total)])
-		in.kept += copy(in.head[in.kept:], room[:n])
+		n, err := body.Read(in.window[:min(int64(len(in.window)), limit-in.total)])
+		in.kept += copy(in.head[in.kept:], in.window[:n])
 		in.total += int64(n)
-		if !in.found {
-			seen := in.window[:carried+n]
-			in.found = bytes.Contains(seen, want)
-			carried = copy(in.window[:], seen[max(0, len(seen)-len(want)+1):])
-		}
 		switch {
 		case err == io.EOF:
-			in.ended = true
 			return nil
 		case err != nil:
 			return err
@@ -212,7 +206,7 @@ const veiledChunk = 32 << 10
 // write the text but not read the secret could probe it.
 type redactedSearch struct {
 	want  []byte
-	veil  redaction
+	veil  redaction // nil: there are no secrets
 	held  []byte // bytes that are not searched yet
 	next  int    // the length of held at which it is
 	found bool
@@ -235,7 +229,11 @@ func (s *redactedSearch) decide(ended bool) {
 	if s.found {
 		return
 	}
-	spans, reach := s.veil(string(s.held))
+	var spans [][2]int
+	reach := 0
+	if s.veil != nil {
+		spans, reach = s.veil(string(s.held))
+	}
 	sure := len(s.held)
 	if !ended {
 		sure = max(0, sure-reach)
