@@ -173,8 +173,11 @@ func (n *Namespace) try(path string, raw []byte, enqueued time.Time, sequence in
 func try(r broker.Rule, m *filter.Message) Trial {
 	t := Trial{Rule: describe(r)}
 	outcome := filter.Try(r.Filter, r.Action, m)
-	t.Passes = outcome.Match
-	if outcome.Err != nil {
+	t.Passes = outcome.Match && outcome.Err == nil
+	switch {
+	case outcome.Err != nil && outcome.Match:
+		t.Err = "the filter matches, and the action cannot be carried out: " + outcome.Err.Error()
+	case outcome.Err != nil:
 		t.Err = outcome.Err.Error()
 	}
 	for _, reason := range r.Filter.Explain(m) {

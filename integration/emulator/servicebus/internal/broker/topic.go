@@ -29,19 +29,15 @@ func (e *entity) fanOut(m *message, now int64, en *entry) {
 				parsed, _ = amqp.ParseMessage(m.appendDelivery(nil, ready)) // the broker writes valid messages
 				view = filter.NewMessage(parsed, time.UnixMilli(now).UTC(), m.seq)
 			}
-			match, err := rule.Filter.Match(view)
-			var edit amqp.Edit
-			if match && rule.Action != nil {
-				edit, err = rule.Action.Apply(view)
-			}
-			switch {
-			case err != nil:
-				s.filterFailed(m, rule, err, now, en)
-			case match && rule.Action == nil:
+			switch outcome := filter.Try(rule.Filter, rule.Action, view); {
+			case outcome.Err != nil:
+				s.filterFailed(m, rule, outcome.Err, now, en)
+			case !outcome.Match:
+			case rule.Action == nil:
 				plain = true
-			case match:
+			default:
 				changed := m.clone()
-				changed.payload = reparse(parsed.Edit(nil, edit)).Bare()
+				changed.payload = reparse(parsed.Edit(nil, outcome.Edit)).Bare()
 				s.receive(changed, now, en)
 			}
 		}
@@ -62,11 +58,8 @@ func (e *entity) finds(m *message, now int64) bool {
 			continue
 		}
 		for _, rule := range *s.rules.Load() {
-			match, err := rule.Filter.Match(view)
-			if match && err == nil && rule.Action != nil {
-				_, err = rule.Action.Apply(view)
-			}
-			if err != nil && !s.settings.DropOnFilterError || err == nil && match {
+			outcome := filter.Try(rule.Filter, rule.Action, view)
+			if outcome.Err != nil && !s.settings.DropOnFilterError || outcome.Err == nil && outcome.Match {
 				return true
 			}
 		}

@@ -2,7 +2,6 @@ package filter
 
 import (
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -138,27 +137,17 @@ func literal(v value) string {
 // Outcome is the result of a rule for a message.
 type Outcome struct {
 	Match bool
-	Err   error // why evaluation failed
+	Err   error // why evaluation of the filter, or with a match of the action, failed
 	Edit  amqp.Edit
 }
 
 // Try evaluates a filter and, when it matches, an action, which may be nil.
-func Try(f Filter, a *Action, m *Message) Outcome {
-	match, err := f.Match(m)
-	if err != nil {
-		return Outcome{Err: err}
+func Try(f Filter, a *Action, m *Message) (o Outcome) {
+	if o.Match, o.Err = f.Match(m); o.Match && a != nil {
+		o.Edit, o.Err = a.Apply(m)
 	}
-	if !match || a == nil {
-		return Outcome{Match: match}
-	}
-	edit, err := a.Apply(m)
-	if err != nil {
-		return Outcome{Err: fmt.Errorf("%w: %w", errAction, err)}
-	}
-	return Outcome{Match: true, Edit: edit}
+	return o
 }
-
-var errAction = errors.New("the filter matches, and the action cannot be carried out")
 
 // asLeaf notes the predicate that has been parsed since a place in the text.
 func (p *parser) asLeaf(n node, from, mentions int) node {
