@@ -33,7 +33,6 @@ const (
 type Handler struct {
 	accounts map[string]string // keys in base64
 	keys     map[string][]byte
-	any      bool
 	lenient  bool
 	answers  func(host string) bool // nil: to all
 	store    *store.Store
@@ -60,7 +59,6 @@ func Open(cfg Config) (*Handler, error) {
 	h := &Handler{
 		accounts: cfg.Accounts,
 		keys:     keys,
-		any:      cfg.AnyAccount || cfg.Keys == Lenient,
 		lenient:  cfg.Keys == Lenient,
 		answers:  cfg.AllowHost,
 		store:    kept,
@@ -174,10 +172,8 @@ func (c *call) authorize(need auth.Need) error {
 	switch {
 	case h.lenient:
 		return nil
-	case !ok && !h.any:
-		return wire.ResourceNotFound
 	case !ok:
-		key = defaultKey
+		return wire.ResourceNotFound
 	}
 	remote, _ := netip.ParseAddrPort(c.r.RemoteAddr) // the zero address is in no range
 	return auth.Verify(auth.Request{

@@ -147,7 +147,7 @@ func (s *Server) ConnectionString() string {
 }
 
 // ConnectionStringFor returns the connection string of an account. An account that is not configured has the
-// default key, which is accepted only with AnyAccount or Lenient keys.
+// default key, which is accepted only with Lenient keys.
 func (s *Server) ConnectionStringFor(account string) string {
 	key, ok := s.handler.accounts[account]
 	if !ok {
@@ -226,8 +226,6 @@ type Config struct {
 	Addr string
 	// Accounts are the accounts by name, with their keys in base64. Default: [DefaultAccount] with [DefaultKey].
 	Accounts map[string]string
-	// AnyAccount makes every other account exist too, with [DefaultKey]. Default false; Lenient keys imply it.
-	AnyAccount bool
 	// Keys says whether signatures are verified. Default [Strict].
 	Keys Keys
 	// AutoCreate makes a queue when a message is put into it, taken, peeked or cleared. Default false: QueueNotFound.
@@ -291,6 +289,3 @@ func isAccount(name string) bool {
 	}
 	return name != "" && len(name) <= 63 && !strings.HasSuffix(name, secondarySuffix)
 }
-
-// defaultKey is [DefaultKey] as bytes.
-var defaultKey, _ = base64.StdEncoding.DecodeString(DefaultKey)

@@ -57,16 +57,6 @@ func TestConnectionStrings(t *testing.T) {
 	}
 }
 
-func TestAnyAccount(t *testing.T) {
-	s := start(t, storagequeue.Config{AnyAccount: true})
-	c := client(t, s.ConnectionStringFor("whatever"), nil)
-	must.Get(c.CreateQueue(t.Context(), "orders", nil))(t)
-	wrong := strings.Replace(s.ConnectionStringFor("whatever"), "AccountKey=E", "AccountKey=F", 1)
-	if _, err := client(t, wrong, nil).CreateQueue(t.Context(), "orders", nil); !queueerror.HasCode(err, queueerror.AuthenticationFailed) {
-		t.Errorf("a wrong key: got %v", err)
-	}
-}
-
 func TestLenient(t *testing.T) {
 	s := start(t, storagequeue.Config{Keys: storagequeue.Lenient, AutoCreate: true})
 	c := client(t, "AccountName=any;AccountKey=AAAA;QueueEndpoint="+s.URL()+"/any;", nil)

@@ -78,8 +78,11 @@ func (s *Store) change(f func(note func(record)) error) error {
 		}
 	})
 	s.mu.Unlock()
-	if err != nil || broken != nil {
-		return joined(err, broken)
+	switch {
+	case err != nil:
+		return err
+	case broken != nil:
+		return fmt.Errorf("record: %w", broken)
 	}
 	if s.log == nil || position == 0 {
 		return nil
@@ -89,13 +92,6 @@ func (s *Store) change(f func(note func(record)) error) error {
 	}
 	s.rewrite(position)
 	return nil
-}
-
-func joined(err, broken error) error {
-	if err != nil {
-		return err
-	}
-	return fmt.Errorf("record: %w", broken)
 }
 
 // restore applies a record of the log or of its snapshot.
