@@ -165,15 +165,6 @@ func whole(b []byte) []byte {
 	return b
 }
 
-// hexLine is a few bytes in one line.
-func hexLine(b []byte) string {
-	pairs := make([]string, len(b))
-	for i := range b {
-		pairs[i] = hex.EncodeToString(b[i : i+1])
-	}
-	return strings.Join(pairs, " ")
-}
-
 // reader reads the content of a download: the data, the text of a value, or another value's encoding.
 func reader(b browse.Body) (io.Reader, int64) {
 	if b.Kind == "data" {

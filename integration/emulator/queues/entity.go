@@ -1,6 +1,7 @@
 package queues
 
 import (
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -86,17 +87,9 @@ func partOf(name string) browse.Part {
 	}
 }
 
-// view looks at an entity, and at a page of its messages.
-func (r *section) view(c *frame.Request) (*entityView, error) {
-	v, err := r.outside(c)
-	if err != nil {
-		return nil, err
-	}
-	return v, r.peek(c, v)
-}
-
-// outside looks at an entity, and at none of its messages.
-func (r *section) outside(c *frame.Request) (*entityView, error) {
+// view looks at an entity, and at a page of its messages. While the page is live, later pages are left alone, and
+// searches are not repeated.
+func (r *section) view(c *frame.Request, live bool) (*entityView, error) {
 	e, err := r.entityOf(c, c.Query)
 	if err != nil {
 		return nil, err
@@ -118,7 +111,10 @@ func (r *section) outside(c *frame.Request) (*entityView, error) {
 	v.Tabs = tabs(e, v.Part)
 	v.Events = address("/entity/events", "follow", "1", "at", e.Path, "part", string(v.Part), "q", v.Search, "from", c.Query("from"),
 		"session", v.Session, "nosession", c.Query("nosession"), "order", c.Query("order"))
-	return v, nil
+	if live && !v.First {
+		return v, nil
+	}
+	return v, r.peek(c, v)
 }
 
 // peek looks at the messages that are asked for.
@@ -169,7 +165,7 @@ func tabs(e browse.Entity, current browse.Part) []tab {
 }
 
 func (r *section) entity(c *frame.Request) error {
-	v, err := r.view(c)
+	v, err := r.view(c, false)
 	if err != nil {
 		return err
 	}
@@ -179,11 +175,11 @@ func (r *section) entity(c *frame.Request) error {
 // followEntity keeps counts and the first messages up to date.
 func (r *section) followEntity(c *frame.Request) error {
 	return entityPage.follow(c, func() (any, []string, error) {
-		v, err := r.outside(c)
-		if err != nil || !v.First { // do not disturb later pages, or repeat searches
+		v, err := r.view(c, true)
+		if err != nil || !v.First {
 			return v, []string{"state", "tabs"}, err
 		}
-		return v, []string{"state", "tabs", "messages"}, r.peek(c, v)
+		return v, []string{"state", "tabs", "messages"}, nil
 	})
 }
 
@@ -272,7 +268,7 @@ func preview(b browse.Body) string {
 func shortBytes(sections [][]byte, most int) string {
 	beginning := joined(sections, 4*most)
 	if strings.ContainsFunc(string(beginning), func(r rune) bool { return r == '\uFFFD' }) && !isText(beginning) {
-		return hexLine(beginning[:min(len(beginning), 32)])
+		return fmt.Sprintf("% x", beginning[:min(len(beginning), 32)])
 	}
 	return short(string(beginning), most)
 }

@@ -82,17 +82,8 @@ func (r *section) queueOf(c *frame.Request, named func(string) string) (storageq
 	return q, problem(c, err)
 }
 
-// storeView looks at a storage queue, and at a page of its messages.
-func (r *section) storeView(c *frame.Request) (*storeView, error) {
-	v, err := r.storeOutside(c)
-	if err != nil {
-		return nil, err
-	}
-	return v, r.peekStore(c, v)
-}
-
-// storeOutside looks at a storage queue, and at none of its messages.
-func (r *section) storeOutside(c *frame.Request) (*storeView, error) {
+// storeView looks at a storage queue, and at a page of its messages, as view does at an entity.
+func (r *section) storeView(c *frame.Request, live bool) (*storeView, error) {
 	q, err := r.queueOf(c, c.Query)
 	if err != nil {
 		return nil, err
@@ -103,15 +94,12 @@ func (r *section) storeOutside(c *frame.Request) (*storeView, error) {
 	v.Origin, v.Poison = r.related(q)
 	v.Movable = len(r.beside(q)) > 0
 	v.Events = address("/storage/events", "follow", "1", "account", q.Account, "queue", q.Name, "q", v.Search, "from", c.Query("from"))
-	return v, nil
-}
-
-// peekStore looks at the messages that are asked for.
-func (r *section) peekStore(c *frame.Request, v *storeView) error {
-	q := v.Queue
+	if live && !v.First {
+		return v, nil
+	}
 	page, next, err := r.storage().Messages(q.Account, q.Name, v.From, perPage, v.Search)
 	if err != nil {
-		return problem(c, err)
+		return nil, problem(c, err)
 	}
 	for _, m := range page {
 		v.Rows = append(v.Rows, rowOf(m))
@@ -119,11 +107,11 @@ func (r *section) peekStore(c *frame.Request, v *storeView) error {
 	if next != 0 {
 		v.Next = address("/storage", "account", q.Account, "queue", q.Name, "q", v.Search, "from", strconv.FormatUint(next, 10))
 	}
-	return nil
+	return v, nil
 }
 
 func (r *section) store(c *frame.Request) error {
-	v, err := r.storeView(c)
+	v, err := r.storeView(c, false)
 	if err != nil {
 		return err
 	}
@@ -133,11 +121,11 @@ func (r *section) store(c *frame.Request) error {
 // followStore keeps counts and the first messages up to date.
 func (r *section) followStore(c *frame.Request) error {
 	return storagePage.follow(c, func() (any, []string, error) {
-		v, err := r.storeOutside(c)
-		if err != nil || !v.First { // as for an entity
+		v, err := r.storeView(c, true)
+		if err != nil || !v.First {
 			return v, []string{"state"}, err
 		}
-		return v, []string{"state", "messages"}, r.peekStore(c, v)
+		return v, []string{"state", "messages"}, nil
 	})
 }
 
