@@ -46,8 +46,6 @@ type Config struct {
 	Tier Tier
 	// MaxMessageSize is how many bytes a message or batch may have. Default 1 MiB, and with tiers 256 KiB but for [Premium].
 	MaxMessageSize int64
-	// IdleTimeout is half of how long a client may be silent. Default one minute.
-	IdleTimeout time.Duration
 	// AllowHost decides which values of the header Host the HTTP port accepts, so that no web page whose name resolves
 	// to the emulator gets an answer. Default: all.
 	AllowHost func(host string) bool
@@ -177,10 +175,9 @@ func keyring(config Config, b *broker.Broker) auth.Keyring {
 	for name, names := range config.Rights {
 		ring.Rights[name], _ = auth.ParseRights(names) // checked with the config
 	}
-	ring.Entity = func(path string) []auth.Key { return entityKeys(path, b.AuthorizationRules(path)) }
 	ring.Entities = func() []auth.Key {
 		var keys []auth.Key
-		for path, rules := range b.AllAuthorizationRules() {
+		for path, rules := range b.AuthorizationRules() {
 			keys = append(keys, entityKeys(path, rules)...)
 		}
 		return keys

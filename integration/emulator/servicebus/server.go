@@ -86,7 +86,7 @@ func (s *Server) run() {
 	speaking := protocol.Config{
 		Opened: func(client net.Addr) { s.clients.Busy(client.String()) },
 		Broker: s.broker, Keys: keys, TLS: s.config.TLS, MaxMessageSize: int(s.config.MaxMessageSize),
-		IdleTimeout: s.config.IdleTimeout, Logger: s.config.Logger,
+		Logger: s.config.Logger,
 	}
 	if s.config.Explain {
 		speaking.Explain = s.config.Logger
@@ -223,17 +223,8 @@ func explainer(log *slog.Logger) func(r *http.Request, what, entity string, err 
 		return nil
 	}
 	return func(r *http.Request, what, entity string, err error) {
-		attributes := []any{
-			slog.String("client", r.RemoteAddr), slog.String("agent", r.UserAgent()), slog.String("what", what),
-		}
-		if entity != "" {
-			attributes = append(attributes, slog.String("entity", entity))
-		}
-		attributes = append(attributes, slog.Any("err", err))
-		if hint := protocol.Hint(err); hint != "" {
-			attributes = append(attributes, slog.String("hint", hint))
-		}
-		log.Warn("refused a client", attributes...)
+		client := []any{slog.String("client", r.RemoteAddr), slog.String("agent", r.UserAgent())}
+		protocol.Explain(log, client, what, entity, err, slog.Any("err", err))
 	}
 }
 

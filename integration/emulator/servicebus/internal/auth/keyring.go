@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -46,8 +47,6 @@ type Keyring struct {
 	Keys map[string]string
 	// Rights are what keys may be used for, by their names. Default: everything.
 	Rights map[string]Rights
-	// Entity returns the keys of the entity at a path. Default: there are none.
-	Entity func(path string) []Key
 	// Entities returns the keys of all entities. Default: there are none.
 	Entities func() []Key
 }
@@ -121,7 +120,7 @@ func (k Keyring) verify(values map[string]string, audience string) (Grant, error
 	if err != nil {
 		return Grant{}, denied("the resource is malformed")
 	}
-	keys := k.named(name, Path(resource))
+	keys := slices.DeleteFunc(k.named(name), func(key Key) bool { return !covers(key.Entity, Path(resource)) })
 	if len(keys) == 0 {
 		return Grant{}, denied("there is no key of the name " + strconv.Quote(name))
 	}
@@ -143,19 +142,14 @@ func (k Keyring) verify(values map[string]string, audience string) (Grant, error
 	return Grant{}, refused("InvalidSignature: The token has an invalid signature.")
 }
 
-// named returns the keys of a name that may sign for a path: the keys of the namespace and of the entities along the path.
-func (k Keyring) named(name, path string) []Key {
+// named returns the keys of a name: of the namespace, and of entities.
+func (k Keyring) named(name string) []Key {
 	var keys []Key
+	if k.Entities != nil {
+		keys = slices.DeleteFunc(k.Entities(), func(key Key) bool { return key.Name != name })
+	}
 	if text, ok := k.Keys[name]; ok {
 		keys = append(keys, k.ofNamespace(name, text))
-	}
-	for k.Entity != nil && path != "" {
-		for _, key := range k.Entity(path) {
-			if key.Name == name {
-				keys = append(keys, key)
-			}
-		}
-		path = path[:max(strings.LastIndexByte(path, '/'), 0)]
 	}
 	return keys
 }
@@ -189,16 +183,9 @@ func (k Keyring) Password(name, text string) (Grant, error) {
 	if k.Mode != Strict {
 		return Grant{Rights: All}, nil
 	}
-	var keys []Key
-	if of, ok := k.Keys[name]; ok {
-		keys = append(keys, k.ofNamespace(name, of))
-	}
-	if k.Entities != nil {
-		keys = append(keys, k.Entities()...)
-	}
-	for _, key := range keys {
+	for _, key := range k.named(name) {
 		for _, of := range key.Texts {
-			if key.Name == name && subtle.ConstantTimeCompare([]byte(of), []byte(text)) == 1 {
+			if subtle.ConstantTimeCompare([]byte(of), []byte(text)) == 1 {
 				return Grant{Rights: key.Rights, Entity: key.Entity}, nil
 			}
 		}

@@ -78,14 +78,10 @@ func TestGrants(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	ring := auth.Keyring{
 		Mode: auth.Strict, Keys: map[string]string{"root": "r", "sender": "s"}, Rights: map[string]auth.Rights{"sender": auth.Send},
-		Entity: func(path string) []auth.Key {
-			if path != "events" {
-				return nil
-			}
+		Entities: func() []auth.Key {
 			return []auth.Key{{Name: "reader", Texts: []string{"one", "two"}, Entity: "events", Rights: auth.Listen}}
 		},
 	}
-	ring.Entities = func() []auth.Key { return ring.Entity("events") }
 	tests := []struct {
 		name, key, resource, audience string
 		want                          auth.Grant

@@ -32,12 +32,26 @@ var hints = map[amqp.Symbol]string{
 	condWindow:                   "the client sent more frames than the session's window: wait for a flow",
 }
 
-// Hint returns the remedy for an error, for [Config].Explain; empty if none is known.
-func Hint(err error) string {
+// hint returns the remedy for an error; empty if none is known.
+func hint(err error) string {
 	if errors.Is(err, auth.ErrDenied) {
 		return hints[condUnauthorized]
 	}
 	return hints[broker.Condition(err)]
+}
+
+// Explain logs for a developer what a client was refused, on which entity if on any, and the remedy. The attributes say who
+// the client is and why.
+func Explain(log *slog.Logger, attributes []any, what, entity string, err error, why ...any) {
+	attributes = append(attributes, slog.String("what", what))
+	if entity != "" {
+		attributes = append(attributes, slog.String("entity", entity))
+	}
+	attributes = append(attributes, why...)
+	if remedy := hint(err); remedy != "" {
+		attributes = append(attributes, slog.String("hint", remedy))
+	}
+	log.Warn("refused a client", attributes...)
 }
 
 // explain reports a client's error to its developer.
@@ -49,17 +63,9 @@ func (c *conn) explain(what, entity string, err error) {
 	if reason.Condition == broker.Timeout {
 		return // no session had messages, which is no mistake
 	}
-	attributes := []any{
-		slog.String("container", c.name), slog.String("client", c.socket.RemoteAddr().String()), slog.String("what", what),
-	}
-	if entity != "" {
-		attributes = append(attributes, slog.String("entity", entity))
-	}
-	attributes = append(attributes, slog.String("condition", string(reason.Condition)), slog.String("err", reason.Description))
-	if hint := hints[reason.Condition]; hint != "" {
-		attributes = append(attributes, slog.String("hint", hint))
-	}
-	c.server.config.Explain.Warn("refused a client", attributes...)
+	client := []any{slog.String("container", c.name), slog.String("client", c.socket.RemoteAddr().String())}
+	Explain(c.server.config.Explain, client, what, entity, reason,
+		slog.String("condition", string(reason.Condition)), slog.String("err", reason.Description))
 }
 
 // explainEnd is explain for what ends a connection, if that is something that the client did.

@@ -24,14 +24,10 @@ func strict(c *protocol.Config) {
 		Rights: map[string]auth.Rights{
 			"sender": auth.Send, "listener": auth.Listen, "manager": auth.All,
 		},
-		Entity: func(path string) []auth.Key {
-			if path != "orders" {
-				return nil
-			}
+		Entities: func() []auth.Key {
 			return []auth.Key{{Name: "own", Texts: []string{"o"}, Entity: "orders", Rights: auth.Send}}
 		},
 	}
-	c.Keys.Entities = func() []auth.Key { return c.Keys.Entity("orders") }
 }
 
 // putToken shows a token for the queue and returns the code of the answer. Links 8 and 9 are those to "$cbs".
