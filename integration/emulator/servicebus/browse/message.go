@@ -14,20 +14,10 @@ import (
 
 // A Message is one in an entity, as it was at a moment.
 type Message struct {
-	Sequence         int64
-	EnqueuedSequence int64
-	Part             Part
-	Held             bool // by a receiver
-	Size             int64
+	broker.Snapshot
 
-	Enqueued    time.Time
-	Expires     time.Time // zero: never
-	Due         time.Time // zero: not scheduled
-	LockedUntil time.Time // zero: not held
-	TTL         time.Duration
-	Deliveries  int
-	Priority    int
-	Durable     bool
+	Part Part
+	Held bool // by a receiver
 
 	MessageID, SessionID, CorrelationID, Subject, ContentType, ContentEncoding string
 	To, ReplyTo, ReplyToSessionID, PartitionKey                                string
@@ -36,7 +26,6 @@ type Message struct {
 	Creation, AbsoluteExpiry                                                   time.Time
 
 	Reason, Description string // of a dead letter
-	Source              string
 
 	Properties  []Property // of the application
 	Annotations []Property
@@ -191,14 +180,12 @@ func (n *Namespace) message(g broker.Snapshot, part Part) Message {
 	p := m.Properties()
 	annotations := g.Annotations()
 	shown := Message{
-		Sequence: g.Sequence, EnqueuedSequence: g.EnqueuedSequence, Part: partOf(g, part), Held: g.Stage == broker.Held, Size: g.Size,
-		Enqueued: g.Enqueued, Expires: g.Expires, Due: g.Due, LockedUntil: g.LockedUntil, TTL: g.TTL,
-		Deliveries: int(g.Deliveries), Priority: int(g.Priority), Durable: g.Durable,
+		Snapshot: g, Part: partOf(g, part), Held: g.Stage == broker.Held,
 		MessageID: amqp.IDString(p.MessageID), SessionID: p.GroupID, HasSession: p.HasGroupID,
 		CorrelationID: amqp.IDString(p.CorrelationID),
 		Subject:       p.Subject, ContentType: p.ContentType, ContentEncoding: p.ContentEncoding, To: p.To, ReplyTo: p.ReplyTo,
 		ReplyToSessionID: p.ReplyToGroupID, UserID: p.UserID, Creation: p.Creation, AbsoluteExpiry: p.AbsoluteExpiry,
-		Source: g.Source, Properties: properties(m.ApplicationProperties()), Annotations: properties(annotations), Body: body(m),
+		Properties: properties(m.ApplicationProperties()), Annotations: properties(annotations), Body: body(m),
 	}
 	shown.PartitionKey, _ = annotations.Get("x-opt-partition-key").(string)
 	for _, property := range shown.Properties {

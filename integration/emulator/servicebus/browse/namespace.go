@@ -143,7 +143,7 @@ func (n *Namespace) Delete(path string, part Part, sequence int64) error {
 	if err != nil {
 		return err
 	}
-	return written(w.Remove(sequence))
+	return broker.Written(w.Remove(sequence))
 }
 
 // DeadLetter makes a dead letter of a message, with a reason and a description of it. A receiver may have it: [IsHeld].
@@ -152,7 +152,7 @@ func (n *Namespace) DeadLetter(path string, sequence int64, reason, description 
 	if err != nil {
 		return err
 	}
-	return written(w.DeadLetter(sequence, reason, description))
+	return broker.Written(w.DeadLetter(sequence, reason, description))
 }
 
 // Send sends a message to a queue or topic.
@@ -169,15 +169,7 @@ func (n *Namespace) Send(path string, d Draft) error {
 	if err != nil {
 		return err
 	}
-	return written(w.Send(m))
-}
-
-// written waits until a change is in the journal, or passes the error on.
-func written(receipt broker.Receipt, err error) error {
-	if err != nil {
-		return err
-	}
-	return receipt.Wait()
+	return broker.Written(w.Send(m))
 }
 
 // Waiting is how many messages wait for receivers, or are with one.

@@ -17,7 +17,7 @@ func (n *Namespace) Resubmit(path string, part Part, sequence int64, edited *Dra
 	if err != nil {
 		return err
 	}
-	return written(resubmit(w, sequence, edited, toTopic))
+	return broker.Written(resubmit(w, sequence, edited, toTopic))
 }
 
 func resubmit(w *broker.Inspector, sequence int64, edited *Draft, toTopic bool) (broker.Receipt, error) {
@@ -127,10 +127,7 @@ func (n *Namespace) Purge(ctx context.Context, b Batch) (Tally, error) {
 			return t, err
 		}
 		p, receipt, err := w.Purge(from, last, stages)
-		if err == nil {
-			err = receipt.Wait()
-		}
-		if err != nil {
+		if err := broker.Written(receipt, err); err != nil {
 			return t, err
 		}
 		t.Done, t.Held, from = t.Done+p.Removed, t.Held+p.Held, p.Next
@@ -266,7 +263,7 @@ func sameID(old any, text string) any {
 // revived returns a dead letter as it is sent again.
 func revived(g broker.Snapshot, edited *Draft) ([]byte, error) {
 	m := g.Message()
-	header := amqp.Header{Durable: g.Durable, Priority: g.Priority, TTL: g.TTL}
+	header := amqp.Header{Durable: g.Durable, Priority: uint8(g.Priority), TTL: g.TTL}
 	if edited != nil {
 		return edited.encode(header, &m)
 	}

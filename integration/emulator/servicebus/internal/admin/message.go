@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/hex"
@@ -142,11 +143,7 @@ func (j *messageJSON) setBody(m amqp.Message) {
 		j.Body = new(fmt.Sprint(plain(value)))
 		return
 	}
-	var body []byte
-	for _, data := range m.Data() {
-		body = append(body, data...)
-	}
-	if utf8.Valid(body) {
+	if body := bytes.Join(m.Data(), nil); utf8.Valid(body) {
 		j.Body = new(string(body))
 	} else {
 		j.Base64 = body

@@ -55,9 +55,14 @@ func (b *Broker) commit(en *entry) Receipt {
 	return receipt
 }
 
-func (en *entry) op(op byte, e *entity) {
+// op begins a change of an entity. It returns false without a journal.
+func (en *entry) op(op byte, e *entity) bool {
+	if en == nil {
+		return false
+	}
 	en.buf = append(en.buf, op)
 	en.number(e.id)
+	return true
 }
 
 func (en *entry) number(n uint64) { en.buf = binary.AppendUvarint(en.buf, n) }
@@ -82,10 +87,9 @@ const (
 )
 
 func (en *entry) store(m *message) {
-	if en == nil {
+	if !en.op(opStore, m.queue.entity) {
 		return
 	}
-	en.op(opStore, m.queue.entity)
 	flags := byte(0)
 	if m.state == scheduled {
 		flags |= flagScheduled
@@ -123,19 +127,17 @@ func (en *entry) store(m *message) {
 }
 
 func (en *entry) remove(m *message) {
-	if en == nil {
+	if !en.op(opRemove, m.queue.entity) {
 		return
 	}
-	en.op(opRemove, m.queue.entity)
 	en.buf = append(en.buf, byte(m.queue.part))
 	en.number(uint64(m.seq))
 }
 
 func (en *entry) count(m *message) {
-	if en == nil {
+	if !en.op(opCount, m.queue.entity) {
 		return
 	}
-	en.op(opCount, m.queue.entity)
 	flags := byte(0)
 	if m.wasDeferred {
 		flags = flagParked
@@ -146,10 +148,9 @@ func (en *entry) count(m *message) {
 }
 
 func (en *entry) session(e *entity, s *session) {
-	if en == nil {
+	if !en.op(opSession, e) {
 		return
 	}
-	en.op(opSession, e)
 	en.text(s.id)
 	en.number(uint64(s.updated))
 	if !s.hasData {
@@ -161,19 +162,17 @@ func (en *entry) session(e *entity, s *session) {
 }
 
 func (en *entry) seen(e *entity, id string, at int64) {
-	if en == nil {
+	if !en.op(opSeen, e) {
 		return
 	}
-	en.op(opSeen, e)
 	en.text(id)
 	en.number(uint64(at))
 }
 
 func (en *entry) sequence(e *entity) {
-	if en == nil {
+	if !en.op(opSequence, e) {
 		return
 	}
-	en.op(opSequence, e)
 	en.number(uint64(e.seq))
 }
 
@@ -189,11 +188,7 @@ func (en *entry) remain(e *entity) {
 	en.bytes(definition)
 }
 
-func (en *entry) forget(e *entity) {
-	if en != nil {
-		en.op(opDelete, e)
-	}
-}
+func (en *entry) forget(e *entity) { en.op(opDelete, e) }
 
 // considerSnapshot asks for a snapshot when the journal has become long.
 func (b *Broker) considerSnapshot(position wal.Position) {
@@ -294,6 +289,14 @@ func (r Receipt) Wait() error {
 		return nil
 	}
 	return unwritten(r.log.Wait(r.position))
+}
+
+// Written waits for the write of an operation, or passes its error on.
+func Written(r Receipt, err error) error {
+	if err != nil {
+		return err
+	}
+	return r.Wait()
 }
 
 func unwritten(err error) error {

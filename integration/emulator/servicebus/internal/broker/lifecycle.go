@@ -99,10 +99,7 @@ func (b *Broker) create(k Kind, topicName, name string, s settings, rules []Rule
 		return nil, err
 	}
 	e, receipt, err := b.register(k, topicName, name, s, rules)
-	if err != nil {
-		return nil, err
-	}
-	return e, receipt.Wait()
+	return e, Written(receipt, err)
 }
 
 // register makes an entity with checked settings.
@@ -163,11 +160,7 @@ func (b *Broker) update(k Kind, path string, s settings) (*entity, error) {
 	if err := b.config.Tier.allows(k, &s); err != nil {
 		return nil, err
 	}
-	receipt, err := e.apply(s)
-	if err != nil {
-		return nil, err
-	}
-	return e, receipt.Wait()
+	return e, Written(e.apply(s))
 }
 
 // apply gives the entity checked settings.
@@ -229,11 +222,7 @@ func (q *queue) expel(err error, en *entry) {
 // remove deletes an entity, and the subscriptions of a topic, if condition is nil or returns true. It calls condition
 // with the lock of the entity held.
 func (b *Broker) remove(e *entity, condition func() bool) error {
-	receipt, err := b.unregister(e, condition)
-	if err != nil {
-		return err
-	}
-	return receipt.Wait()
+	return Written(b.unregister(e, condition))
 }
 
 func (b *Broker) unregister(e *entity, condition func() bool) (Receipt, error) {

@@ -159,11 +159,7 @@ func (b *Broker) changeRules(topic, subscription string, change func([]Rule) ([]
 	if err != nil {
 		return err
 	}
-	receipt, err := e.changeRules(change)
-	if err != nil {
-		return err
-	}
-	return receipt.Wait()
+	return Written(e.changeRules(change))
 }
 
 func (e *entity) changeRules(change func([]Rule) ([]Rule, error)) (Receipt, error) {

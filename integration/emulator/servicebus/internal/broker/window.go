@@ -65,8 +65,8 @@ type Snapshot struct {
 	Due              time.Time // when it is enqueued; zero unless it is scheduled
 	LockedUntil      time.Time // zero unless it is held
 	TTL              time.Duration
-	Deliveries       uint32 // that failed
-	Priority         uint8
+	Deliveries       int // that failed
+	Priority         int
 	Durable          bool
 	Source           string // the entity that dead-lettered it, if it was forwarded as a dead letter
 
@@ -77,7 +77,7 @@ func snapshotOf(m *message) Snapshot {
 	g := Snapshot{
 		Sequence: m.seq, EnqueuedSequence: m.enqueueSeq, Stage: m.stage(), WasDeferred: m.wasDeferred, Size: m.size(),
 		Enqueued: instant(m.enqueued), Expires: instant(m.expires), LockedUntil: instant(m.lockedUntil), TTL: ttlOf(m),
-		Deliveries: m.count, Priority: m.header &^ durable, Durable: m.header&durable != 0, message: *m,
+		Deliveries: int(m.count), Priority: int(m.header &^ durable), Durable: m.header&durable != 0, message: *m,
 	}
 	if m.state == scheduled {
 		g.Due = instant(m.due)

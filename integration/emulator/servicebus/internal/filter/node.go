@@ -114,16 +114,14 @@ func (n inNode) eval(m *Message) value {
 }
 
 func (n compareNode) eval(m *Message) value {
-	left := n.left.eval(m)
-	if left.kind == failed {
-		return left
-	}
-	right := n.right.eval(m)
-	if right.kind == failed {
-		return right
-	}
+	left, right := n.left.eval(m), n.right.eval(m)
 	order, ordered := compare(left, right)
-	if !ordered {
+	switch {
+	case left.kind == failed:
+		return left
+	case right.kind == failed:
+		return right
+	case !ordered:
 		return value{}
 	}
 	switch n.operator {
@@ -157,12 +155,10 @@ func (n signNode) eval(m *Message) value {
 }
 
 func (n arithmetic) eval(m *Message) value {
-	left := n.left.eval(m)
-	if left.kind == failed {
-		return left
-	}
-	right := n.right.eval(m)
+	left, right := n.left.eval(m), n.right.eval(m)
 	switch {
+	case left.kind == failed:
+		return left
 	case right.kind == failed:
 		return right
 	case left.kind == unknown || right.kind == unknown:

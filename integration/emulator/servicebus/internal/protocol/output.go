@@ -156,10 +156,7 @@ func (c *completions) take() []func() {
 // the write otherwise. c.mu is held during finish and end.
 func (c *conn) finish(receipt broker.Receipt, err error, end func(error)) {
 	if err != nil || receipt.Done() {
-		if err == nil {
-			err = receipt.Wait()
-		}
-		end(err)
+		end(broker.Written(receipt, err))
 		return
 	}
 	receipt.Then(func(err error) {

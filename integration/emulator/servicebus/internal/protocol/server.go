@@ -1,9 +1,11 @@
 package protocol
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
+	"io"
 	"log/slog"
 	"maps"
 	"net"
@@ -225,7 +227,7 @@ func (s *sniffed) decide() {
 	if _, s.err = s.Conn.Read(first); s.err != nil {
 		return
 	}
-	replay := &replayed{Conn: s.Conn, first: first}
+	replay := replayed{s.Conn, io.MultiReader(bytes.NewReader(first), s.Conn)}
 	if first[0] == tlsHandshake {
 		s.secure = tls.Server(replay, s.config)
 	} else {
@@ -255,14 +257,7 @@ func (s *sniffed) Write(b []byte) (int, error) {
 type replayed struct {
 	net.Conn
 
-	first []byte
+	from io.Reader
 }
 
-func (r *replayed) Read(b []byte) (int, error) {
-	if len(r.first) > 0 && len(b) > 0 {
-		n := copy(b, r.first)
-		r.first = r.first[n:]
-		return n, nil
-	}
-	return r.Conn.Read(b)
-}
+func (r replayed) Read(b []byte) (int, error) { return r.from.Read(b) }

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"math"
@@ -132,11 +133,7 @@ func body(m amqp.Message) []byte {
 			return fmt.Append(nil, v)
 		}
 	}
-	var all []byte
-	for _, data := range m.Data() {
-		all = append(all, data...)
-	}
-	return all
+	return bytes.Join(m.Data(), nil)
 }
 
 func (c *call) complete() error { return c.settle(broker.Complete) }
@@ -149,11 +146,7 @@ func (c *call) settle(kind broker.OutcomeKind) error {
 	if err != nil {
 		return err
 	}
-	receipt, err := source.Settle(c.token, broker.Outcome{Kind: kind}, nil)
-	if err == nil {
-		err = receipt.Wait()
-	}
-	return c.done(err)
+	return c.done(broker.Written(source.Settle(c.token, broker.Outcome{Kind: kind}, nil)))
 }
 
 // renew prolongs a lock.

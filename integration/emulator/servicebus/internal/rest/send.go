@@ -54,11 +54,7 @@ func (c *call) send() error {
 	if int64(size) > target.MaxMessageSize() {
 		return tooLarge(target.MaxMessageSize())
 	}
-	receipt, err := target.Send(messages, nil)
-	if err == nil {
-		err = receipt.Wait()
-	}
-	if err == nil {
+	if err = broker.Written(target.Send(messages, nil)); err == nil {
 		c.w.Header().Set("Content-Type", contentType)
 		c.w.WriteHeader(http.StatusCreated)
 	}
