@@ -107,7 +107,8 @@ func (d *dialer) socket(conn net.Conn, address string) (net.Conn, error) {
 		case "tls":
 			s.secure = true
 		case "ws", "wss":
-			return s, s.overWebSocket(server)
+			err := s.overWebSocket(server)
+			return s, err
 		}
 	}
 	return s, nil

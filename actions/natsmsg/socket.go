@@ -108,12 +108,12 @@ func (s *socket) overWebSocket(url string) error {
 			MaxResponseHeaderBytes: maxLine,
 		},
 	}
-	web, _, err := websocket.Dial(s.ctx, url, &websocket.DialOptions{HTTPClient: client})
+	web, _, err := websocket.Dial(s.ctx, url, &websocket.DialOptions{HTTPClient: client}) //nolint:bodyclose // of a handshake
 	if err != nil {
 		_ = conn.Close()
 		return err
 	}
-	web.SetReadLimit(-1) // the inspector limits what comes in it
+	web.SetReadLimit(-1) // the inspector limits the content
 	s.Conn, s.web = webSocket{websocket.NetConn(context.WithoutCancel(s.ctx), web, websocket.MessageBinary), web}, true
 	return nil
 }

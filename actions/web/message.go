@@ -206,9 +206,9 @@ const veiledChunk = 32 << 10
 // write the text but not read the secret could probe it.
 type redactedSearch struct {
 	want  []byte
-	veil  redaction // nil: there are no secrets
-	held  []byte // bytes that are not searched yet
-	next  int    // the length of held at which it is
+	veil  redaction // nil: no secrets
+	held  []byte    // bytes that are not searched yet
+	next  int       // the length of held at which it is
 	found bool
 }
 

@@ -106,24 +106,17 @@ func (s *Snapshot) Done(err error) error {
 
 // finish gives the complete snapshot its name.
 func (s *Snapshot) finish() error {
-	s.err = s.add([]byte{partEnd})
-	if s.err == nil {
-		s.err = s.out.Flush()
+	if err := s.add([]byte{partEnd}); err != nil {
+		return err
 	}
-	if s.err == nil {
-		s.err = s.file.Sync()
+	if err := errors.Join(s.out.Flush(), s.file.Sync(), s.file.Close()); err != nil {
+		return err
 	}
-	if s.err == nil {
-		s.err = s.file.Close()
+	if s.log.closed() { // another process may have the directory
+		return errClosed
 	}
-	if s.err == nil && s.log.closed() { // another process may have the directory
-		s.err = errClosed
+	if err := os.Rename(s.name, filepath.Join(s.log.config.Dir, snapshots.of(s.at))); err != nil {
+		return err
 	}
-	if s.err == nil {
-		s.err = os.Rename(s.name, filepath.Join(s.log.config.Dir, snapshots.of(s.at)))
-	}
-	if s.err == nil {
-		s.err = syncDir(s.log.config.Dir)
-	}
-	return s.err
+	return syncDir(s.log.config.Dir)
 }
