@@ -2,8 +2,8 @@ package amqp
 
 import "time"
 
-// A composite goes through the fields of one of the standard's described lists, either to read or to append them, so that
-// their order and types are in one place.
+// A composite goes through the fields of a described list of the standard, either to read or to append them. The type of
+// the list names each field once, in order.
 type composite struct {
 	in    *fields // to read; nil: to append
 	out   []byte
@@ -18,7 +18,7 @@ func appendListed(dst []byte, descriptor byte, list func(*composite)) []byte {
 	return end(c.out, mark, codeList8, c.count)
 }
 
-// list reads the next field as one of the lists that are due, by its descriptor. It returns false for none.
+// list reads the next field by its descriptor, as one of the given lists. It returns false for an absent field.
 func (f *fields) list(due string, lists map[uint64]func(*composite)) bool {
 	descriptor, inner, ok := f.described()
 	if !ok {
@@ -44,7 +44,7 @@ func field[T any](c *composite, v *T, read func(*fields) T, write func([]byte, T
 	c.count++
 }
 
-// optional is field for a type whose zero value says that there is none, which is appended as null.
+// optional is field for a type whose zero value means absent, and appends null for it.
 func optional[T comparable](c *composite, v *T, read func(*fields) T, write func([]byte, T) []byte) {
 	var none T
 	if c.in == nil && *v == none {
@@ -54,7 +54,7 @@ func optional[T comparable](c *composite, v *T, read func(*fields) T, write func
 	field(c, v, read, write)
 }
 
-// number is an unsigned integer of any width. One that does not fit counts as the largest that does.
+// number is an unsigned integer of any width. A larger value than the type holds becomes its largest.
 func number[T uint8 | uint16 | uint32 | uint64](c *composite, v *T, absent T) {
 	field(c, v, func(f *fields) T { return T(min(f.number(uint64(absent)), uint64(^T(0)))) }, func(dst []byte, v T) []byte {
 		return Append(dst, v)
@@ -74,7 +74,6 @@ func (c *composite) time(v *time.Time)        { optional(c, v, (*fields).time, a
 func (c *composite) symbols(v *[]Symbol)      { field(c, v, (*fields).symbols, appendSymbols) }
 func (c *composite) table(v *Map)             { field(c, v, (*fields).table, appendOptionalMap) }
 func (c *composite) any(v *any)               { field(c, v, (*fields).any, Append) }
-func (c *composite) state(v *State)           { field(c, v, (*fields).state, appendState) }
 func (c *composite) error(v **Error)          { optional(c, v, (*fields).error, appendError) }
 
 func (c *composite) capabilities(offered, desired *[]Symbol, properties *Map) {
@@ -83,7 +82,7 @@ func (c *composite) capabilities(offered, desired *[]Symbol, properties *Map) {
 	c.table(properties)
 }
 
-// unused are fields that have no meaning here.
+// unused skips n fields without a meaning here, or appends null for each.
 func (c *composite) unused(n int) {
 	for range n {
 		c.any(new(any))

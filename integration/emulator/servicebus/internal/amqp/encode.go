@@ -114,7 +114,7 @@ func appendUlong(dst []byte, v uint64) []byte {
 	}
 }
 
-// isWide is the bit that tells a wide format code, with a size of four bytes, from the narrow one.
+// isWide is the bit of format codes with a size of four bytes.
 const isWide = 0x10
 
 // appendSize appends the format code and the size. A narrow code becomes the wide one if the size wants it.
@@ -141,8 +141,8 @@ func begin(dst []byte) (_ []byte, mark int) {
 	return append(dst, make([]byte, wide)...), len(dst)
 }
 
-// end writes the constructor of a list or map of count elements that begin made room for. One with a narrow code that is
-// short is moved to the place of the narrow constructor.
+// end writes the constructor of a list or map of count elements that begin made room for. With a narrow code, it moves
+// short content to the place after the narrow constructor.
 func end(dst []byte, mark int, code byte, count int) []byte {
 	size := len(dst) - mark - wide
 	if size < math.MaxUint8 && count <= math.MaxUint8 && code&isWide == 0 {
@@ -172,7 +172,7 @@ func appendMap(dst []byte, code byte, pairs Map) []byte {
 	return end(dst, mark, code, 2*len(pairs))
 }
 
-// appendArray writes the constructor that the elements share, and each without it.
+// appendArray appends the shared constructor of the elements, and then the elements without it.
 func appendArray(dst []byte, code byte, items Array) []byte {
 	dst, mark := begin(dst)
 	if len(items) == 0 {
@@ -194,7 +194,7 @@ func appendArray(dst []byte, code byte, items Array) []byte {
 	return end(dst, mark, code, len(items))
 }
 
-// appendWide is Append in the form that fits every value of the type.
+// appendWide is Append with the format code that fits every value of the type, as elements of an array share one.
 func appendWide(dst []byte, value any) []byte {
 	order := binary.BigEndian
 	switch v := value.(type) {

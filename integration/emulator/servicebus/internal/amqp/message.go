@@ -331,7 +331,9 @@ func appendTable(dst []byte, descriptor byte, table Map) []byte {
 }
 
 // AppendProperties appends a properties section.
-func AppendProperties(dst []byte, p Properties) []byte { return appendListed(dst, descProperties, p.fields) }
+func AppendProperties(dst []byte, p Properties) []byte {
+	return appendListed(dst, descProperties, p.fields)
+}
 
 // AppendData appends a data section.
 func AppendData(dst, data []byte) []byte {

@@ -151,7 +151,9 @@ func decode(body []byte, due string, of func(descriptor uint64) Performative) (P
 }
 
 // AppendPerformative appends the encoding of a performative.
-func AppendPerformative(dst []byte, p Performative) []byte { return appendListed(dst, p.descriptor(), p.fields) }
+func AppendPerformative(dst []byte, p Performative) []byte {
+	return appendListed(dst, p.descriptor(), p.fields)
+}
 
 func (*Open) descriptor() byte        { return descOpen }
 func (*Begin) descriptor() byte       { return descBegin }
@@ -222,7 +224,7 @@ func (p *Transfer) fields(c *composite) {
 	c.bool(&p.Settled)
 	c.bool(&p.More)
 	c.unused(1) // rcv-settle-mode
-	c.state(&p.State)
+	field(c, &p.State, (*fields).state, appendState)
 	c.bool(new(bool)) // resume
 	c.bool(&p.Aborted)
 	c.bool(new(bool)) // batchable
@@ -233,7 +235,7 @@ func (p *Disposition) fields(c *composite) {
 	c.uint(&p.First, 0)
 	c.uint(&p.Last, p.First)
 	c.bool(&p.Settled)
-	c.state(&p.State)
+	field(c, &p.State, (*fields).state, appendState)
 	c.bool(new(bool)) // batchable
 }
 

@@ -78,7 +78,7 @@ func (m *message) Number() int64 { return m.seq }
 func (m *message) When() int64   { return m.due }
 func (m *message) Place() *int32 { return &m.index }
 
-// A turn is a message in a heap of those that are ready, by number. Others leave it.
+// A turn is a message in a heap of ready messages, which is sorted by number.
 type turn message
 
 func (t *turn) When() int64 {

@@ -80,7 +80,7 @@ func (q *queue) stand(m *message, en *entry) {
 	}
 }
 
-// fixTurn puts a message that is ready among the others, or takes one out that no longer is.
+// fixTurn adds a ready message to the heap of its queue or session, or removes a message in any other state.
 func (m *message) fixTurn() {
 	if m.session != nil {
 		m.session.ready.Fix((*turn)(m))

@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// An Item of a [Heap] knows its place in the order and where in the heap it is.
+// An Item is an element of a [Heap].
 type Item interface {
-	// When is its place in the order: when it is due, or its number; 0 for not in the heap.
+	// When is the sort key, such as the due time or the number; 0 removes the item from the heap.
 	When() int64
-	// Place is its index+1, which belongs to the heap; 0 for not in it.
+	// Place is the index+1 in the heap, which the heap sets; 0 outside of it.
 	Place() *int32
 }
 
-// A Heap has items in their order. The zero value is empty.
+// A Heap sorts items by When. The zero value is empty.
 type Heap[T Item] struct{ items items[T] }
 
 // Next is the When of the first, or 0.
@@ -45,7 +45,7 @@ func (h *Heap[T]) First(now int64) (item T, ok bool) {
 	return h.items[0], true
 }
 
-// Fix restores the order after the result of an item's When has changed. It adds an item, or removes one for which that is 0.
+// Fix restores the order after a change of an item's When. It adds a new item, and removes one whose When is 0.
 func (h *Heap[T]) Fix(item T) {
 	at, due := int(*item.Place())-1, item.When() != 0
 	switch {

@@ -40,8 +40,8 @@ func hint(err error) string {
 	return hints[broker.Condition(err)]
 }
 
-// Explain logs for a developer what a client was refused, on which entity if on any, and the remedy. The attributes say who
-// the client is and why.
+// Explain logs the refusal of a client for its developer: the operation, the entity if any, and the remedy. The attributes
+// identify the client; why describes the error.
 func Explain(log *slog.Logger, attributes []any, what, entity string, err error, why ...any) {
 	attributes = append(attributes, slog.String("what", what))
 	if entity != "" {
