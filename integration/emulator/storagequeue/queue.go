@@ -150,12 +150,9 @@ func (c *call) listQueues() error {
 	for _, queue := range queues {
 		entry := wire.Queue{Name: queue.Name}
 		if include != "" {
-			entry.Metadata = queue.Metadata
-			if entry.Metadata == nil {
-				entry.Metadata = map[string]string{}
-			}
+			entry.Metadata = wire.NewMetadata(queue.Metadata)
 		}
-		listing.Queues = append(listing.Queues, entry)
+		listing.Queues.Queue = append(listing.Queues.Queue, entry)
 	}
 	if next != "" {
 		listing.NextMarker = "/" + c.target.account + "/" + next

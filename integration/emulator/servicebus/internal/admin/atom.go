@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"bytes"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -9,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/carillon-sched/carillon/integration/emulator/internal/plainxml"
 )
 
 // The namespaces of the documents.
@@ -112,14 +113,14 @@ func writeEntry(w http.ResponseWriter, status int, e entry) {
 }
 
 func writeXML(w http.ResponseWriter, status int, contentType string, document any) {
-	var body bytes.Buffer
-	if err := xml.NewEncoder(&body).Encode(document); err != nil {
+	body, err := plainxml.Marshal(document)
+	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", contentType)
 	w.WriteHeader(status)
-	_, _ = w.Write(plainText(body.Bytes()))
+	_, _ = w.Write(body)
 }
 
 // writeError answers with an error in the form of Service Bus.
@@ -217,41 +218,4 @@ func splitName(name string) (space, local string) {
 		}
 	}
 	return "", name
-}
-
-// overEscaped are references that encoding/xml writes for characters that element text may contain unescaped. Some
-// clients, such as JavaScript's, do not decode them. A carriage return must stay escaped.
-var overEscaped = []struct {
-	reference []byte
-	character byte
-}{
-	{[]byte("&#34;"), '"'},
-	{[]byte("&#39;"), '\''},
-	{[]byte("&#xA;"), '\n'},
-	{[]byte("&#x9;"), '\t'},
-}
-
-// plainText writes these characters unescaped in element text, as the service does. Attributes are unchanged. It
-// changes document, which encoding/xml has written: its tags contain no ">".
-func plainText(document []byte) []byte {
-	plain := document[:0]
-	inTag := false
-	for len(document) > 0 {
-		c, n := document[0], 1
-		switch {
-		case c == '<':
-			inTag = true
-		case c == '>':
-			inTag = false
-		case c == '&' && !inTag:
-			for _, e := range overEscaped {
-				if bytes.HasPrefix(document, e.reference) {
-					c, n = e.character, len(e.reference)
-				}
-			}
-		}
-		plain = append(plain, c)
-		document = document[n:]
-	}
-	return plain
 }

@@ -88,19 +88,6 @@ func TestQuotesStandForThemselves(t *testing.T) {
 	}
 }
 
-func TestPlainText(t *testing.T) {
-	for document, want := range map[string]string{
-		`<a>&#34;&#39;&#xA;&#x9;</a>`:        "<a>\"'\n\t</a>",
-		`<a b="&#34;&#39;&gt;&#xA;">&#34;`:   `<a b="&#34;&#39;&gt;&#xA;">"`,
-		`<a>&amp;#39;&lt;&gt;&amp;&#xD;</a>`: `<a>&amp;#39;&lt;&gt;&amp;&#xD;</a>`,
-		`<a></a><b>&#3`:                      `<a></a><b>&#3`,
-	} {
-		if got := string(plainText([]byte(document))); got != want {
-			t.Errorf("%s: %s, want %s", document, got, want)
-		}
-	}
-}
-
 // TestRuleValues shows which types a value may have, under whichever prefix, and how it comes back.
 func TestRuleValues(t *testing.T) {
 	const schema, serialization = schemaSpace, serializationSpace

@@ -1,7 +1,7 @@
 package wire
 
 import (
-	"bytes"
+	"encoding/xml"
 	"net/http"
 	"slices"
 	"strings"
@@ -18,36 +18,34 @@ type Error struct {
 
 // A Detail is an element of an error's body beyond code and message.
 type Detail struct {
-	Name, Value string
+	XMLName xml.Name
+	Value   string `xml:",chardata"`
 }
+
+func newDetail(name, value string) Detail { return Detail{xml.Name{Local: name}, value} }
 
 func (e Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.Code + ": " + e.Message)
 	for _, detail := range e.Details {
-		b.WriteString("; " + detail.Name + ": " + detail.Value)
+		b.WriteString("; " + detail.XMLName.Local + ": " + detail.Value)
 	}
 	return b.String()
 }
 
 // With returns the error with one more detail.
 func (e Error) With(name, value string) Error {
-	e.Details = append(slices.Clip(e.Details), Detail{name, value})
+	e.Details = append(slices.Clip(e.Details), newDetail(name, value))
 	return e
 }
 
 // Body is the error as the service answers it.
 func (e Error) Body(requestID string, now time.Time) []byte {
-	var b bytes.Buffer
-	b.WriteString(declaration)
-	b.WriteString("<Error>")
-	element(&b, "Code", e.Code)
-	element(&b, "Message", e.Message+"\nRequestId:"+requestID+"\nTime:"+ISOTime(now))
-	for _, detail := range e.Details {
-		element(&b, detail.Name, detail.Value)
-	}
-	b.WriteString("</Error>")
-	return b.Bytes()
+	return body(struct {
+		XMLName       xml.Name `xml:"Error"`
+		Code, Message string
+		Details       []Detail
+	}{Code: e.Code, Message: e.Message + "\nRequestId:" + requestID + "\nTime:" + ISOTime(now), Details: e.Details})
 }
 
 func fault(status int, code, message string) Error {

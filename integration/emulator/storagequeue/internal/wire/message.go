@@ -1,12 +1,14 @@
 package wire
 
 import (
-	"bytes"
+	"encoding/xml"
 	"maps"
 	"net/http"
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/carillon-sched/carillon/integration/emulator/internal/plainxml"
 )
 
 // MaxText is the length of the longest message text in bytes of UTF-8.
@@ -58,75 +60,75 @@ func ParseMessage(body []byte) (text string, ok bool, err error) {
 
 // Messages is the list that answers put, get and peek.
 func Messages(face Face, messages []Message) []byte {
-	var b bytes.Buffer
-	b.WriteString(declaration)
-	b.WriteString("<QueueMessagesList>")
+	type message struct {
+		ID              string `xml:"MessageId"`
+		InsertionTime   string
+		ExpirationTime  string
+		PopReceipt      string  `xml:",omitempty"`
+		TimeNextVisible string  `xml:",omitempty"`
+		DequeueCount    *int    `xml:",omitempty"`
+		MessageText     *string `xml:",omitempty"`
+	}
+	list := struct {
+		XMLName  xml.Name  `xml:"QueueMessagesList"`
+		Messages []message `xml:"QueueMessage"`
+	}{}
 	for i := range messages {
 		m := &messages[i]
-		b.WriteString("<QueueMessage>")
-		element(&b, "MessageId", m.ID)
-		element(&b, "InsertionTime", HTTPTime(m.Inserted))
-		element(&b, "ExpirationTime", HTTPTime(m.Expires))
+		shown := message{ID: m.ID, InsertionTime: HTTPTime(m.Inserted), ExpirationTime: HTTPTime(m.Expires)}
 		if face != Peeked {
-			element(&b, "PopReceipt", m.Receipt)
-			element(&b, "TimeNextVisible", HTTPTime(m.NextVisible))
+			shown.PopReceipt, shown.TimeNextVisible = m.Receipt, HTTPTime(m.NextVisible)
 		}
 		if face != Put {
-			element(&b, "DequeueCount", strconv.Itoa(m.DequeueCount))
-			element(&b, "MessageText", m.Text)
+			shown.DequeueCount, shown.MessageText = &m.DequeueCount, &m.Text
 		}
-		b.WriteString("</QueueMessage>")
+		list.Messages = append(list.Messages, shown)
 	}
-	b.WriteString("</QueueMessagesList>")
-	return b.Bytes()
+	return body(list)
+}
+
+// body encodes the document of an answer.
+func body(document any) []byte {
+	b, err := plainxml.Marshal(document)
+	if err != nil {
+		panic(err) // every document can be encoded
+	}
+	return append([]byte(`<?xml version="1.0" encoding="utf-8"?>`), b...)
 }
 
 // A Listing is a page of an account's queues.
 type Listing struct {
-	Endpoint   string
-	Prefix     string // "" for none, as the next two
-	Marker     string
-	MaxResults int // 0 for none
-	Queues     []Queue
+	XMLName    xml.Name `xml:"EnumerationResults"`
+	Endpoint   string   `xml:"ServiceEndpoint,attr"`
+	Prefix     string   `xml:",omitempty"` // "" for none, as the next two
+	Marker     string   `xml:",omitempty"`
+	MaxResults int      `xml:",omitempty"` // 0 for none
+	Queues     struct {
+		Queue []Queue
+	}
 	NextMarker string
 }
 
 // A Queue is an entry of a listing.
 type Queue struct {
 	Name     string
-	Metadata map[string]string // names as their client wrote them; nil when it was not asked for
+	Metadata *Metadata // nil when it was not asked for
+}
+
+// Metadata is an element for each value of a queue's metadata, with the name as its client wrote it.
+type Metadata struct{ Values []Detail }
+
+// NewMetadata returns metadata, sorted by name.
+func NewMetadata(values map[string]string) *Metadata {
+	m := &Metadata{}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		m.Values = append(m.Values, newDetail(name, values[name]))
+	}
+	return m
 }
 
 // Body is the listing as the service answers it.
-func (l Listing) Body() []byte {
-	var b bytes.Buffer
-	b.WriteString(declaration)
-	b.WriteString(`<EnumerationResults ServiceEndpoint="`)
-	escape(&b, l.Endpoint)
-	b.WriteString(`">`)
-	optional(&b, "Prefix", l.Prefix)
-	optional(&b, "Marker", l.Marker)
-	if l.MaxResults > 0 {
-		element(&b, "MaxResults", strconv.Itoa(l.MaxResults))
-	}
-	b.WriteString("<Queues>")
-	for _, queue := range l.Queues {
-		b.WriteString("<Queue>")
-		element(&b, "Name", queue.Name)
-		if queue.Metadata != nil {
-			b.WriteString("<Metadata>")
-			for _, name := range slices.Sorted(maps.Keys(queue.Metadata)) {
-				element(&b, name, queue.Metadata[name])
-			}
-			b.WriteString("</Metadata>")
-		}
-		b.WriteString("</Queue>")
-	}
-	b.WriteString("</Queues>")
-	element(&b, "NextMarker", l.NextMarker)
-	b.WriteString("</EnumerationResults>")
-	return b.Bytes()
-}
+func (l Listing) Body() []byte { return body(l) }
 
 // Forever is when a message expires that never does.
 var Forever = time.Date(9999, time.December, 31, 23, 59, 59, 0, time.UTC)

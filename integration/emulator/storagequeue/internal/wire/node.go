@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // The bounds of a document. The largest one, five CORS rules, has 40 elements in four levels.
@@ -16,9 +15,6 @@ const (
 	maxDepth = 8
 	maxNodes = 256
 )
-
-// declaration is how a document begins.
-const declaration = `<?xml version="1.0" encoding="utf-8"?>`
 
 // A document is a parsed document. It keeps its first problem.
 type document struct {
@@ -167,43 +163,6 @@ func (n *node) only(names ...string) {
 	for _, c := range n.children {
 		if !slices.Contains(names, c.name) {
 			n.fail(UnsupportedNode.With("XmlNodeName", c.name))
-		}
-	}
-}
-
-// element writes an element with text.
-func element(b *bytes.Buffer, name, text string) {
-	b.WriteString("<" + name + ">")
-	escape(b, text)
-	b.WriteString("</" + name + ">")
-}
-
-// optional writes an element with text, if there is any.
-func optional(b *bytes.Buffer, name, text string) {
-	if text != "" {
-		element(b, name, text)
-	}
-}
-
-// escape writes text unchanged, except for characters that a reader would interpret or change. It replaces
-// characters that XML cannot contain.
-func escape(b *bytes.Buffer, text string) {
-	for _, r := range text {
-		switch {
-		case r == '&':
-			b.WriteString("&amp;")
-		case r == '<':
-			b.WriteString("&lt;")
-		case r == '>':
-			b.WriteString("&gt;")
-		case r == '"':
-			b.WriteString("&quot;")
-		case r == '\r':
-			b.WriteString("&#xD;")
-		case r < ' ' && r != '\n' && r != '\t', r == '\ufffe', r == '\uffff':
-			b.WriteRune(utf8.RuneError)
-		default:
-			b.WriteRune(r)
 		}
 	}
 }

@@ -1,7 +1,7 @@
 package wire
 
 import (
-	"bytes"
+	"encoding/xml"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,33 +26,33 @@ type Properties struct {
 // Logging says which requests are logged.
 type Logging struct {
 	Version   string    `json:"version"`
-	Delete    bool      `json:"delete"`
 	Read      bool      `json:"read"`
 	Write     bool      `json:"write"`
-	Retention Retention `json:"retention"`
+	Delete    bool      `json:"delete"`
+	Retention Retention `json:"retention" xml:"RetentionPolicy"`
 }
 
 // Metrics says which metrics are kept.
 type Metrics struct {
 	Version     string    `json:"version"`
 	Enabled     bool      `json:"enabled"`
-	IncludeAPIs *bool     `json:"includeAPIs,omitempty"`
-	Retention   Retention `json:"retention"`
+	IncludeAPIs *bool     `json:"includeAPIs,omitempty" xml:",omitempty"`
+	Retention   Retention `json:"retention"             xml:"RetentionPolicy"`
 }
 
 // Retention is for how many days logs or metrics are kept.
 type Retention struct {
 	Enabled bool `json:"enabled"`
-	Days    int  `json:"days,omitempty"`
+	Days    int  `json:"days,omitempty" xml:",omitempty"`
 }
 
 // A Rule lets web pages of other origins in. Its lists are comma-separated.
 type Rule struct {
-	Origins        string `json:"origins"`
-	Methods        string `json:"methods"`
+	Methods        string `json:"methods"                  xml:"AllowedMethods"`
+	Origins        string `json:"origins"                  xml:"AllowedOrigins"`
 	AllowedHeaders string `json:"allowedHeaders,omitempty"`
 	ExposedHeaders string `json:"exposedHeaders,omitempty"`
-	MaxAge         int    `json:"maxAge"` // seconds
+	MaxAge         int    `json:"maxAge"                   xml:"MaxAgeInSeconds"`
 }
 
 // DefaultProperties returns the default settings of an account.
@@ -193,60 +193,22 @@ func (n *node) number(name string, low, high int) int {
 
 // Body is the settings as the service answers them.
 func (p Properties) Body() []byte {
-	var b bytes.Buffer
-	b.WriteString(declaration)
-	b.WriteString("<StorageServiceProperties><Logging>")
-	element(&b, "Version", p.Logging.Version)
-	element(&b, "Read", strconv.FormatBool(p.Logging.Read))
-	element(&b, "Write", strconv.FormatBool(p.Logging.Write))
-	element(&b, "Delete", strconv.FormatBool(p.Logging.Delete))
-	p.Logging.Retention.write(&b)
-	b.WriteString("</Logging>")
-	p.HourMetrics.write(&b, "HourMetrics")
-	p.MinuteMetrics.write(&b, "MinuteMetrics")
-	b.WriteString("<Cors>")
-	for _, rule := range p.CORS {
-		b.WriteString("<CorsRule>")
-		element(&b, "AllowedMethods", rule.Methods)
-		element(&b, "AllowedOrigins", rule.Origins)
-		element(&b, "AllowedHeaders", rule.AllowedHeaders)
-		element(&b, "ExposedHeaders", rule.ExposedHeaders)
-		element(&b, "MaxAgeInSeconds", strconv.Itoa(rule.MaxAge))
-		b.WriteString("</CorsRule>")
-	}
-	b.WriteString("</Cors></StorageServiceProperties>")
-	return b.Bytes()
-}
-
-func (m Metrics) write(b *bytes.Buffer, name string) {
-	b.WriteString("<" + name + ">")
-	element(b, "Version", m.Version)
-	element(b, "Enabled", strconv.FormatBool(m.Enabled))
-	if m.IncludeAPIs != nil {
-		element(b, "IncludeAPIs", strconv.FormatBool(*m.IncludeAPIs))
-	}
-	m.Retention.write(b)
-	b.WriteString("</" + name + ">")
-}
-
-func (r Retention) write(b *bytes.Buffer) {
-	b.WriteString("<RetentionPolicy>")
-	element(b, "Enabled", strconv.FormatBool(r.Enabled))
-	if r.Enabled {
-		element(b, "Days", strconv.Itoa(r.Days))
-	}
-	b.WriteString("</RetentionPolicy>")
+	type rules struct{ CorsRule []Rule }
+	return body(struct {
+		XMLName                    xml.Name `xml:"StorageServiceProperties"`
+		Logging                    Logging
+		HourMetrics, MinuteMetrics Metrics
+		Cors                       rules
+	}{Logging: p.Logging, HourMetrics: p.HourMetrics, MinuteMetrics: p.MinuteMetrics, Cors: rules{p.CORS}})
 }
 
 // Statistics returns the state of an account's secondary copy at a time.
 func Statistics(synced time.Time) []byte {
-	var b bytes.Buffer
-	b.WriteString(declaration)
-	b.WriteString("<StorageServiceStats><GeoReplication>")
-	element(&b, "Status", "live")
-	element(&b, "LastSyncTime", HTTPTime(synced))
-	b.WriteString("</GeoReplication></StorageServiceStats>")
-	return b.Bytes()
+	return body(struct {
+		XMLName      xml.Name `xml:"StorageServiceStats"`
+		Status       string   `xml:"GeoReplication>Status"`
+		LastSyncTime string   `xml:"GeoReplication>LastSyncTime"`
+	}{Status: "live", LastSyncTime: HTTPTime(synced)})
 }
 
 const (
@@ -328,18 +290,21 @@ func (n *node) time(name string) time.Time {
 
 // Policies is the list of a queue's access policies.
 func Policies(policies []Policy) []byte {
-	var b bytes.Buffer
-	b.WriteString(declaration)
-	b.WriteString("<SignedIdentifiers>")
-	for _, p := range policies {
-		b.WriteString("<SignedIdentifier>")
-		element(&b, "Id", p.ID)
-		b.WriteString("<AccessPolicy>")
-		optional(&b, "Start", OptionalISOTime(p.Start))
-		optional(&b, "Expiry", OptionalISOTime(p.Expiry))
-		optional(&b, "Permission", p.Permission)
-		b.WriteString("</AccessPolicy></SignedIdentifier>")
+	type access struct {
+		Start      string `xml:",omitempty"`
+		Expiry     string `xml:",omitempty"`
+		Permission string `xml:",omitempty"`
 	}
-	b.WriteString("</SignedIdentifiers>")
-	return b.Bytes()
+	type identifier struct {
+		ID           string `xml:"Id"`
+		AccessPolicy access
+	}
+	list := struct {
+		XMLName     xml.Name     `xml:"SignedIdentifiers"`
+		Identifiers []identifier `xml:"SignedIdentifier"`
+	}{}
+	for _, p := range policies {
+		list.Identifiers = append(list.Identifiers, identifier{p.ID, access{OptionalISOTime(p.Start), OptionalISOTime(p.Expiry), p.Permission}})
+	}
+	return body(list)
 }

@@ -121,11 +121,10 @@ func TestParsePolicies(t *testing.T) {
 }
 
 func TestListing(t *testing.T) {
-	got := string(Listing{
-		Endpoint: `http://h/"a"`, Prefix: "p", Marker: "m", MaxResults: 2, NextMarker: "n",
-		Queues: []Queue{{Name: "pa"}, {Name: "pb", Metadata: map[string]string{"b": "<", "A": "1"}}},
-	}.Body())
-	const want = `<?xml version="1.0" encoding="utf-8"?><EnumerationResults ServiceEndpoint="http://h/&quot;a&quot;"><Prefix>p</Prefix>` +
+	l := Listing{Endpoint: `http://h/"a"`, Prefix: "p", Marker: "m", MaxResults: 2, NextMarker: "n"}
+	l.Queues.Queue = []Queue{{Name: "pa"}, {Name: "pb", Metadata: NewMetadata(map[string]string{"b": "<", "A": "1"})}}
+	got := string(l.Body())
+	const want = `<?xml version="1.0" encoding="utf-8"?><EnumerationResults ServiceEndpoint="http://h/&#34;a&#34;"><Prefix>p</Prefix>` +
 		`<Marker>m</Marker><MaxResults>2</MaxResults><Queues><Queue><Name>pa</Name></Queue><Queue><Name>pb</Name>` +
 		`<Metadata><A>1</A><b>&lt;</b></Metadata></Queue></Queues><NextMarker>n</NextMarker></EnumerationResults>`
 	if got != want {
