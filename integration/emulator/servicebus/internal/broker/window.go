@@ -128,7 +128,7 @@ func (g Snapshot) Annotations() amqp.Map {
 	return pairs
 }
 
-// maxBrowsed is the number of messages that [Inspect.Browse] examines per call, because the entity is locked meanwhile.
+// maxBrowsed is the number of messages that [Inspector.Browse] examines per call, because the entity is locked meanwhile.
 const maxBrowsed = 1 << 16
 
 // Browse returns up to most messages of some stages from a sequence number on, and the number to continue with, 0 at
@@ -244,7 +244,7 @@ func (w *Inspector) Last() (int64, error) {
 	return e.seq, nil
 }
 
-// maxPurged is the number of messages that [Inspect.Purge] examines per call, because the entity is locked meanwhile.
+// maxPurged is the number of messages that [Inspector.Purge] examines per call, because the entity is locked meanwhile.
 const maxPurged = 8192
 
 // Purged is the result of a purge.

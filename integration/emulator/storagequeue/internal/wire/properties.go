@@ -304,7 +304,8 @@ func Policies(policies []Policy) []byte {
 		Identifiers []identifier `xml:"SignedIdentifier"`
 	}{}
 	for _, p := range policies {
-		list.Identifiers = append(list.Identifiers, identifier{p.ID, access{OptionalISOTime(p.Start), OptionalISOTime(p.Expiry), p.Permission}})
+		of := access{OptionalISOTime(p.Start), OptionalISOTime(p.Expiry), p.Permission}
+		list.Identifiers = append(list.Identifiers, identifier{p.ID, of})
 	}
 	return body(list)
 }
