@@ -83,7 +83,7 @@ func (c capacityReports) figures() size.Figures {
 		few, many := c["hold100k"][role+"_rss_gc_mb"]*1e6, c["hold300k"][role+"_rss_gc_mb"]*1e6
 		job := max(0, many-few) / 200e3
 		return size.Memory{
-			Base: few - 100e3*job, Job: job, Burst: max(0, herd[role+"_rss_peak_mb"]*1e6-few+50e3*job) / 50e3,
+			Base: max(0, few-100e3*job), Job: job, Burst: max(0, herd[role+"_rss_peak_mb"]*1e6-few+50e3*job) / 50e3,
 		}
 	}
 	return size.Figures{
