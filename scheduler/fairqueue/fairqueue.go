@@ -14,9 +14,10 @@ import (
 // ErrFull is returned if the queue already has too many waiting requests.
 var ErrFull = errors.New("too many requests wait for their turn; try again")
 
-// Config configures a Queue. All fields are required.
+// Config configures a Queue. All fields except Running are required.
 type Config struct {
 	Slots     int // limit of the slots in use
+	Running   int // limit of one caller's slots in use; 0: none
 	PerCaller int // limit of one caller's waiting requests
 	Waiting   int // limit of all waiting requests
 }
@@ -27,8 +28,9 @@ type Queue struct {
 
 	mu      sync.Mutex
 	free    int
+	running map[string]int // slots in use by caller, if they are limited
 	waiting int
-	callers []*caller // callers with waiting requests; the first is next
+	callers []*caller // callers with waiting requests; the first that may have a slot is next
 }
 
 // caller is a caller with waiting requests.
@@ -38,7 +40,7 @@ type caller struct {
 }
 
 // New returns a queue with all slots free.
-func New(cfg Config) *Queue { return &Queue{cfg: cfg, free: cfg.Slots} }
+func New(cfg Config) *Queue { return &Queue{cfg: cfg, free: cfg.Slots, running: map[string]int{}} }
 
 // Acquire waits for a slot until ctx is done. It returns [ErrFull] or the cause of ctx's end. The caller must call
 // release exactly once.
@@ -47,17 +49,18 @@ func (q *Queue) Acquire(ctx context.Context, caller string) (release func(), err
 	if err != nil {
 		return nil, err
 	}
+	release = func() { q.release(caller) }
 	if turn == nil {
-		return q.release, nil
+		return release, nil
 	}
 	select {
 	case <-turn:
-		return q.release, nil
+		return release, nil
 	case <-ctx.Done():
 		if q.leave(caller, turn) {
 			return nil, context.Cause(ctx)
 		}
-		return q.release, nil // the slot arrived at the same moment: the subsequent work finds ctx done
+		return release, nil // the slot arrived at the same moment: the subsequent work finds ctx done
 	}
 }
 
@@ -65,8 +68,7 @@ func (q *Queue) Acquire(ctx context.Context, caller string) (release func(), err
 func (q *Queue) enter(name string) (chan struct{}, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.free > 0 {
-		q.free--
+	if q.take(name) {
 		return nil, nil //nolint:nilnil // a slot was free
 	}
 	at := slices.IndexFunc(q.callers, func(c *caller) bool { return c.name == name })
@@ -100,16 +102,32 @@ func (q *Queue) leave(name string, turn chan struct{}) bool {
 	return false
 }
 
-// release passes a slot to the next caller.
-func (q *Queue) release() {
+// take takes a free slot if the caller may have one.
+func (q *Queue) take(name string) bool {
+	if q.free == 0 || q.cfg.Running > 0 && q.running[name] == q.cfg.Running {
+		return false
+	}
+	q.free--
+	if q.cfg.Running > 0 {
+		q.running[name]++
+	}
+	return true
+}
+
+// release passes a caller's slot on.
+func (q *Queue) release(name string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.callers) == 0 {
-		q.free++
+	q.free++
+	if q.running[name]--; q.running[name] <= 0 {
+		delete(q.running, name)
+	}
+	i := slices.IndexFunc(q.callers, func(c *caller) bool { return q.take(c.name) })
+	if i < 0 {
 		return
 	}
-	next := q.callers[0]
-	q.callers = q.callers[1:]
+	next := q.callers[i]
+	q.callers = slices.Delete(q.callers, i, i+1)
 	close(next.turns[0])
 	q.waiting--
 	if next.turns = next.turns[1:]; len(next.turns) > 0 {

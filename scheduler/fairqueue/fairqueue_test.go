@@ -130,3 +130,26 @@ func TestCrossing(t *testing.T) {
 		}
 	}
 }
+
+// TestRunning: a caller with as many slots as it may have waits, while others take the free ones.
+func TestRunning(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		b := &bench{t: t, queue: fairqueue.New(fairqueue.Config{Slots: 2, Running: 1, PerCaller: 1, Waiting: 9})}
+		release, err := b.queue.Acquire(t.Context(), "ann")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.ask("ann")
+		b.ask("bob")
+		if _, err := b.queue.Acquire(t.Context(), "ann"); !errors.Is(err, fairqueue.ErrFull) {
+			t.Errorf("one more: %v", err)
+		}
+		release()
+		b.wg.Wait()
+		b.ask("ann")
+		b.wg.Wait()
+		if got, want := strings.Join(b.done, " "), "bob ann ann"; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	})
+}
