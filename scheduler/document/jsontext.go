@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // string reads a string, whose opening quote is next.
@@ -163,35 +164,12 @@ func digits(s string) int {
 }
 
 // leading returns the number of leading bytes of s that need no escape in a JSON string: ASCII without control
-// characters, quotes and backslashes. It checks eight bytes per step, because most strings consist of such bytes only.
+// characters, quotes and backslashes.
 func leading(s string) int {
-	i := 0
-	for ; len(s)-i >= 8; i += 8 {
-		b := s[i : i+8]
-		w := uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
-			uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
-		if special(w) {
-			break
+	for i := range len(s) {
+		if c := s[i]; c < 0x20 || c == '"' || c == '\\' || c >= utf8.RuneSelf {
+			return i
 		}
 	}
-	for ; i < len(s); i++ {
-		if c := s[i]; c < 0x20 || c == '"' || c == '\\' || c >= 0x80 {
-			break
-		}
-	}
-	return i
-}
-
-// One byte, repeated eight times.
-const (
-	ones  = 0x0101010101010101
-	highs = 0x80 * ones // the highest bit of each byte
-)
-
-// special reports whether any of eight bytes is not plain. A byte is less than n ≤ 0x80 if its highest bit is not set,
-// but is set after n is subtracted. Only a special byte borrows from the next.
-func special(w uint64) bool {
-	control := (w - 0x20*ones) &^ w
-	quote, escape := w^'"'*ones, w^'\\'*ones
-	return (w|control|(quote-ones)&^quote|(escape-ones)&^escape)&highs != 0
+	return len(s)
 }
