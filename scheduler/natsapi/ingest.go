@@ -11,13 +11,14 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/flow"
 	"github.com/carillon-sched/carillon/scheduler/tracing"
 )
 
 // Source delivers published specs and stores their results. Package store implements it.
-type Source interface {
+type Source interface { //nolint:interfacebloat // all that specs need
 	// DeliverSpecs passes specs to take until ctx is done, at most room at a time. wake signals new room. take must not
 	// block.
 	DeliverSpecs(ctx context.Context, wake <-chan struct{}, room func() int, take func(scheduler.PublishedSpec)) error
@@ -25,41 +26,22 @@ type Source interface {
 	// PublishResult stores a result event.
 	PublishResult(ctx context.Context, verdict, name string, body []byte) error
 
-	SpecLog
-}
-
-// SpecClaims detects duplicates: specs on the same subject with the same ID.
-type SpecClaims interface {
-	// ClaimSpec claims the ID for a spec, or returns the result of the spec that has it.
-	ClaimSpec(ctx context.Context, subject, id string, sequence uint64) (result []byte, err error)
-
-	// SettleClaim stores the result of a spec that has claimed its ID.
-	SettleClaim(ctx context.Context, subject, id string, sequence uint64, result []byte) error
-}
-
-// SpecLog stores published specs until they are processed.
-type SpecLog interface {
 	// EraseSpec overwrites and removes a spec.
 	EraseSpec(ctx context.Context, sequence uint64) error
 
-	SpecOrder
-	SpecMarks
-}
-
-// SpecOrder finds the earliest unprocessed specs of all processes.
-type SpecOrder interface {
-	// IsFirstSpec reports whether the spec with that sequence is the first unprocessed one of its name.
+	// IsFirstSpec reports whether the spec with that sequence is the first unprocessed one of its name, in any process.
 	IsFirstSpec(ctx context.Context, name string, sequence uint64) (bool, error)
 
 	// FirstSpec returns the sequence of the first unprocessed spec, or of the next one to be published.
 	FirstSpec(ctx context.Context) (uint64, error)
-}
 
-// SpecMarks counts the processes that have started a spec alone.
-type SpecMarks interface {
-	SpecClaims
+	// ClaimSpec claims the ID for a spec, or returns the result of the spec on the same subject that has it.
+	ClaimSpec(ctx context.Context, subject, id string, sequence uint64) (result []byte, err error)
 
-	// MarkSpec adds a mark to a spec and returns the number of its marks.
+	// SettleClaim stores the result of a spec that has claimed its ID.
+	SettleClaim(ctx context.Context, subject, id string, sequence uint64, result []byte) error
+
+	// MarkSpec records that a process has started a spec alone, and returns how many have.
 	MarkSpec(ctx context.Context, sequence uint64) (marks int, err error)
 
 	// UnmarkSpec removes the mark of this process.
@@ -208,7 +190,7 @@ func (n *Ingest) handle(q *queue, it *item) {
 		span.End(err)
 	default:
 		span.Verdict(r.verdict(), r.err != nil)
-		body := r.event(n.cfg.Service.Now()).encode()
+		body := v1.JSON(r.event(n.cfg.Service.Now()))
 		err = n.persist(it, func(ctx context.Context) error {
 			if it.claimed {
 				if err := n.cfg.Source.SettleClaim(ctx, it.subject(), it.id, it.Sequence, body); err != nil {

@@ -16,7 +16,7 @@ type item struct {
 	how    order
 	wrong  error // errors of its headers
 	slots  int64 // held while in progress
-	marked bool  // has a mark of this process, see SpecMarks
+	marked bool  // has a mark of this process, see Source.MarkSpec
 
 	id      string // the Nats-Msg-Id, unique per subject
 	claimed bool   // by this spec

@@ -1,14 +1,12 @@
 package natsapi
 
 import (
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
-	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
@@ -102,64 +100,6 @@ func (r *result) event(now time.Time) *event {
 		e.ETag, e.DryRun = v.ETag(), v.DryRun
 	}
 	return e
-}
-
-// eventSize is an upper bound of the size of most events, in bytes.
-const eventSize = 384
-
-// encode returns the JSON of the event. The event of a created or updated job is written without reflection, because
-// each spec causes one.
-func (e *event) encode() []byte {
-	if e.Error != nil || e.DryRun != nil || e.DuplicateOf != 0 || e.Resubmits != "" || len(e.Warnings) > 0 || e.Message != "" {
-		return v1.JSON(e)
-	}
-	b := make([]byte, 0, eventSize)
-	begin := byte('{')
-	member := func(name string) {
-		b = append(append(append(b, begin, '"'), name...), '"', ':')
-		begin = ','
-	}
-	text := func(name, value string) {
-		member(name)
-		b = document.StringValue(value).AppendJSON(b)
-	}
-	optional := func(name, value string) {
-		if value != "" {
-			text(name, value)
-		}
-	}
-	text("verdict", e.Verdict)
-	text("verb", e.Verb)
-	text("job", e.Job)
-	optional("claim", e.Claim)
-	optional("result", string(e.Result))
-	if e.Created != nil {
-		member("created")
-		b = strconv.AppendBool(b, *e.Created)
-	}
-	optional("occurrence", e.Occurrence)
-	if e.Superseded {
-		member("superseded")
-		b = append(b, "true"...)
-	}
-	optional("state", e.State)
-	if e.Revision != 0 {
-		member("revision")
-		b = strconv.AppendUint(b, e.Revision, 10)
-	}
-	optional("etag", e.ETag)
-	if !e.Next.IsZero() {
-		member("nextExecutionTime")
-		b = appendTime(b, e.Next)
-	}
-	member("specSequence")
-	b = strconv.AppendUint(b, e.SpecSequence, 10)
-	member("time")
-	return append(appendTime(b, e.Time), '}')
-}
-
-func appendTime(b []byte, t time.Time) []byte {
-	return append(t.AppendFormat(append(b, '"'), time.RFC3339Nano), '"')
 }
 
 // longestName limits the part of a foreign subject that a result repeats; a valid <collection>.<job> has at most 201
