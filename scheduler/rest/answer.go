@@ -62,7 +62,7 @@ type refusal func(a *server, w http.ResponseWriter, r *http.Request, err error)
 func (a *server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	d := describe(err)
 	if errors.Is(err, scheduler.ErrUnavailable) {
-		d.Message = explained(d.Message, a.ready(r.Context()))
+		d.Message = explained(d.Message, a.Ready(r.Context()))
 	}
 	a.note(w, r, d.Status, err)
 	send(w, d.Status, v1.JSON(d.Document()))
@@ -86,7 +86,7 @@ func (a *server) note(w http.ResponseWriter, r *http.Request, status int, err er
 	case http.StatusUnauthorized, http.StatusForbidden:
 		challenge(w, err)
 	case http.StatusInternalServerError:
-		a.log.ErrorContext(r.Context(), "request failed because of a defect", "method", r.Method, "path", r.URL.Path,
+		a.Logger.ErrorContext(r.Context(), "request failed because of a defect", "method", r.Method, "path", r.URL.Path,
 			"requestId", w.Header().Get(requestIDHeader), "err", err)
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
 		w.Header().Set("Retry-After", retryAfter)

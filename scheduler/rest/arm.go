@@ -89,7 +89,7 @@ func (a *server) dressed(w http.ResponseWriter, r *http.Request, s scheduler.Sco
 		body = nil
 		w.Header().Del("Content-Type")
 	case len(body) > 0 && strings.HasPrefix(w.Header().Get("Content-Type"), "application/json"):
-		if known, err := a.service.ScopeOf(r.Context(), r.PathValue("c")); err == nil {
+		if known, err := a.Service.ScopeOf(r.Context(), r.PathValue("c")); err == nil {
 			s = known // in the spelling of the collection's creation
 		}
 		v, err := document.Parse(body)
@@ -153,7 +153,7 @@ func (a *server) listWhere(w http.ResponseWriter, r *http.Request, has func(c *s
 	if err := checkOptions(r.URL.RawQuery, nil); err != nil {
 		return err
 	}
-	all, err := a.service.Collections(r.Context())
+	all, err := a.Service.Collections(r.Context())
 	if err != nil {
 		return err
 	}

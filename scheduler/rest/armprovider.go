@@ -95,7 +95,7 @@ func (a *server) scopes(r *http.Request) ([]scheduler.Scope, error) {
 	if err := checkManagerVersion(r); err != nil {
 		return nil, err
 	}
-	all, err := a.service.Collections(r.Context())
+	all, err := a.Service.Collections(r.Context())
 	found, sees := []scheduler.Scope{{}}, auth.Sees(r.Context())
 	for _, c := range all {
 		if sees(c.Name) && !slices.ContainsFunc(found, c.Scope.Is) {
@@ -187,7 +187,7 @@ func (a *server) deleteGroup(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	all, err := a.service.Collections(r.Context())
+	all, err := a.Service.Collections(r.Context())
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func (a *server) previewAWX(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p, err := a.service.PreviewAWX(r.Context(), rrule)
+	p, err := a.Service.PreviewAWX(r.Context(), rrule)
 	if err != nil {
 		return err
 	}

@@ -29,13 +29,13 @@ func downright(do action) action {
 var errNoSchedule = fault{http.StatusNotFound, "ResourceNotFound", "Not found."}
 
 func (a *server) listSchedules(w http.ResponseWriter, r *http.Request) error {
-	jobs, err := a.service.Schedules(r.Context())
+	jobs, err := a.Service.Schedules(r.Context())
 	if err != nil {
 		return err
 	}
 	sees := auth.Sees(r.Context())
 	jobs = slices.DeleteFunc(jobs, func(j *scheduler.Job) bool { return !sees(j.Key.Collection) })
-	return answerSchedules(w, r, jobs, a.service.Now())
+	return answerSchedules(w, r, jobs, a.Service.Now())
 }
 
 // listTemplateSchedules lists the schedules of a template, including a deleted one that still has some.
@@ -44,16 +44,16 @@ func (a *server) listTemplateSchedules(w http.ResponseWriter, r *http.Request) e
 	if err != nil {
 		return err
 	}
-	jobs, err := a.service.SchedulesOf(r.Context(), template)
+	jobs, err := a.Service.SchedulesOf(r.Context(), template)
 	if err != nil {
 		return err
 	}
 	if len(jobs) == 0 {
-		if _, err := a.service.Template(r.Context(), template); err != nil {
+		if _, err := a.Service.Template(r.Context(), template); err != nil {
 			return awxMissing(err)
 		}
 	}
-	return answerSchedules(w, r, jobs, a.service.Now())
+	return answerSchedules(w, r, jobs, a.Service.Now())
 }
 
 // answerSchedules answers with the requested page of schedules.
@@ -98,7 +98,7 @@ func (a *server) getSchedule(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	j, err := a.service.Schedule(r.Context(), id)
+	j, err := a.Service.Schedule(r.Context(), id)
 	if err == nil && !auth.Sees(r.Context())(j.Key.Collection) {
 		return errNoSchedule
 	}
@@ -107,7 +107,7 @@ func (a *server) getSchedule(w http.ResponseWriter, r *http.Request) error {
 
 // mayChange returns an error unless the caller may change a schedule. A caller who may not see it gets "not found".
 func (a *server) mayChange(r *http.Request, id int) error {
-	j, err := a.service.Schedule(r.Context(), id)
+	j, err := a.Service.Schedule(r.Context(), id)
 	if err != nil {
 		return awxMissing(err)
 	}
@@ -127,7 +127,7 @@ func (a *server) createTemplateSchedule(w http.ResponseWriter, r *http.Request) 
 	if err != nil {
 		return err
 	}
-	j, err := a.service.CreateSchedule(lasting(r), template, q)
+	j, err := a.Service.CreateSchedule(lasting(r), template, q)
 	return a.answerSchedule(w, http.StatusCreated, j, err)
 }
 
@@ -145,7 +145,7 @@ func (a *server) createSchedule(w http.ResponseWriter, r *http.Request) error {
 	if err := auth.Check(ctx, auth.Operate, template.Collection); err != nil {
 		return err
 	}
-	j, err := a.service.CreateSchedule(ctx, template, q)
+	j, err := a.Service.CreateSchedule(ctx, template, q)
 	if errors.Is(err, scheduler.ErrNotFound) {
 		err = awx.NoTemplate(*q.Template)
 	}
@@ -172,7 +172,7 @@ func (a *server) changeSchedule(w http.ResponseWriter, r *http.Request, renew bo
 	if err != nil {
 		return err
 	}
-	j, err := a.service.ChangeSchedule(lasting(r), id, q, renew)
+	j, err := a.Service.ChangeSchedule(lasting(r), id, q, renew)
 	return a.answerSchedule(w, http.StatusOK, j, err)
 }
 
@@ -184,7 +184,7 @@ func (a *server) deleteSchedule(w http.ResponseWriter, r *http.Request) error {
 	if err := a.mayChange(r, id); err != nil {
 		return err
 	}
-	if err := a.service.DeleteSchedule(lasting(r), id); err != nil {
+	if err := a.Service.DeleteSchedule(lasting(r), id); err != nil {
 		return awxMissing(err)
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -208,7 +208,7 @@ func (a *server) answerSchedule(w http.ResponseWriter, status int, j *scheduler.
 	if err != nil {
 		return awxMissing(err)
 	}
-	return answer(w, status, awx.View(j, a.service.Now()))
+	return answer(w, status, awx.View(j, a.Service.Now()))
 }
 
 // awxMissing converts a "not found" error to AWX's.

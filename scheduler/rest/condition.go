@@ -16,7 +16,7 @@ func condition(r *http.Request) (scheduler.Condition, error) {
 // held returns the service with the condition of the request.
 func (a *server) held(r *http.Request) (*control.Service, error) {
 	when, err := condition(r)
-	return a.service.If(when), err
+	return a.Service.If(when), err
 }
 
 // tag sets the ETag of the answer, if etag is not "". For a GET it checks the condition: done means that the client has

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -62,54 +63,47 @@ type Config struct {
 	Version string
 }
 
+func (c Config) withDefaults() Config {
+	if c.MaxTails <= 0 {
+		c.MaxTails = DefaultMaxTails
+	}
+	if c.Ready == nil {
+		c.Ready = func(context.Context) error { return nil }
+	}
+	if c.Degraded == nil {
+		c.Degraded = func() string { return "" }
+	}
+	if c.Observe == nil {
+		c.Observe = func(string, int, time.Duration) {}
+	}
+	if c.Identify == nil {
+		c.Identify = guard.Anonymous
+	}
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
+	c.Version = cmp.Or(c.Version, "dev")
+	return c
+}
+
 // server serves the requests.
 type server struct {
-	service  *control.Service
-	ready    func(ctx context.Context) error
-	degraded func() string
+	Config
+
 	guard    guard.Guard
 	tails    *tailCount
-	metrics  http.Handler
-	observed func(operation string, status int, took time.Duration)
-	tracer   *tracing.Tracer
 	document func() constant
-	log      *slog.Logger
-	version  string
 }
 
 // New returns the API's handler, which is safe for concurrent use.
 func New(cfg Config) http.Handler {
+	cfg = cfg.withDefaults()
 	a := &server{
-		service: cfg.Service, ready: cfg.Ready, degraded: cfg.Degraded,
+		Config: cfg, tails: newTailCount(cfg.MaxTails),
 		guard: guard.Guard{
 			Identify: cfg.Identify, Rate: cfg.Rate,
 			Limited: "too many concurrent requests; wait a moment, or have --http-rate raised",
 		},
-		metrics: cfg.Metrics, observed: cfg.Observe, tracer: cfg.Tracer, log: cfg.Logger, version: cfg.Version,
 	}
-	if cfg.MaxTails <= 0 {
-		cfg.MaxTails = DefaultMaxTails
-	}
-	a.tails = newTailCount(cfg.MaxTails)
-	if a.ready == nil {
-		a.ready = func(context.Context) error { return nil }
-	}
-	if a.degraded == nil {
-		a.degraded = func() string { return "" }
-	}
-	if a.observed == nil {
-		a.observed = func(string, int, time.Duration) {}
-	}
-	if a.guard.Identify == nil {
-		a.guard.Identify = guard.Anonymous
-	}
-	if a.log == nil {
-		a.log = slog.New(slog.DiscardHandler)
-	}
-	if a.version == "" {
-		a.version = "dev"
-	}
-	a.document = sync.OnceValue(func() constant { return newConstant("application/json", OpenAPI(a.version)) })
+	a.document = sync.OnceValue(func() constant { return newConstant("application/json", OpenAPI(a.Version)) })
 	mux := http.NewServeMux()
 	a.register(mux)
 	mux.Handle("/api/v2/", a.handler(noAWX, (*server).refuseAWX))

@@ -53,22 +53,22 @@ func (a *server) observe(next http.Handler) http.Handler {
 			// Content-Length.
 			w.Header().Set("Connection", "close")
 		}
-		w.Header().Set("Server", "Carillon/"+a.version)
+		w.Header().Set("Server", "Carillon/"+a.Version)
 		out, asked := &guard.Recorder{ResponseWriter: w}, &asking{}
 		ctx, span := a.trace(r)
 		defer func() {
-			out.Recovered(ctx, recover(), a.log, r, func(err error) {
+			out.Recovered(ctx, recover(), a.Logger, r, func(err error) {
 				send(out, http.StatusInternalServerError, v1.JSON(describe(err).Document()))
 			}, "requestId", id)
 			name, route := asked.name()
 			if !asked.tail {
-				a.observed(name, out.Status(), time.Since(begin))
+				a.Observe(name, out.Status(), time.Since(begin))
 			}
 			if route == "" {
 				name = "HTTP " + name
 			}
 			span.Answered(name, route, out.Status())
-			a.log.DebugContext(ctx, "request", "method", r.Method, "path", r.URL.Path, "status", out.Status(),
+			a.Logger.DebugContext(ctx, "request", "method", r.Method, "path", r.URL.Path, "status", out.Status(),
 				"duration", time.Since(begin), "requestId", id)
 		}()
 		asks := context.WithValue(ctx, askingKey{}, asked)
@@ -81,10 +81,10 @@ var probes = []string{"/healthz", "/readyz", "/metrics"}
 
 // trace begins the span of a request. Live tails have none, because they may last for days.
 func (a *server) trace(r *http.Request) (context.Context, tracing.Span) {
-	if a.tracer == nil || slices.Contains(probes, r.URL.Path) || Streams(r) {
+	if a.Tracer == nil || slices.Contains(probes, r.URL.Path) || Streams(r) {
 		return r.Context(), tracing.Span{}
 	}
-	return a.tracer.Request(r.Context(), r.Method, r.Header)
+	return a.Tracer.Request(r.Context(), r.Method, r.Header)
 }
 
 // otherOperation is the name of requests without an operation, or refused before routing.

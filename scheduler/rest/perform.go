@@ -36,7 +36,7 @@ func perform(op *api.Operation) action {
 		if form != nil {
 			return a.follow(w, r, asked, form)
 		}
-		s, ctx := a.service, r.Context()
+		s, ctx := a.Service, r.Context()
 		if op.Conditional {
 			if s, err = a.held(r); err != nil {
 				return err

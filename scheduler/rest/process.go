@@ -11,14 +11,14 @@ type processStatus struct {
 }
 
 func (a *server) health(w http.ResponseWriter, _ *http.Request) error {
-	return answer(w, http.StatusOK, processStatus{Status: "ok", Version: a.version})
+	return answer(w, http.StatusOK, processStatus{Status: "ok", Version: a.Version})
 }
 
 func (a *server) readiness(w http.ResponseWriter, r *http.Request) error {
-	if err := a.ready(r.Context()); err != nil {
+	if err := a.Ready(r.Context()); err != nil {
 		return fault{http.StatusServiceUnavailable, "NotReady", err.Error()}
 	}
-	told := processStatus{Status: "ready", Reason: a.degraded(), Indexed: a.service.Indexed()}
+	told := processStatus{Status: "ready", Reason: a.Degraded(), Indexed: a.Service.Indexed()}
 	if told.Reason != "" {
 		told.Status = "degraded"
 	}
@@ -27,9 +27,9 @@ func (a *server) readiness(w http.ResponseWriter, r *http.Request) error {
 
 // showMetrics answers a scrape, if metrics are enabled.
 func (a *server) showMetrics(w http.ResponseWriter, r *http.Request) error {
-	if a.metrics == nil {
+	if a.Metrics == nil {
 		return fault{http.StatusNotFound, "UnknownRoute", "this process has no metrics"}
 	}
-	a.metrics.ServeHTTP(w, r)
+	a.Metrics.ServeHTTP(w, r)
 	return nil
 }

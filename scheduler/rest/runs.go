@@ -26,7 +26,7 @@ func (a *server) runs(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	q := control.RunsQuery{Key: asked.Key, Sees: auth.Sees(r.Context()), Days: asked.Number("days"), Most: asked.Number("max")}
-	runs, err := a.service.Runs(r.Context(), q)
+	runs, err := a.Service.Runs(r.Context(), q)
 	if err != nil {
 		return err
 	}

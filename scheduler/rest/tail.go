@@ -22,9 +22,9 @@ func (a *server) follow(w http.ResponseWriter, r *http.Request, asked *dispatch.
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	asked.Beyond = form.beyond
-	return dispatch.Follow(ctx, a.service, asked, &tail{
+	return dispatch.Follow(ctx, a.Service, asked, &tail{
 		form: form, asked: asked.After(), to: w, control: http.NewResponseController(w), failed: cancel,
-		log: a.log.With("path", r.URL.Path),
+		log: a.Logger.With("path", r.URL.Path),
 	})
 }
 
