@@ -82,10 +82,12 @@ func (f natsConn) explain(err error, s startup) error {
 		hint = "set --nats-url to the client port of NATS, usually 4222; port 8222 is for monitoring"
 	}
 	if errors.Is(err, nats.ErrNoServers) {
-		err = &explainedError{"no server answers there", err}
+		err = &terminal.Failure{Message: "no server answers there", Err: err}
 	}
 	if errors.Is(err, nats.ErrTimeout) || isTimeout(err) {
-		err = &explainedError{"the server accepts the connection but does not respond; it, or the network, hangs", err}
+		err = &terminal.Failure{
+			Message: "the server accepts the connection but does not respond; it, or the network, hangs", Err: err,
+		}
 	}
 	if errors.Is(err, nats.ErrAuthorization) {
 		hint = "give the user's credentials with --creds, or in the URL"
@@ -98,18 +100,6 @@ func isTimeout(err error) bool {
 	op, ok := errors.AsType[*net.OpError](err)
 	return ok && op.Op == "read" && op.Timeout()
 }
-
-// explainedError replaces the message of an error.
-type explainedError struct {
-	text  string
-	cause error
-}
-
-// Error returns the message.
-func (e *explainedError) Error() string { return e.text }
-
-// Unwrap returns the original error.
-func (e *explainedError) Unwrap() error { return e.cause }
 
 // notNATSError reports an address at which another protocol is spoken.
 type notNATSError struct{ host, speaks string }

@@ -123,8 +123,8 @@ func (e *editing) run(ctx context.Context) (done string, err error) {
 		}
 		done, err := e.put(ctx)
 		ask := e.file.Complain
-		if lost, ok := errors.AsType[*conflictError](err); ok {
-			err, ask = lost.as(e.key), e.file.Ask
+		if _, ok := errors.AsType[*overwriteError](err); ok {
+			ask = e.file.Ask
 		} else if !errors.Is(err, scheduler.ErrInvalid) {
 			return done, err
 		}
@@ -187,7 +187,7 @@ func (e *editing) put(ctx context.Context) (done string, err error) {
 }
 
 // learn reads concurrent changes of the job. Fields outside mine keep their current values; for overlapping
-// changes it returns a [*conflictError].
+// changes it returns an [*overwriteError].
 func (e *editing) learn(ctx context.Context, mine []document.Change) error {
 	j, err := e.api.Get(ctx, e.key)
 	if err != nil {
@@ -200,7 +200,7 @@ func (e *editing) learn(ctx context.Context, mine []document.Change) error {
 	theirs := document.Difference("", e.known, own(now))
 	e.known, e.etag = own(now), j.ETag
 	if lost := edit.Lost(mine, theirs); len(lost) > 0 {
-		return &conflictError{lost}
+		return newOverwriteError(e.key, lost)
 	}
 	for _, line := range edit.Lines(theirs) {
 		e.t.Complain("note", "changed concurrently, and kept: "+line)
@@ -208,23 +208,16 @@ func (e *editing) learn(ctx context.Context, mine []document.Change) error {
 	return nil
 }
 
-// conflictError reports concurrent changes that a patch would overwrite.
-type conflictError struct{ lost []document.Change }
+// overwriteError reports concurrent changes that a patch would overwrite, one per line.
+type overwriteError struct{ document.Problems }
 
-// Error says that it was changed.
-func (*conflictError) Error() string { return "another client changed the same fields" }
-
-// as returns the conflicts as problems, one per line.
-func (c *conflictError) as(k scheduler.Key) error {
+func newOverwriteError(k scheduler.Key, lost []document.Change) error {
 	all := document.Problems{{Message: k.String() + " was changed by another client. Remove these lines to overwrite its changes:"}}
-	for _, line := range edit.Lines(c.lost) {
+	for _, line := range edit.Lines(lost) {
 		all = append(all, document.Problem{Message: line})
 	}
 	return &overwriteError{all}
 }
-
-// overwriteError is a conflict with its problems.
-type overwriteError struct{ document.Problems }
 
 // Unwrap returns the problems.
 func (e *overwriteError) Unwrap() error { return e.Problems }
