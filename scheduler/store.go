@@ -19,6 +19,9 @@ type Stored struct {
 	Data         []byte
 	SpecSequence uint64 // of a deleted job: the spec that deleted it; Revision is then the revision of the delete marker
 
+	// Written is when a definition from [Jobs].EachJobFrom was stored.
+	Written time.Time
+
 	// FiresAt is when the server fires a waiting baton from [Batons].Waiting or FindBatons.
 	FiresAt time.Time
 }
@@ -112,8 +115,6 @@ type Batons interface { //nolint:interfacebloat // every move of a baton
 	FindBatons(ctx context.Context, keys []Key, found func(st Stored, running bool)) error
 	EachBaton(ctx context.Context, lane int, f func(slot BatonKey, waiting bool) error) error
 	EachStoredBaton(ctx context.Context, lane int, f func(st Stored, waiting bool) error) error
-	AnyBaton(ctx context.Context, k Key) (*Stored, error)
-	EachDetached(ctx context.Context, k Key, found func(slot BatonKey, st Stored, running bool)) error
 	FindDetached(ctx context.Context, keys []Key, found func(slot BatonKey, st Stored, running bool)) error
 	Undelivered(ctx context.Context, lane int) ([]UndeliveredBaton, error)
 

@@ -199,26 +199,10 @@ type Store interface { //nolint:interfacebloat // all that the trail needs
 	// FollowEntries calls f for the entries in a scope after a sequence, and for new ones, until ctx is done.
 	FollowEntries(ctx context.Context, of Scope, after uint64, f func(*Entry)) error
 
-	Marks
-}
-
-// Marks supports the background check of the audit log.
-type Marks interface {
-	// WrittenJobs calls f for every stored revision of a job after the given revision, in order, until f returns false.
-	// Data is nil if the job was deleted or has expired.
-	WrittenJobs(ctx context.Context, after uint64, f func(Written) bool) error
-
 	// Checked returns the last revision up to which the audit log is known to have all edits. ErrNotFound if no check
 	// has run.
 	Checked(ctx context.Context) (uint64, error)
 
 	// SetChecked sets that revision.
 	SetChecked(ctx context.Context, revision uint64) error
-}
-
-// Written is a stored revision of a job.
-type Written struct {
-	scheduler.Stored
-
-	At time.Time // when it was stored
 }

@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/fairqueue"
 )
 
 // admissions creates jobs in collections with a quota, one after the other. Replicas do not wait for each other: a
 // collection may exceed its quota by the jobs that they create within countTrusted.
 type admissions struct {
-	locks  keyedMutex
-	counts sync.Map // count by collection; owned by the holder of the collection's turn
+	locks  *fairqueue.Queue // by collection
+	counts sync.Map         // count by collection; owned by the holder of the collection's turn
 }
 
 // count is the number of jobs in a collection at an instant, plus those that this process has created since.
@@ -45,7 +46,7 @@ func (e Editor) admit(ctx context.Context, j *scheduler.Job, data []byte, replac
 	if quota == 0 {
 		return e.shared.Store.SaveJob(ctx, j.Key, data, replaces, j.State.Final())
 	}
-	release, err := own.locks.lock(ctx, collection)
+	release, err := own.locks.Acquire(ctx, collection)
 	if err != nil {
 		return 0, err
 	}

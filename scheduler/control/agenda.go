@@ -35,12 +35,7 @@ type Agenda struct {
 const longestAgenda = forecast.MaxHours + 2
 
 func (q *AgendaQuery) check(now time.Time) (from time.Time, hours int, err error) {
-	if q.Key.Job != "" {
-		err = q.Key.Validate()
-	} else if q.Key.Collection != "" {
-		err = scheduler.ValidateCollection(q.Key.Collection)
-	}
-	if err != nil {
+	if err = checkScope(q.Key); err != nil {
 		return from, 0, err
 	}
 	if len(q.At) < 2 {
@@ -107,14 +102,7 @@ type Run struct {
 func (f Forecaster) Runs(ctx context.Context, q RunsQuery) ([]Run, error) {
 	now := f.shared.Store.Now().UTC()
 	c := &comingRuns{now: now, until: now.AddDate(0, 0, q.Days), most: q.Most}
-	var err error
-	switch k := q.Key; {
-	case k.Job != "":
-		err = k.Validate()
-	case k.Collection != "":
-		err = scheduler.ValidateCollection(k.Collection)
-	}
-	if err != nil {
+	if err := checkScope(q.Key); err != nil {
 		return nil, err
 	}
 	read := &planReader{shared: f.shared, sees: q.Sees, to: c}

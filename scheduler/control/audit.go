@@ -385,12 +385,16 @@ func (h *shared) findOrphan(ctx context.Context, k scheduler.Key) (orphan *sched
 	if !errors.Is(err, scheduler.ErrNotFound) {
 		return nil, nil, fmt.Errorf("job %s: %w", k, err)
 	}
-	st, err := h.Store.AnyBaton(ctx, k)
-	if st == nil || err != nil {
+	var data []byte
+	err = h.Store.FindBatons(ctx, []scheduler.Key{k}, func(st scheduler.Stored, _ bool) { data = st.Data })
+	if err == nil && data == nil {
+		err = h.Store.FindDetached(ctx, []scheduler.Key{k}, func(_ scheduler.BatonKey, st scheduler.Stored, _ bool) { data = st.Data })
+	}
+	if data == nil || err != nil {
 		return nil, nil, err
 	}
 	orphan = &scheduler.OrphanBaton{Marker: marker.Revision}
-	b, unreadable := scheduler.DecodeBaton(st.Data)
+	b, unreadable := scheduler.DecodeBaton(data)
 	if unreadable == nil {
 		orphan.Baton = &b
 	}

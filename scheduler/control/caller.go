@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
-	"sync"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/fairqueue"
@@ -40,52 +40,8 @@ func takeTurn(ctx context.Context, q *fairqueue.Queue) (release func(), err erro
 	return release, err
 }
 
-// keyedMutex serializes requests for the same thing in a process, so that they do not overtake each other. It is only an
-// optimization: the store's compare-and-set guarantees correctness.
-type keyedMutex struct {
-	mu sync.Mutex
-	of map[string]*keyLock
-}
-
-// keyLock is the lock of one key.
-type keyLock struct {
-	held  chan struct{} // holds a value while a request has the turn
-	users int           // requests that have the turn or wait
-}
-
-// lock waits for the caller's turn, and returns the function that ends it.
-func (l *keyedMutex) lock(ctx context.Context, thing string) (release func(), err error) {
-	own := l.join(thing)
-	select {
-	case own.held <- struct{}{}:
-		return func() { <-own.held; l.leave(thing) }, nil
-	case <-ctx.Done():
-		l.leave(thing)
-		return func() {}, context.Cause(ctx)
-	}
-}
-
-func (l *keyedMutex) join(thing string) *keyLock {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	own := l.of[thing]
-	if own == nil {
-		if l.of == nil {
-			l.of = map[string]*keyLock{}
-		}
-		own = &keyLock{held: make(chan struct{}, 1)}
-		l.of[thing] = own
-	}
-	own.users++
-	return own
-}
-
-func (l *keyedMutex) leave(thing string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	own := l.of[thing]
-	own.users--
-	if own.users == 0 {
-		delete(l.of, thing)
-	}
+// newMutexes returns a queue that serializes requests for the same thing, which takes the place of the caller's name, so
+// that they do not overtake each other. It is only an optimization: the store's compare-and-set guarantees correctness.
+func newMutexes() *fairqueue.Queue {
+	return fairqueue.New(fairqueue.Config{Slots: math.MaxInt, Running: 1, PerCaller: math.MaxInt, Waiting: math.MaxInt})
 }

@@ -182,7 +182,7 @@ func (e Editor) begun(ctx context.Context, j *scheduler.Job, nominal time.Time) 
 	if b := cmp.Or(found.Waiting, found.Running); b != nil {
 		add(from.BatonKey, b, from.Waiting)
 	}
-	err = e.shared.Store.EachDetached(ctx, j.Key, func(slot scheduler.BatonKey, st scheduler.Stored, running bool) {
+	err = e.shared.Store.FindDetached(ctx, []scheduler.Key{j.Key}, func(slot scheduler.BatonKey, st scheduler.Stored, running bool) {
 		b, err := scheduler.DecodeBaton(st.Data)
 		if err != nil || b.Check(slot) != nil {
 			return // its worker cancels it

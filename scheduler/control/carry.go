@@ -422,7 +422,7 @@ func (o OperationKeeper) change(ctx context.Context, op *operation, it item) (as
 	case v1.VerbPause:
 		v, err = edits.PauseAt(ctx, it.key, op.Until, op.Created)
 	case v1.VerbRun:
-		_, err = o.runs.TriggerAt(ctx, it.key, op.Created)
+		_, err = o.runs.trigger(ctx, it.key, op.Created, nil)
 	case v1.VerbDelete:
 		err = o.edits.Delete(ctx, it.key, 0)
 	case v1.VerbLabel, v1.VerbUnlabel:

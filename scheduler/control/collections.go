@@ -39,80 +39,81 @@ func (c CollectionKeeper) bucket() scheduler.CheckedBucket { return c.shared.Sto
 
 // PutCollection creates a collection or replaces its settings. Its jobs do not change, and neither does its state if
 // the document has none. Equal settings change nothing.
-func (c CollectionKeeper) PutCollection(
-	ctx context.Context, name string, body []byte,
-) (put *scheduler.Collection, result v1.Result, err error) {
-	wish, err := c.readCollection(ctx, name, body)
+func (c CollectionKeeper) PutCollection(ctx context.Context, name string, body []byte) (*scheduler.Collection, v1.Result, error) {
+	change, err := c.put(ctx, name, body, false)
 	if err != nil {
 		return nil, "", err
 	}
-	ctx = asking(ctx, "put")
-	put, err = c.change(ctx, name, func(cur *scheduler.Collection) (*scheduler.Collection, error) {
-		if put, result, err = replaced(cur, wish); err != nil {
-			return nil, err
-		}
-		return put, cmp.Or(c.meets(name, cur), c.checkPlan(ctx, cur, put))
-	})
-	if damaged, ok := errors.AsType[*scheduler.DamagedError](err); ok {
-		if err := cmp.Or(c.meets(name, damaged.Collection()), wish.Placed()); err != nil {
-			return nil, "", err
-		}
-		return wish, v1.Updated, c.write(ctx, nil, wish, damaged.Revision)
-	}
-	return put, result, err
+	return change.Would, change.Result, nil
 }
 
-// replaced returns a collection, nil for a new one, with new settings.
-func replaced(cur, wish *scheduler.Collection) (*scheduler.Collection, v1.Result, error) {
-	next := wish.Replacing(cur)
-	switch {
-	case cur == nil:
-		err := next.Placed()
-		return next, v1.Created, err
-	case next.Equals(cur):
-		return next, v1.Unchanged, nil
+// DryRunCollection returns the result of PutCollection and changes nothing.
+func (c CollectionKeeper) DryRunCollection(ctx context.Context, name string, body []byte) (*v1.CollectionDryRun, error) {
+	return c.put(ctx, name, body, true)
+}
+
+func (c CollectionKeeper) put(ctx context.Context, name string, body []byte, dryRun bool) (*v1.CollectionDryRun, error) {
+	wish, err := c.readCollection(ctx, name, body)
+	if err != nil {
+		return nil, err
 	}
-	return next, v1.Updated, nil
+	ctx = asking(ctx, "put")
+	change, err := c.change(ctx, name, dryRun, func(cur *scheduler.Collection) (*scheduler.Collection, error) {
+		next := wish.Replacing(cur)
+		if cur == nil {
+			if err := next.Placed(); err != nil {
+				return nil, err
+			}
+		}
+		return next, cmp.Or(c.meets(name, cur), c.checkPlan(ctx, cur, next))
+	})
+	damaged, ok := errors.AsType[*scheduler.DamagedError](err)
+	if !ok {
+		return change, err
+	}
+	err = cmp.Or(c.meets(name, damaged.Collection()), wish.Placed())
+	if err == nil && !dryRun {
+		err = c.write(ctx, nil, wish, damaged.Revision)
+	}
+	return &v1.CollectionDryRun{Would: wish, Result: v1.Updated}, err
 }
 
 // PatchCollection merges a document into a collection's settings (RFC 7396). It returns ErrNotFound if the collection
 // does not exist.
 func (c CollectionKeeper) PatchCollection(ctx context.Context, name string, body []byte) (*scheduler.Collection, error) {
-	patch, err := readCollectionPatch(ctx, name, body)
+	return changed(c.patch(ctx, name, body, false))
+}
+
+// DryRunCollectionPatch returns the result of PatchCollection and changes nothing.
+func (c CollectionKeeper) DryRunCollectionPatch(ctx context.Context, name string, body []byte) (*v1.CollectionDryRun, error) {
+	return c.patch(ctx, name, body, true)
+}
+
+func (c CollectionKeeper) patch(ctx context.Context, name string, body []byte, dryRun bool) (*v1.CollectionDryRun, error) {
+	if err := scheduler.ValidateCollection(name); err != nil {
+		return nil, err
+	}
+	patch, err := flow.Parse(ctx, body)
 	if err != nil {
 		return nil, err
 	}
 	ctx = asking(ctx, "patch")
-	return c.change(ctx, name, func(cur *scheduler.Collection) (*scheduler.Collection, error) {
-		return c.patched(ctx, name, cur, patch)
+	return c.change(ctx, name, dryRun, func(cur *scheduler.Collection) (*scheduler.Collection, error) {
+		if cur == nil {
+			return nil, noCollection(name)
+		}
+		if err := c.meets(name, cur); err != nil {
+			return nil, err
+		}
+		next, err := cur.Patched(patch)
+		if err == nil {
+			_, err = next.ReadDefaults(c.shared.Actions, c.shared.Limits)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return next, c.checkPlan(ctx, cur, next)
 	})
-}
-
-func readCollectionPatch(ctx context.Context, name string, body []byte) (document.Value, error) {
-	if err := scheduler.ValidateCollection(name); err != nil {
-		return document.Value{}, err
-	}
-	return flow.Parse(ctx, body)
-}
-
-// patched returns a collection, which may be nil, with a patch applied.
-func (c CollectionKeeper) patched(
-	ctx context.Context, name string, cur *scheduler.Collection, patch document.Value,
-) (*scheduler.Collection, error) {
-	if cur == nil {
-		return nil, noCollection(name)
-	}
-	if err := c.meets(name, cur); err != nil {
-		return nil, err
-	}
-	next, err := cur.Patched(patch)
-	if err == nil {
-		_, err = next.ReadDefaults(c.shared.Actions, c.shared.Limits)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return next, c.checkPlan(ctx, cur, next)
 }
 
 // SetCollectionState enables or disables a collection. The states of its jobs do not change. It returns ErrNotFound if the
@@ -122,7 +123,7 @@ func (c CollectionKeeper) SetCollectionState(ctx context.Context, name string, s
 		return nil, err
 	}
 	ctx = asking(ctx, turns[state])
-	return c.change(ctx, name, func(cur *scheduler.Collection) (*scheduler.Collection, error) {
+	return changed(c.change(ctx, name, false, func(cur *scheduler.Collection) (*scheduler.Collection, error) {
 		if cur == nil {
 			return nil, noCollection(name)
 		}
@@ -130,7 +131,7 @@ func (c CollectionKeeper) SetCollectionState(ctx context.Context, name string, s
 			return cur, err
 		}
 		return cur.WithState(state), nil
-	})
+	}))
 }
 
 // readCollection parses the settings of a collection. An empty body has no settings.
@@ -153,10 +154,10 @@ func (c CollectionKeeper) readCollection(ctx context.Context, name string, body 
 }
 
 // change stores the result of edit, which receives nil if the collection does not exist. After a conflicting change it
-// calls edit again.
+// calls edit again. With dryRun it stores nothing.
 func (c CollectionKeeper) change(
-	ctx context.Context, name string, edit func(cur *scheduler.Collection) (*scheduler.Collection, error),
-) (*scheduler.Collection, error) {
+	ctx context.Context, name string, dryRun bool, edit func(cur *scheduler.Collection) (*scheduler.Collection, error),
+) (*v1.CollectionDryRun, error) {
 	for range casTries {
 		cur, err := c.stored(ctx, name)
 		if err != nil && !errors.Is(err, scheduler.ErrNotFound) {
@@ -166,24 +167,32 @@ func (c CollectionKeeper) change(
 		if err != nil {
 			return nil, err
 		}
-		if err = c.save(ctx, cur, next); !errors.Is(err, scheduler.ErrConflict) {
-			return next, err
+		change, replaces := &v1.CollectionDryRun{Is: cur, Would: next, Result: v1.Updated}, uint64(0)
+		switch {
+		case cur == nil:
+			change.Result = v1.Created
+		case next.Equals(cur):
+			change.Result, next.Revision = v1.Unchanged, cur.Revision
+			return change, nil
+		default:
+			replaces = cur.Revision
+		}
+		if dryRun {
+			return change, nil
+		}
+		if err = c.write(ctx, cur, next, replaces); !errors.Is(err, scheduler.ErrConflict) {
+			return change, err
 		}
 	}
 	return nil, contended("collection " + name)
 }
 
-// save writes next over cur, unless they are equal.
-func (c CollectionKeeper) save(ctx context.Context, cur, next *scheduler.Collection) error {
-	replaces := uint64(0)
-	if cur != nil {
-		replaces = cur.Revision
-		if next.Equals(cur) {
-			next.Revision = replaces
-			return nil
-		}
+// changed returns the collection after a change.
+func changed(change *v1.CollectionDryRun, err error) (*scheduler.Collection, error) {
+	if err != nil {
+		return nil, err
 	}
-	return c.write(ctx, cur, next, replaces)
+	return change.Would, nil
 }
 
 // write stores a collection over a revision; cur is its previous form. This process uses the new form immediately,

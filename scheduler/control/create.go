@@ -2,7 +2,6 @@ package control
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 
@@ -158,6 +157,3 @@ func (e Editor) store(ctx context.Context, cur, j *scheduler.Job, data []byte, r
 	}
 	return rev, overtaken(err)
 }
-
-// newUID returns an ID that distinguishes a job from an earlier one with the same name.
-func newUID() string { return rand.Text() }

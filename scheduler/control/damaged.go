@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -108,27 +107,17 @@ func (a Auditor) damaged(ctx context.Context) ([]Finding, error) {
 	}
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(max(2, runtime.GOMAXPROCS(0)))
-	read := func(keys []scheduler.Key) {
+	err = a.shared.eachStored(gctx, nil, func(chunk []scheduler.Stored) {
 		g.Go(func() error {
-			stored, err := a.shared.stored(gctx, keys)
-			for _, st := range stored {
+			for _, st := range chunk {
 				if err := gctx.Err(); err != nil {
 					return err
 				}
 				_, err := a.shared.decode(ctx, st)
 				note(err)
 			}
-			return err
+			return nil
 		})
-	}
-	keys := make([]scheduler.Key, 0, listBatch)
-	err = a.shared.Store.EachJob(gctx, "", func(k scheduler.Key) error {
-		if keys = append(keys, k); len(keys) == listBatch {
-			read(slices.Clone(keys))
-			keys = keys[:0]
-		}
-		return nil
 	})
-	read(keys)
 	return found, errors.Join(err, g.Wait())
 }

@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
@@ -57,7 +58,7 @@ func (e Editor) open(ctx context.Context, edit Edit) (*scheduler.Collection, doc
 // decoder returns the parser of a document for a job of the collection.
 func (e Editor) decoder(c *scheduler.Collection, k scheduler.Key) *scheduler.DefinitionDecoder {
 	return &scheduler.DefinitionDecoder{
-		Limits: c.Limits(e.shared.Limits), Actions: e.shared.Actions, Key: k, UID: newUID(), Now: e.shared.Store.Now().UTC(),
+		Limits: c.Limits(e.shared.Limits), Actions: e.shared.Actions, Key: k, UID: rand.Text(), Now: e.shared.Store.Now().UTC(),
 	}
 }
 
@@ -82,7 +83,7 @@ func (e Editor) patched(
 	if err := scheduler.CheckKept(cur.Def, d, kept); err != nil || !edit.DryRun {
 		return d, err
 	}
-	return d.Disguised(newUID(), kept), nil
+	return d.Disguised(rand.Text(), kept), nil
 }
 
 // secretMissing is appended to "is required" if the job has a secret: a client that puts back the output of get cannot

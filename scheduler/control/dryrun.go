@@ -3,7 +3,6 @@ package control
 import (
 	"cmp"
 	"context"
-	"errors"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
@@ -74,48 +73,4 @@ func (e Editor) dryRunEdit(ctx context.Context, cur, next *scheduler.Job, found 
 	v := v1.NewRunning(&edited, b, running, now)
 	v.DryRun = v1.NewDryRun(&edited, b)
 	return v, nil
-}
-
-// DryRunCollection returns the result of PutCollection and changes nothing.
-func (c CollectionKeeper) DryRunCollection(ctx context.Context, name string, body []byte) (*v1.CollectionDryRun, error) {
-	wish, err := c.readCollection(ctx, name, body)
-	if err != nil {
-		return nil, err
-	}
-	cur, err := c.stored(ctx, name)
-	if damaged, ok := errors.AsType[*scheduler.DamagedError](err); ok {
-		return &v1.CollectionDryRun{Would: wish, Result: v1.Updated}, c.meets(name, damaged.Collection())
-	}
-	if err != nil && !errors.Is(err, scheduler.ErrNotFound) {
-		return nil, err
-	}
-	would, result, err := replaced(cur, wish)
-	if err != nil {
-		return nil, err
-	}
-	if err := cmp.Or(c.meets(name, cur), c.checkPlan(ctx, cur, would)); err != nil {
-		return nil, err
-	}
-	return &v1.CollectionDryRun{Is: cur, Would: would, Result: result}, nil
-}
-
-// DryRunCollectionPatch returns the result of PatchCollection and changes nothing.
-func (c CollectionKeeper) DryRunCollectionPatch(ctx context.Context, name string, body []byte) (*v1.CollectionDryRun, error) {
-	patch, err := readCollectionPatch(ctx, name, body)
-	if err != nil {
-		return nil, err
-	}
-	cur, err := c.stored(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	would, err := c.patched(ctx, name, cur, patch)
-	if err != nil {
-		return nil, err
-	}
-	result := v1.Updated
-	if would.Equals(cur) {
-		result = v1.Unchanged
-	}
-	return &v1.CollectionDryRun{Is: cur, Would: would, Result: result}, nil
 }

@@ -36,14 +36,10 @@ type ForecastQuery struct {
 }
 
 func (q *ForecastQuery) check(now time.Time) error {
-	if q.Collection != "" {
-		if err := scheduler.ValidateCollection(q.Collection); err != nil {
-			return err
-		}
+	if err := checkScope(scheduler.Key{Collection: q.Collection}); err != nil {
+		return err
 	}
-	if q.Hours == 0 {
-		q.Hours = forecast.DefaultHours
-	}
+	q.Hours = cmp.Or(q.Hours, forecast.DefaultHours)
 	if q.From.IsZero() {
 		q.From = now
 	}
@@ -154,7 +150,7 @@ func (r *planReader) planned(ctx context.Context, k scheduler.Key, needs func(*s
 }
 
 func (r *planReader) one(ctx context.Context, k scheduler.Key, needs func(*scheduler.Job) bool) error {
-	j, err := r.shared.loadInTurn(ctx, k)
+	j, err := r.shared.load(ctx, k)
 	if _, damaged := errors.AsType[*scheduler.DamagedError](err); damaged {
 		return nil
 	}
@@ -188,7 +184,7 @@ func (r *planReader) eachPlanned(ctx context.Context, collection string) error {
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(max(1, runtime.GOMAXPROCS(0)/2)) // it can take minutes: half of the processors remain for due runs
 	if collection == "" {
-		err := r.eachStored(gctx, func(chunk []scheduler.Stored) {
+		err := r.shared.eachStored(gctx, r.sees, func(chunk []scheduler.Stored) {
 			g.Go(func() error { return r.add(gctx, chunk) })
 		})
 		return cmp.Or(g.Wait(), err)
@@ -212,13 +208,13 @@ func (r *planReader) eachPlanned(ctx context.Context, collection string) error {
 	return g.Wait()
 }
 
-// eachStored passes all visible jobs in chunks. A job that is written meanwhile may be read twice; its first version
-// counts.
-func (r *planReader) eachStored(ctx context.Context, pass func([]scheduler.Stored)) error {
+// eachStored passes all jobs in chunks, without those that sees rejects (nil: none). A job that is written meanwhile may
+// be read twice; its first version counts.
+func (h *shared) eachStored(ctx context.Context, sees func(collection string) bool, pass func([]scheduler.Stored)) error {
 	seed, seen := maphash.MakeSeed(), map[uint64]struct{}{}
 	var chunk []scheduler.Stored
-	err := r.shared.Store.EachStoredJob(ctx, func(st scheduler.Stored) error {
-		if r.sees != nil && !r.sees(st.Key.Collection) {
+	err := h.Store.EachStoredJob(ctx, func(st scheduler.Stored) error {
+		if sees != nil && !sees(st.Key.Collection) {
 			return nil
 		}
 		n := len(seen)

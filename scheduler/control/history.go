@@ -33,16 +33,10 @@ func (r Reader) check(ctx context.Context, q *HistoryQuery) error {
 			return scheduler.Invalid("$filter", "actionType "+wrong)
 		}
 	}
-	switch k := q.Key; {
-	case k.Job != "":
-		return k.Validate()
-	case k.Collection != "":
-		if err := scheduler.ValidateCollection(k.Collection); err != nil {
-			return err
-		}
-		return r.shared.exists(ctx, k.Collection)
+	if err := checkScope(q.Key); err != nil || q.Key.Job != "" || q.Key.Collection == "" {
+		return err
 	}
-	return nil
+	return r.shared.exists(ctx, q.Key.Collection)
 }
 
 // isFound reports whether an index helps. It does not if the query matches all stored records, or records of deleted

@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -63,7 +64,7 @@ func (e Editor) Put(ctx context.Context, edit Edit) (v *v1.Job, created bool, er
 		return nil, false, e.hintSecrets(ctx, edit.Key, err)
 	}
 	if edit.DryRun {
-		def = def.Disguised(newUID(), nil)
+		def = def.Disguised(rand.Text(), nil)
 	}
 	if e.creating.Load() && !edit.DryRun && e.when.IsZero() { // jobs come in herds: skip the lookup of this one
 		v, err := e.create(ctx, 0, edit, r, def)
@@ -137,11 +138,11 @@ func (e Editor) apply(
 	for try := range casTries {
 		if try == 1 { // there are concurrent edits: take turns
 			var err error
-			if release, err = e.shared.editing.lock(ctx, edit.Key.String()); err != nil {
+			if release, err = e.shared.editing.Acquire(ctx, edit.Key.String()); err != nil {
 				return nil, err
 			}
 		}
-		cur, at, err := e.shared.findInTurn(ctx, edit.Key)
+		cur, at, err := e.shared.find(ctx, edit.Key)
 		if err != nil {
 			return nil, err
 		}

@@ -23,7 +23,7 @@ func (r Reader) Get(ctx context.Context, k scheduler.Key) (*v1.Job, error) {
 	if err := k.Validate(); err != nil {
 		return nil, err
 	}
-	j, err := r.shared.loadInTurn(ctx, k)
+	j, err := r.shared.load(ctx, k)
 	if damaged, ok := errors.AsType[*scheduler.DamagedError](err); ok {
 		return v1.NewDamaged(damaged), nil
 	}
@@ -173,13 +173,13 @@ type DetachedRun struct {
 	Running bool // a worker has it, and it is due
 }
 
-// DetachedRuns returns the runs of the job that are concurrent with its schedule, earliest first, up to a limit. A
-// missing or damaged job has none.
+// DetachedRuns returns the runs of the job that are concurrent with its schedule, earliest first. A missing or
+// damaged job has none.
 func (r Reader) DetachedRuns(ctx context.Context, k scheduler.Key) ([]DetachedRun, error) {
 	if err := k.Validate(); err != nil {
 		return nil, err
 	}
-	j, err := r.shared.loadInTurn(ctx, k)
+	j, err := r.shared.load(ctx, k)
 	_, damaged := errors.AsType[*scheduler.DamagedError](err)
 	if damaged || errors.Is(err, scheduler.ErrNotFound) {
 		return nil, nil

@@ -51,3 +51,14 @@ func readFields(o *document.Object, to reflect.Value) {
 		}
 	}
 }
+
+// checkScope validates the names of a job, or of a collection if the key has no job. The zero Key is valid.
+func checkScope(k scheduler.Key) error {
+	switch {
+	case k.Job != "":
+		return k.Validate()
+	case k.Collection != "":
+		return scheduler.ValidateCollection(k.Collection)
+	}
+	return nil
+}

@@ -27,7 +27,7 @@ func (r Runner) Resubmit(ctx context.Context, k scheduler.Key, body []byte) (*v1
 }
 
 // ResubmitAt is [Runner.Resubmit] for a request that was made at an instant, which identifies the new run as in
-// [Runner.TriggerAt]: a repeated request returns the same run. Zero: now.
+// [Runner.RunBy]: a repeated request returns the same run. Zero: now.
 func (r Runner) ResubmitAt(ctx context.Context, k scheduler.Key, body []byte, asked time.Time) (*v1.Resubmitted, error) {
 	if err := k.Validate(); err != nil {
 		return nil, err

@@ -14,14 +14,6 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/jobcache/index"
 )
 
-// List returns a page of a collection's jobs by name, with an optional state and the labels of the page: see
-// [Reader.Search].
-func (r Reader) List(
-	ctx context.Context, collection string, state scheduler.State, p v1.Page,
-) (views []*v1.Job, next *v1.Page, err error) {
-	return r.Search(ctx, scheduler.JobQuery{Collections: []string{collection}, State: state, Labels: p.Labels}, p)
-}
-
 // Search returns a page of matching jobs, by collection and name. next requests the following page; nil if there is
 // none. A page ends early, and may be empty, after many jobs that do not match. Search returns ErrNotFound if the query
 // names one collection that does not exist; of several, it ignores missing ones.
@@ -71,11 +63,8 @@ func (r Reader) Search(ctx context.Context, q scheduler.JobQuery, p v1.Page) (vi
 // Indexed reports whether searches have an index.
 func (r Reader) Indexed() bool { return r.shared.index.Ready() }
 
-// IndexProgress is the progress of the search index.
-type IndexProgress = index.Progress
-
 // IndexProgress returns the progress of the search index.
-func (r Reader) IndexProgress() IndexProgress { return r.shared.index.Progress() }
+func (r Reader) IndexProgress() index.Progress { return r.shared.index.Progress() }
 
 // Due counts the jobs that run within given durations from now.
 type Due = index.Due

@@ -119,7 +119,7 @@ type shared struct {
 	jobs      *jobWatcher // of jobs, for live tails
 
 	admissions admissions
-	editing    keyedMutex // of edited jobs, for conflicting edits
+	editing    *fairqueue.Queue // conflicting edits, by job
 
 	computing *fairqueue.Queue // requests that parse a document or compute a schedule
 	searching *fairqueue.Queue // requests that search many jobs or records
@@ -130,6 +130,7 @@ type shared struct {
 func New(cfg Config) *Service {
 	h := &shared{
 		Config: cfg.withDefaults(), plans: &jobcache.Plans{},
+		admissions: admissions{locks: newMutexes()}, editing: newMutexes(),
 		computing: newQueue(few()), searching: newQueue(few()), doctoring: newQueue(1),
 	}
 	h.jobs = &jobWatcher{store: h.Store}
@@ -173,19 +174,8 @@ func (h *shared) lost(what string) func(error) {
 	}
 }
 
-// find returns the job, or nil and its delete marker.
+// find returns the job, or nil and its delete marker. Do not call it with a turn of computing.
 func (h *shared) find(ctx context.Context, k scheduler.Key) (*scheduler.Job, scheduler.Stored, error) {
-	return h.findWith(ctx, k, func(st scheduler.Stored) (*scheduler.Job, error) { return h.decode(ctx, st) })
-}
-
-// findInTurn is find for requests that only name a job.
-func (h *shared) findInTurn(ctx context.Context, k scheduler.Key) (*scheduler.Job, scheduler.Stored, error) {
-	return h.findWith(ctx, k, func(st scheduler.Stored) (*scheduler.Job, error) { return h.decodeInTurn(ctx, st) })
-}
-
-func (h *shared) findWith(
-	ctx context.Context, k scheduler.Key, decode func(scheduler.Stored) (*scheduler.Job, error),
-) (*scheduler.Job, scheduler.Stored, error) {
 	st, err := h.Store.LoadJob(ctx, k)
 	if errors.Is(err, scheduler.ErrNotFound) {
 		return nil, st, nil
@@ -193,7 +183,7 @@ func (h *shared) findWith(
 	if err != nil {
 		return nil, st, fmt.Errorf("job %s: %w", k, err)
 	}
-	j, err := decode(st)
+	j, err := h.decodeInTurn(ctx, st)
 	return j, st, err
 }
 
@@ -235,12 +225,6 @@ func (h *shared) settledAll(ctx context.Context, jobs []*scheduler.Job) ([]*sche
 		jobs[i] = own.Job(j)
 	}
 	return jobs, nil
-}
-
-// loadInTurn is load for requests that only name a job.
-func (h *shared) loadInTurn(ctx context.Context, k scheduler.Key) (*scheduler.Job, error) {
-	j, _, err := h.findInTurn(ctx, k)
-	return there(j, k, err)
 }
 
 func there(j *scheduler.Job, k scheduler.Key, err error) (*scheduler.Job, error) {

@@ -92,7 +92,7 @@ func (h *shared) recordEdit(ctx context.Context, cur, next *scheduler.Job) {
 	}
 	e := edited(lastEdit(next))
 	if cur != nil && cur.Def != nil {
-		e.Changed = changed(cur, next)
+		e.Changed = changedPaths(cur, next)
 	}
 	if err := h.Trail.AppendEntry(ctx, e); err != nil {
 		h.Logger.Warn("a change is stored, but not in the audit trail yet", "job", next.Key, "op", e.Op, "err", err)
@@ -116,8 +116,8 @@ func edited(edit *storedEdit) *audit.Entry {
 // pausedUntil is the field that pauses a job.
 const pausedUntil = "pausedUntil"
 
-// changed returns the paths that an edit has changed.
-func changed(cur, next *scheduler.Job) []string {
+// changedPaths returns the paths that an edit has changed.
+func changedPaths(cur, next *scheduler.Job) []string {
 	var paths []string
 	if cur.State != next.State {
 		paths = append(paths, "state")
@@ -239,12 +239,6 @@ func (h *shared) toldRepairs(ctx context.Context, mended int) {
 	}
 }
 
-// Record executes a change that the audit log must contain, such as a change of a token. It announces the change first,
-// and do may complete the entry. If the announcement fails, Record returns ErrUnavailable and does not call do.
-func (t TrailKeeper) Record(ctx context.Context, e *audit.Entry, do func(e *audit.Entry) error) error {
-	return t.shared.audited(ctx, e, do)
-}
-
 // trailChunk is the number of jobs that are compared with the audit log together.
 const trailChunk = 256
 
@@ -266,36 +260,44 @@ func (a Auditor) CheckTrail(ctx context.Context) (missing int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	until := h.Store.Now().Add(-settling)
-	for {
-		began := time.Now()
-		written, last := map[scheduler.Key]time.Time{}, from
-		if err := h.Trail.WrittenJobs(ctx, from, func(w audit.Written) bool {
-			if w.At.After(until) || len(written) == trailChunk {
-				return false
-			}
-			last = w.Revision
-			if w.Data != nil {
-				written[w.Key] = w.At
-			}
-			return true
-		}); err != nil || last == from {
-			return missing, err
-		}
+	until, began := h.Store.Now().Add(-settling), time.Now()
+	written, last := map[scheduler.Key]time.Time{}, from
+	compare := func() error {
 		n, err := a.retellAll(ctx, written, until)
 		missing += n
-		if err != nil {
-			return missing, err
+		if err == nil && last > from {
+			err = h.Trail.SetChecked(ctx, last)
 		}
-		if err := h.Trail.SetChecked(ctx, last); err != nil {
-			return missing, err
-		}
+		clear(written)
 		from = last
-		if !flow.Pause(ctx, time.Since(began)) { // leave as much time to others
-			return missing, context.Cause(ctx)
-		}
+		return err
 	}
+	err = h.Store.EachJobFrom(ctx, from+1, func(st scheduler.Stored, deleted bool) error {
+		if st.Written.After(until) {
+			return errRecent
+		}
+		last = st.Revision
+		if !deleted {
+			written[st.Key] = st.Written
+		}
+		if len(written) < trailChunk {
+			return nil
+		}
+		if err := compare(); err != nil {
+			return err
+		}
+		flow.Pause(ctx, time.Since(began)) // leave as much time to others
+		began = time.Now()
+		return context.Cause(ctx)
+	})
+	if err != nil && !errors.Is(err, errRecent) {
+		return missing, err
+	}
+	return missing, compare()
 }
+
+// errRecent ends a reading at an edit whose process may still write its entry.
+var errRecent = errors.New("a recent edit")
 
 // longAgo is the age of an edit, when its job is written, from which CheckTrail assumes that an earlier call has
 // verified its entry. A job that ends, for example, is written long after its edit.

@@ -33,13 +33,7 @@ func (q *TrailQuery) check() error {
 	if q.Op != "" && !slices.Contains(audit.Ops, q.Op) {
 		return scheduler.Invalid("op", fmt.Sprintf("%q is not one of %s", q.Op, strings.Join(audit.Ops, ", ")))
 	}
-	if q.Job != "" {
-		return scheduler.Key{Collection: q.Collection, Job: q.Job}.Validate()
-	}
-	if q.Collection != "" {
-		return scheduler.ValidateCollection(q.Collection)
-	}
-	return nil
+	return checkScope(scheduler.Key{Collection: q.Collection, Job: q.Job})
 }
 
 // admits reports whether an entry matches.

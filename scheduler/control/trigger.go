@@ -29,9 +29,11 @@ func (r Runner) Trigger(ctx context.Context, k scheduler.Key) (occurrence string
 	return r.trigger(ctx, k, time.Time{}, nil)
 }
 
-// RunBy is [Runner.TriggerAt] or, with a zero time, [Runner.Trigger], with a body: empty, or {"data": {…}}, which
-// overrides the job's data for its templates. It returns ErrInvalid if the job does not accept the data, see
-// [scheduler.Definition.CheckRun].
+// RunBy is [Runner.Trigger] with a body: empty, or {"data": {…}}, which overrides the job's data for its templates. It
+// returns ErrInvalid if the job does not accept the data, see [scheduler.Definition.CheckRun].
+//
+// asked is when the request was made, which is the run's nominal time; zero: now. A request that is repeated after an
+// unknown result has the same occurrence ID, and so the same idempotency key.
 func (r Runner) RunBy(ctx context.Context, k scheduler.Key, body []byte, asked time.Time) (occurrence string, err error) {
 	var data json.RawMessage
 	if len(bytes.TrimSpace(body)) > 0 {
@@ -44,12 +46,6 @@ func (r Runner) RunBy(ctx context.Context, k scheduler.Key, body []byte, asked t
 		}
 	}
 	return r.trigger(ctx, k, asked, data)
-}
-
-// TriggerAt is [Runner.Trigger] for a request that was made at the instant asked, which is the run's nominal time. A
-// request that is repeated after an unknown result has the same occurrence ID, and so the same idempotency key.
-func (r Runner) TriggerAt(ctx context.Context, k scheduler.Key, asked time.Time) (occurrence string, err error) {
-	return r.trigger(ctx, k, asked, nil)
 }
 
 func (r Runner) trigger(ctx context.Context, k scheduler.Key, asked time.Time, data json.RawMessage) (occurrence string, err error) {

@@ -8,12 +8,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
-	"sync"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/audit"
+	"github.com/carillon-sched/carillon/scheduler/fairqueue"
 	"github.com/carillon-sched/carillon/scheduler/flow"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
 	"github.com/carillon-sched/carillon/scheduler/spec"
@@ -23,15 +24,7 @@ import (
 type TestRunner struct {
 	shared *shared
 	edits  Editor
-	trials *testSlots
-}
-
-// testSlots limits concurrent test runs, to one per caller and a few in total.
-type testSlots struct {
-	mu     sync.Mutex
-	wait   map[string]int // number of test runs by caller, running or waiting
-	own    keyedMutex     // per caller
-	places chan struct{}  // in total
+	trials *fairqueue.Queue // one per caller, and a few in total
 }
 
 // The limits of test runs: running ones per process, and running or waiting ones per caller.
@@ -40,49 +33,10 @@ const (
 	trialsOfACaller = 4
 )
 
-func newTrials() *testSlots {
-	return &testSlots{wait: map[string]int{}, places: make(chan struct{}, trialsAtOnce)}
-}
-
-// take waits for the caller's turn. It returns ErrUnavailable if the caller has too many requests.
-func (t *testSlots) take(ctx context.Context) (release func(), err error) {
-	caller, _ := ctx.Value(callerKey{}).(string)
-	if !t.enter(caller) {
-		return nil, fmt.Errorf("%w: %d trials of yours are under way already; wait for their answers",
-			scheduler.ErrUnavailable, trialsOfACaller)
-	}
-	done, err := t.own.lock(ctx, caller)
-	if err != nil {
-		t.leave(caller)
-		return nil, err
-	}
-	select {
-	case t.places <- struct{}{}:
-		return func() { <-t.places; done(); t.leave(caller) }, nil
-	case <-ctx.Done():
-		done()
-		t.leave(caller)
-		return nil, context.Cause(ctx)
-	}
-}
-
-func (t *testSlots) enter(caller string) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.wait[caller] >= trialsOfACaller {
-		return false
-	}
-	t.wait[caller]++
-	return true
-}
-
-func (t *testSlots) leave(caller string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.wait[caller]--
-	if t.wait[caller] == 0 {
-		delete(t.wait, caller)
-	}
+func newTrials() *fairqueue.Queue {
+	return fairqueue.New(fairqueue.Config{
+		Slots: trialsAtOnce, Running: 1, PerCaller: trialsOfACaller - 1, Waiting: math.MaxInt,
+	})
 }
 
 // TestRun runs one attempt of a job's action now and returns its result. A document defines the job, which is not stored;
@@ -102,7 +56,11 @@ func (t TestRunner) TestRun(ctx context.Context, k scheduler.Key, body []byte) (
 	if err := k.Validate(); err != nil {
 		return nil, err
 	}
-	release, err := t.trials.take(ctx)
+	release, err := takeTurn(ctx, t.trials)
+	if errors.Is(err, fairqueue.ErrFull) {
+		return nil, fmt.Errorf("%w: %d trials of yours are under way already; wait for their answers",
+			scheduler.ErrUnavailable, trialsOfACaller)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +100,7 @@ func (t TestRunner) TestRun(ctx context.Context, k scheduler.Key, body []byte) (
 
 // read returns the definition to test.
 func (t TestRunner) read(ctx context.Context, k scheduler.Key, body []byte, v *v1.Trial) (*scheduler.Definition, error) {
-	cur, _, err := t.shared.findInTurn(ctx, k)
+	cur, _, err := t.shared.find(ctx, k)
 	if v.Stored {
 		if cur, err = there(cur, k, err); err != nil {
 			return nil, err

@@ -82,7 +82,7 @@ func (r Reader) latest(ctx context.Context, q *explain.Question) error {
 
 // asked loads the job and its batons.
 func (r Reader) asked(ctx context.Context, q *explain.Question) error {
-	j, st, err := r.shared.findInTurn(ctx, q.Key)
+	j, st, err := r.shared.find(ctx, q.Key)
 	if damaged, ok := errors.AsType[*scheduler.DamagedError](err); ok {
 		q.Damaged = damaged.Says()
 		return nil
@@ -115,7 +115,7 @@ func (r Reader) asked(ctx context.Context, q *explain.Question) error {
 
 // detached returns the positions of a job's detached runs. It omits unreadable batons.
 func (r Reader) detached(ctx context.Context, j *scheduler.Job) (all []explain.Place, err error) {
-	err = r.shared.Store.EachDetached(ctx, j.Key, func(slot scheduler.BatonKey, st scheduler.Stored, running bool) {
+	err = r.shared.Store.FindDetached(ctx, []scheduler.Key{j.Key}, func(slot scheduler.BatonKey, st scheduler.Stored, running bool) {
 		if b, err := scheduler.DecodeBaton(st.Data); err == nil && b.Check(slot) == nil && b.BelongsTo(j) {
 			all = append(all, explain.Place{Baton: &b, Running: running})
 		}
@@ -226,7 +226,7 @@ func (r Reader) Account(ctx context.Context, k scheduler.Key, from, to string) (
 
 // begun loads the job of an account, its batons, and its definitions in the period.
 func (r Reader) begun(ctx context.Context, p *explain.Period, from, to string) error {
-	j, err := r.shared.loadInTurn(ctx, p.Key)
+	j, err := r.shared.load(ctx, p.Key)
 	if err != nil {
 		return err
 	}

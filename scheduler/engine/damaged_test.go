@@ -207,7 +207,7 @@ func TestDamagedCollection(t *testing.T) {
 		if got := len(w.history("fine")); got != 3 {
 			t.Errorf("its job ran %d times", got)
 		}
-		if listed, _, err := w.service.List(t.Context(), "default", "", v1.Page{}); err != nil || len(listed) != 1 {
+		if listed, _, err := w.service.Search(t.Context(), scheduler.JobQuery{Collections: []string{"default"}}, v1.Page{}); err != nil || len(listed) != 1 {
 			t.Errorf("its jobs: %v, %v", listed, err)
 		}
 		all, err := w.service.Collections(t.Context())

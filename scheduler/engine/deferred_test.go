@@ -331,7 +331,7 @@ func TestRunNowWhilePutOff(t *testing.T) {
 		w.put("planned", `{"recurrence": {"frequency": "Day"}, `+failOnce+`}`)
 		w.put("byHand", `{"startTime": "2040-01-01T00:00:00Z", "recurrence": {"frequency": "Day"}, `+failOnce+`}`)
 		asked := time.Now().UTC()
-		id, err := w.service.TriggerAt(t.Context(), key("byHand"), asked)
+		id, err := w.service.RunBy(t.Context(), key("byHand"), nil, asked)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -339,7 +339,7 @@ func TestRunNowWhilePutOff(t *testing.T) {
 		if _, err := w.service.Trigger(t.Context(), key("planned")); !errors.Is(err, scheduler.ErrConflict) || !strings.Contains(err.Error(), "its target does not let it run before") {
 			t.Errorf("a run beside a planned one that is held: %v", err)
 		}
-		if again, err := w.service.TriggerAt(t.Context(), key("byHand"), asked); err != nil || again != id {
+		if again, err := w.service.RunBy(t.Context(), key("byHand"), nil, asked); err != nil || again != id {
 			t.Errorf("the same request again: %q, %v", again, err)
 		}
 		if _, err := w.service.Trigger(t.Context(), key("byHand")); !errors.Is(err, scheduler.ErrConflict) {

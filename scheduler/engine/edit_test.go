@@ -81,7 +81,7 @@ func TestDeletedJobsAreGone(t *testing.T) {
 			var names []string
 			p := v1.Page{Top: 1}
 			for more := true; more && len(names) < 9; next(&p, names[len(names)-1]) {
-				page, after, err := w.service.List(t.Context(), "few", "", p)
+				page, after, err := w.service.Search(t.Context(), scheduler.JobQuery{Collections: []string{"few"}}, p)
 				if err != nil || len(page) != 1 {
 					t.Fatalf("%s, page %+v: %v %v", name, p, page, err)
 				}
@@ -159,12 +159,12 @@ func TestDisableWhileRunByHandIsPutOff(t *testing.T) {
 		for _, name := range []string{"off", "again"} {
 			w.put(name, `{"recurrence": {"frequency": "Hour"}, "startTime": "2000-01-01T01:00:00Z", `+quickly+`}`)
 			asked := time.Now().UTC()
-			id, err := w.service.TriggerAt(t.Context(), key(name), asked)
+			id, err := w.service.RunBy(t.Context(), key(name), nil, asked)
 			w.must(err)
 			ids[name] = id
 			time.Sleep(time.Second)
 			w.must(w.service.Disable(t.Context(), key(name)))
-			if repeated, err := w.service.TriggerAt(t.Context(), key(name), asked); err != nil || repeated != id {
+			if repeated, err := w.service.RunBy(t.Context(), key(name), nil, asked); err != nil || repeated != id {
 				t.Errorf("the same request again: %q, %v", repeated, err)
 			}
 		}

@@ -38,7 +38,7 @@ func (w *harness) listed(state scheduler.State) (names []string) {
 	for p := (&v1.Page{}); p != nil; {
 		var jobs []*v1.Job
 		var err error
-		if jobs, p, err = w.service.List(w.t.Context(), scheduler.DefaultCollection, state, *p); err != nil {
+		if jobs, p, err = w.service.Search(w.t.Context(), scheduler.JobQuery{Collections: []string{scheduler.DefaultCollection}, State: state}, *p); err != nil {
 			w.t.Fatal(err)
 		}
 		for _, v := range jobs {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nats-io/nats.go/micro"
 
+	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 )
 
@@ -60,12 +61,12 @@ func TestWrongInput(t *testing.T) {
 			if got := w.request(t, "put.default."+job, test.body, "400").String(); got != spec {
 				t.Errorf("micro service:\ngot  %s\nwant %s", got, spec)
 			}
-			if _, more, err := w.service.List(w.ctx, "default", "", v1.Page{}); err != nil || more != nil {
+			if _, more, err := w.service.Search(w.ctx, scheduler.JobQuery{Collections: []string{"default"}}, v1.Page{}); err != nil || more != nil {
 				t.Errorf("list: %v, %v", more, err)
 			}
 		})
 	}
-	if views, _, err := w.service.List(w.ctx, "default", "", v1.Page{}); err != nil || len(views) > 0 {
+	if views, _, err := w.service.Search(w.ctx, scheduler.JobQuery{Collections: []string{"default"}}, v1.Page{}); err != nil || len(views) > 0 {
 		t.Errorf("jobs: %v, %v", views, err)
 	}
 }

@@ -2,7 +2,6 @@ package batons
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -71,36 +70,6 @@ func (s *Batons) FindBatons(ctx context.Context, keys []scheduler.Key, found fun
 		}
 	}
 	return nil
-}
-
-// AnyBaton returns any baton of a job, waiting or running, own or detached, or nil.
-func (s *Batons) AnyBaton(ctx context.Context, k scheduler.Key) (*scheduler.Stored, error) {
-	slot, filters := scheduler.BatonKey{Key: k}, []string{}
-	for _, subject := range []string{s.TimerSubject(slot), s.FireSubject(slot)} {
-		filters = append(filters, subject, subject+".*")
-	}
-	var found *scheduler.Stored
-	get := conn.DirectRequest{Subjects: filters, Batch: 1}
-	err := s.conn.DirectGet(ctx, s.stream(s.Lane(k)), get, get.Batch, func(m *jetstream.RawStreamMsg) bool {
-		found = &scheduler.Stored{Key: k, Revision: m.Sequence, Data: m.Data}
-		return false
-	}, func(*nats.Msg) {})
-	return found, err
-}
-
-// EachDetached calls found for the batons of a job's detached runs, waiting or running, in no particular order. It
-// returns at most runningAtOnce batons.
-func (s *Batons) EachDetached(
-	ctx context.Context, k scheduler.Key, found func(slot scheduler.BatonKey, st scheduler.Stored, running bool),
-) error {
-	own := scheduler.BatonKey{Key: k}
-	get := conn.DirectRequest{Subjects: []string{s.TimerSubject(own) + ".*", s.FireSubject(own) + ".*"}, Batch: runningAtOnce}
-	return s.conn.DirectGet(ctx, s.stream(s.Lane(k)), get, get.Batch, func(m *jetstream.RawStreamMsg) bool {
-		if slot, ok := s.slotOf(m.Subject); ok {
-			found(slot, scheduler.Stored{Key: k, Revision: m.Sequence, Data: m.Data}, m.Subject == s.FireSubject(slot))
-		}
-		return true
-	}, func(*nats.Msg) {})
 }
 
 // FindDetached calls found for the batons of the jobs' detached runs, waiting or running, in no particular order. It
@@ -229,27 +198,13 @@ func (s *Batons) purge(ctx context.Context, lane int, subject string, through ui
 	if through != 0 {
 		req.Sequence = through + 1
 	}
-	body, err := json.Marshal(req)
-	if err != nil {
-		return 0, err
-	}
 	ctx, cancel := context.WithTimeout(ctx, conn.PublishTimeout)
 	defer cancel()
-	m, err := s.conn.NC.RequestWithContext(ctx, conn.PurgeSubject(s.stream(lane)), body)
-	if err != nil {
-		return 0, conn.Translate(err)
-	}
 	var answer struct {
-		Error  *jetstream.APIError `json:"error"`
-		Purged uint64              `json:"purged"`
+		Purged uint64 `json:"purged"`
 	}
-	if err := json.Unmarshal(m.Data, &answer); err != nil {
-		return 0, conn.Translate(err)
-	}
-	if answer.Error != nil {
-		return 0, conn.Translate(answer.Error)
-	}
-	return answer.Purged, nil
+	err = s.conn.Ask(ctx, conn.PurgeSubject(s.stream(lane)), req, &answer)
+	return answer.Purged, conn.Translate(err)
 }
 
 // Clear removes the job's batons that match of, waiting or running, detached runs included, and unreadable

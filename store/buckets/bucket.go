@@ -153,17 +153,22 @@ func (b bucket) Watch(ctx context.Context, ready func(), changed func(name strin
 	return err
 }
 
-// follow implements [bucket.Watch] with a consumer. It ends after a reconnect, because the server may have lost the
-// consumer and would then be silent.
-func (b bucket) follow(ctx context.Context, ready func(), changed func(name string, revision uint64, data []byte)) error {
+// follow implements [bucket.Watch] with a consumer. With options for updates only, it calls ready immediately. It ends
+// after a reconnect, because the server may have lost the consumer and would then be silent.
+func (b bucket) follow(
+	ctx context.Context, ready func(), changed func(name string, revision uint64, data []byte), updatesOnly ...jetstream.WatchOpt,
+) error {
 	nc := b.store.conn.NC
 	back := nc.StatusChanged(nats.CONNECTED)
 	defer nc.RemoveStatusListener(back)
-	w, err := b.kv.WatchAll(ctx)
+	w, err := b.kv.WatchAll(ctx, updatesOnly...)
 	if err != nil {
 		return conn.Translate(err)
 	}
 	defer func() { _ = w.Stop() }()
+	if len(updatesOnly) > 0 {
+		ready()
+	}
 	for {
 		select {
 		case e, ok := <-w.Updates():

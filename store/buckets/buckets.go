@@ -45,46 +45,39 @@ func New(c *conn.Conn) *Buckets { return &Buckets{conn: c} }
 
 // Open opens all buckets.
 func (s *Buckets) Open(ctx context.Context) (err error) {
-	s.jobs, err = s.conn.OpenBucket(ctx, jetstream.KeyValueConfig{
-		Bucket: s.conn.Config.Bucket(jobsBucket), Description: "Carillon: job definitions",
-		History: jobRevisions, LimitMarkerTTL: markerAge, RePublish: s.conn.Config.Republish(jobsBucket),
-	})
-	if err != nil {
-		return err
+	for _, b := range []struct {
+		kv   *jetstream.KeyValue
+		name string
+		cfg  jetstream.KeyValueConfig
+	}{
+		{&s.jobs, jobsBucket, jetstream.KeyValueConfig{
+			Description: "Carillon: job definitions", History: jobRevisions, LimitMarkerTTL: markerAge,
+		}},
+		{&s.collections, collectionsBucket, jetstream.KeyValueConfig{Description: "Carillon: job collections", History: jobRevisions}},
+		{&s.secrets, secretsBucket, jetstream.KeyValueConfig{Description: "Carillon: shared secrets, sealed"}},
+		{&s.operations, operationsBucket, jetstream.KeyValueConfig{Description: "Carillon: operations on many jobs", TTL: operationAge}},
+	} {
+		if *b.kv, err = s.open(ctx, b.name, b.cfg); err != nil {
+			return err
+		}
 	}
 	s.jobStream, err = s.conn.JS.Stream(ctx, "KV_"+s.conn.Config.Bucket(jobsBucket))
 	if err != nil {
 		return conn.Translate(err)
-	}
-	s.collections, err = s.conn.OpenBucket(ctx, jetstream.KeyValueConfig{
-		Bucket: s.conn.Config.Bucket(collectionsBucket), Description: "Carillon: job collections", History: jobRevisions,
-		RePublish: s.conn.Config.Republish(collectionsBucket),
-	})
-	if err != nil {
-		return err
-	}
-	s.secrets, err = s.conn.OpenBucket(ctx, jetstream.KeyValueConfig{
-		Bucket: s.conn.Config.Bucket(secretsBucket), Description: "Carillon: shared secrets, sealed", History: 1,
-		RePublish: s.conn.Config.Republish(secretsBucket),
-	})
-	if err != nil {
-		return err
-	}
-	s.operations, err = s.conn.OpenBucket(ctx, jetstream.KeyValueConfig{
-		Bucket: s.conn.Config.Bucket(operationsBucket), Description: "Carillon: operations on many jobs", History: 1, TTL: operationAge,
-		RePublish: s.conn.Config.Republish(operationsBucket),
-	})
-	if err != nil {
-		return err
 	}
 	return s.OpenTokens(ctx)
 }
 
 // OpenTokens opens only the bucket of access tokens.
 func (s *Buckets) OpenTokens(ctx context.Context) (err error) {
-	s.tokens, err = s.conn.OpenBucket(ctx, jetstream.KeyValueConfig{
-		Bucket: s.conn.Config.Bucket(tokensBucket), Description: "Carillon: hashes of access tokens, and what they may do", History: 1,
-		RePublish: s.conn.Config.Republish(tokensBucket),
+	s.tokens, err = s.open(ctx, tokensBucket, jetstream.KeyValueConfig{
+		Description: "Carillon: hashes of access tokens, and what they may do",
 	})
 	return err
+}
+
+// open opens a bucket whose changes are announced.
+func (s *Buckets) open(ctx context.Context, name string, cfg jetstream.KeyValueConfig) (jetstream.KeyValue, error) {
+	cfg.Bucket, cfg.RePublish = s.conn.Config.Bucket(name), s.conn.Config.Republish(name)
+	return s.conn.OpenBucket(ctx, cfg)
 }

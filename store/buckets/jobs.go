@@ -13,7 +13,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/audit"
 	"github.com/carillon-sched/carillon/store/conn"
 )
 
@@ -81,10 +80,19 @@ func stored(k scheduler.Key, m *jetstream.RawStreamMsg) (scheduler.Stored, error
 // final is true, the definition expires after FinalAge, and its earlier revisions are removed. scheduler.ErrConflict if
 // the revision is stale.
 func (s *Buckets) SaveJob(ctx context.Context, k scheduler.Key, data []byte, replaces uint64, final bool) (uint64, error) {
+	if final {
+		return s.write(ctx, k, data, replaces, s.conn.Config.FinalAge)
+	}
+	return s.write(ctx, k, data, replaces, 0)
+}
+
+// write publishes a definition over the revision it replaces. A definition that expires also removes its earlier
+// revisions.
+func (s *Buckets) write(ctx context.Context, k scheduler.Key, data []byte, replaces uint64, expires time.Duration) (uint64, error) {
 	m := s.conn.Message(s.JobSubject(k), data)
 	conn.SetHeader(m, jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(replaces, 10))
-	if final {
-		conn.SetHeader(m, jetstream.MsgTTLHeader, s.conn.Config.FinalAge.String())
+	if expires > 0 {
+		conn.SetHeader(m, jetstream.MsgTTLHeader, expires.String())
 		conn.SetHeader(m, "Nats-Rollup", "sub")
 	}
 	return s.conn.Publish(ctx, m)
@@ -97,37 +105,27 @@ func (s *Buckets) EndJobs(ctx context.Context, jobs []scheduler.JobEnd) []error 
 	errs := make([]error, len(jobs))
 	now := s.conn.Now() //nolint:contextcheck // the clock is read for later calls
 	var writes sync.WaitGroup
-	for i := range jobs {
-		writes.Go(func() { errs[i] = s.endJob(ctx, &jobs[i], now) })
+	for i, j := range jobs {
+		writes.Go(func() {
+			_, errs[i] = s.write(ctx, j.Key, j.Data, j.Replaces, wholeSeconds(s.conn.Config.FinalAge-now.Sub(j.Ended)))
+		})
 	}
 	writes.Wait()
 	return errs
-}
-
-func (s *Buckets) endJob(ctx context.Context, j *scheduler.JobEnd, now time.Time) error {
-	m := s.conn.Message(s.JobSubject(j.Key), j.Data)
-	conn.SetHeader(m, jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(j.Replaces, 10))
-	conn.SetHeader(m, jetstream.MsgTTLHeader, wholeSeconds(s.conn.Config.FinalAge-now.Sub(j.Ended)).String())
-	conn.SetHeader(m, "Nats-Rollup", "sub")
-	_, err := s.conn.Publish(ctx, m)
-	return err
 }
 
 // RewriteJob writes a definition over a revision with the same schedule and state, and returns the new revision. A
 // final definition keeps its expiry, but expires at the earliest in an hour, the minimum for messages that leave a
 // marker. scheduler.ErrConflict if the revision is stale.
 func (s *Buckets) RewriteJob(ctx context.Context, k scheduler.Key, data []byte, replaces uint64, final bool) (uint64, error) {
-	m := s.conn.Message(s.JobSubject(k), data)
-	conn.SetHeader(m, jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(replaces, 10))
+	var left time.Duration
 	if final {
-		left, err := s.timeLeft(ctx, replaces)
-		if err != nil {
+		var err error
+		if left, err = s.timeLeft(ctx, replaces); err != nil {
 			return 0, err
 		}
-		conn.SetHeader(m, jetstream.MsgTTLHeader, left.String())
-		conn.SetHeader(m, "Nats-Rollup", "sub")
 	}
-	return s.conn.Publish(ctx, m)
+	return s.write(ctx, k, data, replaces, left)
 }
 
 // timeLeft returns how long a final definition is still retained. The minimum that the server accepts is one second.
@@ -173,35 +171,14 @@ func (s *Buckets) WatchJobs(ctx context.Context, ready func(), changed func(k sc
 	})
 	if errors.Is(err, errDeaf) {
 		s.deafTo(jobsBucket, err)
-		return s.followJobs(ctx, ready, changed)
+		jobs := bucket{s, jobsBucket, s.jobs}
+		return jobs.follow(ctx, ready, func(name string, revision uint64, _ []byte) {
+			if k, ok := splitKey(name); ok {
+				changed(k, revision)
+			}
+		}, jetstream.UpdatesOnly(), jetstream.MetaOnly())
 	}
 	return err
-}
-
-// followJobs implements [Buckets.WatchJobs] with a consumer.
-func (s *Buckets) followJobs(ctx context.Context, ready func(), changed func(k scheduler.Key, revision uint64)) error {
-	w, err := s.jobs.WatchAll(ctx, jetstream.UpdatesOnly(), jetstream.MetaOnly())
-	if err != nil {
-		return conn.Translate(err)
-	}
-	defer func() { _ = w.Stop() }()
-	ready()
-	for {
-		select {
-		case e, ok := <-w.Updates():
-			if !ok {
-				return fmt.Errorf("%w: the watch of job definitions ended", scheduler.ErrUnavailable)
-			}
-			if e == nil {
-				continue
-			}
-			if k, ok := splitKey(e.Key()); ok {
-				changed(k, e.Revision())
-			}
-		case <-ctx.Done():
-			return nil
-		}
-	}
 }
 
 // EachKnownJob calls f for every job, and for every job deleted within the last hour, in no particular order, until f
@@ -277,7 +254,11 @@ func (s *Buckets) EachJobFrom(ctx context.Context, from uint64, f func(st schedu
 		if !ok {
 			return nil
 		}
-		return f(scheduler.Stored{Key: k, Revision: sequence, Data: m.Data()}, isMarker(m.Headers()))
+		st := scheduler.Stored{Key: k, Revision: sequence, Data: m.Data()}
+		if meta, err := m.Metadata(); err == nil {
+			st.Written = meta.Timestamp
+		}
+		return f(st, isMarker(m.Headers()))
 	})
 }
 
@@ -313,41 +294,4 @@ func (s *Buckets) jobKey(subject string) (scheduler.Key, bool) {
 func splitKey(s string) (scheduler.Key, bool) {
 	c, j, ok := strings.Cut(s, ".")
 	return scheduler.Key{Collection: c, Job: j}, ok && !strings.Contains(j, ".")
-}
-
-// writtenBatch is the number of revisions per request.
-const writtenBatch = 256
-
-// WrittenJobs calls f for every stored revision of a job after the given revision, in order, until f returns false.
-// Data is nil if the job was deleted or has expired.
-func (s *Buckets) WrittenJobs(ctx context.Context, after uint64, f func(audit.Written) bool) error {
-	stream := "KV_" + s.conn.Config.Bucket(jobsBucket)
-	last, err := s.LastRevision(ctx)
-	if err != nil {
-		return err
-	}
-	for from := after + 1; from <= last; {
-		found, all, err := s.conn.Forward(ctx, stream, "$KV."+s.conn.Config.Bucket(jobsBucket)+".>", from, last+1, writtenBatch)
-		if err != nil {
-			return err
-		}
-		for _, m := range found {
-			k, ok := s.jobKey(m.Subject)
-			if !ok {
-				continue
-			}
-			st, err := stored(k, m)
-			if errors.Is(err, scheduler.ErrNotFound) {
-				st.Data = nil
-			}
-			if !f(audit.Written{Stored: st, At: m.Time}) {
-				return nil
-			}
-		}
-		if all || len(found) == 0 {
-			return nil
-		}
-		from = found[len(found)-1].Sequence + 1
-	}
-	return nil
 }

@@ -2,12 +2,9 @@ package conn
 
 import (
 	"context"
-	"encoding/json"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/nats-io/nats.go"
 )
 
 // clock estimates the store's clock, which is the clock of the server that leads the streams. All due times refer to
@@ -100,17 +97,16 @@ func (s *Conn) readClock(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, clockTimeout)
 	defer cancel()
 	asked := time.Now()
-	m, err := s.NC.RequestWithContext(ctx, "$JS.API.STREAM.INFO."+s.Config.Stream(TimersStream(0)), nil)
-	answered := time.Now()
-	if err != nil {
-		return false
+	var info struct {
+		TS time.Time `json:"ts"`
 	}
-	ts, ok := clockOf(m)
-	if !ok {
+	err := s.Ask(ctx, "$JS.API.STREAM.INFO."+s.Config.Stream(TimersStream(0)), nil, &info)
+	answered := time.Now()
+	if err != nil || info.TS.IsZero() {
 		return false
 	}
 	if _, stepped := (&reading{at: asked}).now(answered); stepped {
-		return false // ts may be from before the step or after it
+		return false // the timestamp may be from before the step or after it
 	}
 	was, before := s.clock.known.Load(), time.Duration(0) // 0 if possible
 	if was != nil {
@@ -118,18 +114,10 @@ func (s *Conn) readClock(ctx context.Context) bool {
 			before = was.ahead
 		}
 	}
-	r := &reading{at: answered, ahead: aheadOf(asked.Round(0), answered.Round(0), ts, before)}
+	r := &reading{at: answered, ahead: aheadOf(asked.Round(0), answered.Round(0), info.TS, before)}
 	s.clock.known.Store(r)
 	if r.ahead.Abs() >= clockStep && (was == nil || (was.ahead-r.ahead).Abs() >= clockStep) {
 		s.Config.Logger.Warn("the clock of this machine is not that of the NATS server, which counts", "ahead", r.ahead.String())
 	}
 	return true
-}
-
-// clockOf returns the timestamp in a stream info response.
-func clockOf(m *nats.Msg) (time.Time, bool) {
-	var answer struct {
-		TS time.Time `json:"ts"`
-	}
-	return answer.TS, json.Unmarshal(m.Data, &answer) == nil && !answer.TS.IsZero()
 }

@@ -1,6 +1,7 @@
 package conn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -95,9 +96,7 @@ func CheckPrefix(prefix string) string {
 }
 
 func (c Config) withDefaults() (Config, error) {
-	if c.Prefix == "" {
-		c.Prefix = DefaultPrefix
-	}
+	c.Prefix = cmp.Or(c.Prefix, DefaultPrefix)
 	if CheckPrefix(c.Prefix) != "" {
 		return c, &SettingError{Setting: "prefix", Message: CheckPrefix(c.Prefix)}
 	}
@@ -107,22 +106,11 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Replicas < 0 || c.Replicas > MaxReplicas {
 		return c, &SettingError{Setting: "replicas", Message: fmt.Sprintf("%d is not in 1-%d", c.Replicas, MaxReplicas)}
 	}
-	if c.HistoryAge == 0 {
-		c.HistoryAge = DefaultHistoryAge
-	}
-	if c.HistoryPerJob == 0 {
-		c.HistoryPerJob = DefaultHistoryPerJob
-	}
-	c.HistoryPerJob = max(c.HistoryPerJob, Unlimited)
-	if c.FinalAge == 0 {
-		c.FinalAge = DefaultFinalAge
-	}
-	if c.ResultAge == 0 {
-		c.ResultAge = DefaultResultAge
-	}
-	if c.AuditAge == 0 {
-		c.AuditAge = DefaultAuditAge
-	}
+	c.HistoryAge = cmp.Or(c.HistoryAge, DefaultHistoryAge)
+	c.HistoryPerJob = max(cmp.Or(c.HistoryPerJob, DefaultHistoryPerJob), Unlimited)
+	c.FinalAge = cmp.Or(c.FinalAge, DefaultFinalAge)
+	c.ResultAge = cmp.Or(c.ResultAge, DefaultResultAge)
+	c.AuditAge = cmp.Or(c.AuditAge, DefaultAuditAge)
 	if c.Progress == nil {
 		c.Progress = func(string) {}
 	}
@@ -182,9 +170,6 @@ func takeSchema(ctx context.Context, settings jetstream.KeyValue) error {
 	}
 	return nil
 }
-
-// Prefix returns the prefix of all names in the store.
-func (s *Conn) Prefix() string { return s.Config.Prefix }
 
 // Existing returns cfg with the lanes, replicas, storage type and retention of the store on a connection.
 // scheduler.ErrNotFound if it does not exist.

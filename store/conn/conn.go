@@ -2,6 +2,7 @@ package conn
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -143,6 +144,28 @@ func (s *Conn) checkServer(ctx context.Context) error {
 	return nil
 }
 
+// Ask sends a request to the JetStream API and decodes its answer. The error may be a [*jetstream.APIError].
+func (s *Conn) Ask(ctx context.Context, subject string, req, answer any) error {
+	body, err := json.Marshal(req)
+	if err != nil {
+		return err
+	}
+	m, err := s.NC.RequestWithContext(ctx, subject, body)
+	if err != nil {
+		return err
+	}
+	var failed struct {
+		Error *jetstream.APIError `json:"error"`
+	}
+	if err := json.Unmarshal(m.Data, &failed); err != nil {
+		return fmt.Errorf("%s: %w", subject, err)
+	}
+	if failed.Error != nil {
+		return failed.Error
+	}
+	return json.Unmarshal(m.Data, answer)
+}
+
 // openSettings reads the settings shared by all processes, or writes them at the first start.
 func (s *Conn) openSettings(ctx context.Context) error {
 	if err := s.openSettingsBucket(ctx); err != nil {
@@ -221,14 +244,10 @@ func (s *Conn) openError(what string, err error) error {
 // stream opens a stream, and creates it if necessary. It refuses a stream whose settings would lose or withhold
 // messages. It updates retention and limits to those in want.
 func (s *Conn) stream(ctx context.Context, want jetstream.StreamConfig) (jetstream.Stream, error) {
-	want.Replicas, want.Storage = s.Replicas, s.Config.Storage
+	want.Storage = s.Config.Storage
 	st, err := s.JS.Stream(ctx, want.Name)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		s.Config.Progress(fmt.Sprintf("creating stream %s with %d replicas", want.Name, s.Replicas))
-		st, err = s.JS.CreateStream(ctx, want)
-		if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // another process has created it
-			st, err = s.JS.Stream(ctx, want.Name)
-		}
+		st, err = s.CreateStream(ctx, want)
 	}
 	if err != nil {
 		return nil, s.openError("stream "+want.Name, err)
@@ -246,6 +265,17 @@ func (s *Conn) stream(ctx context.Context, want jetstream.StreamConfig) (jetstre
 		}
 	}
 	return st, nil
+}
+
+// CreateStream creates a stream, or opens it if another process has created it.
+func (s *Conn) CreateStream(ctx context.Context, want jetstream.StreamConfig) (jetstream.Stream, error) {
+	want.Replicas, want.Storage = s.Replicas, s.Config.Storage
+	s.Config.Progress(fmt.Sprintf("creating stream %s with %d replicas", want.Name, s.Replicas))
+	st, err := s.JS.CreateStream(ctx, want)
+	if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
+		return s.JS.Stream(ctx, want.Name)
+	}
+	return st, err
 }
 
 // bound normalizes a limit like the server: -1 for none.

@@ -33,19 +33,9 @@ type DirectRequest struct {
 
 const directGet = "$JS.API.DIRECT.GET."
 
-// LastBefore returns the last message of a subject up to a sequence.
-func (s *Conn) LastBefore(ctx context.Context, stream, subject string, upTo uint64) (*jetstream.RawStreamMsg, error) {
-	return s.directOne(ctx, stream, DirectRequest{Subjects: []string{subject}, UpTo: upTo})
-}
-
-// MessageAt returns the message with a sequence.
+// MessageAt returns the message with a sequence, or [jetstream.ErrMsgNotFound].
 func (s *Conn) MessageAt(ctx context.Context, stream string, sequence uint64) (*jetstream.RawStreamMsg, error) {
-	return s.directOne(ctx, stream, DirectRequest{From: sequence})
-}
-
-// directOne returns the only message of a direct get, or [jetstream.ErrMsgNotFound].
-func (s *Conn) directOne(ctx context.Context, stream string, get DirectRequest) (*jetstream.RawStreamMsg, error) {
-	req, err := json.Marshal(get)
+	req, err := json.Marshal(DirectRequest{From: sequence})
 	if err != nil {
 		return nil, err
 	}

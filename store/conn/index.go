@@ -2,7 +2,6 @@ package conn
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/maphash"
@@ -66,28 +65,14 @@ func (s *Conn) Each(ctx context.Context, l Listing, f func(subject string) error
 
 // index returns the first page of subjects that match a filter, and their total number.
 func (s *Conn) index(ctx context.Context, stream, filter string) (page map[string]uint64, total int, err error) {
-	req, err := json.Marshal(map[string]any{"subjects_filter": filter})
-	if err != nil {
-		return nil, 0, err
-	}
-	m, err := s.NC.RequestWithContext(ctx, "$JS.API.STREAM.INFO."+stream, req)
-	if err != nil {
-		return nil, 0, Translate(err)
-	}
 	var answer struct {
-		Error *jetstream.APIError `json:"error"`
-		Total int                 `json:"total"`
+		Total int `json:"total"`
 		State struct {
 			Subjects map[string]uint64 `json:"subjects"`
 		} `json:"state"`
 	}
-	if err := json.Unmarshal(m.Data, &answer); err != nil {
-		return nil, 0, fmt.Errorf("index of stream %s: %w", stream, err)
-	}
-	if answer.Error != nil {
-		return nil, 0, Translate(answer.Error)
-	}
-	return answer.State.Subjects, answer.Total, nil
+	err = s.Ask(ctx, "$JS.API.STREAM.INFO."+stream, map[string]any{"subjects_filter": filter}, &answer)
+	return answer.State.Subjects, answer.Total, Translate(err)
 }
 
 // read calls f for every subject by reading messages. A work queue allows no second consumer, so read reads it

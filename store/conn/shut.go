@@ -3,7 +3,6 @@ package conn
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -129,24 +128,20 @@ func (s *Conn) checkStream(ctx context.Context, stream string) *Shut {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	subject := PurgeSubject(stream)
-	m, err := s.NC.RequestWithContext(ctx, subject, []byte(`{"filter":"`+s.Config.Prefix+`.check"}`))
-	if err != nil {
-		if s.Forbidden(subject) {
-			s.Unasked.Store(stream, true)
-			return nil
-		}
-		return &Shut{Stream: stream, Reason: refusal(err)}
-	}
-	var answer struct {
-		Error *jetstream.APIError `json:"error"`
-	}
-	if err := json.Unmarshal(m.Data, &answer); err != nil || answer.Error == nil {
+	err := s.Ask(ctx, subject, jetstream.StreamPurgeRequest{Subject: s.Config.Prefix + ".check"}, &struct{}{})
+	api, told := errors.AsType[*jetstream.APIError](err)
+	switch {
+	case err == nil:
+		return nil
+	case told && api.ErrorCode == errNoLeader:
+		return &Shut{Stream: stream, Reason: noLeader}
+	case told:
+		return &Shut{Stream: stream, Reason: api.Description, Reported: !slices.Contains(forming, api.ErrorCode)}
+	case s.Forbidden(subject):
+		s.Unasked.Store(stream, true)
 		return nil
 	}
-	if answer.Error.ErrorCode == errNoLeader {
-		return &Shut{Stream: stream, Reason: noLeader}
-	}
-	return &Shut{Stream: stream, Reason: answer.Error.Description, Reported: !slices.Contains(forming, answer.Error.ErrorCode)}
+	return &Shut{Stream: stream, Reason: refusal(err)}
 }
 
 // checkQueue checks that a queue has a consumer with a leader.

@@ -220,24 +220,17 @@ func (s *Conn) moveLeader(ctx context.Context, m *move) (again bool, err error) 
 	if m.group.kind == consumersKind {
 		subject = "$JS.API.CONSUMER.LEADER.STEPDOWN." + m.group.stream + "." + Workers
 	}
-	body, err := json.Marshal(map[string]any{"placement": map[string]string{"preferred": m.to}})
-	if err != nil {
+	err = s.Ask(ctx, subject, map[string]any{"placement": map[string]string{"preferred": m.to}}, &struct{}{})
+	api, told := errors.AsType[*jetstream.APIError](err)
+	switch {
+	case told:
+		return true, fmt.Errorf("%w: %s stays at %s: %w", scheduler.ErrUnavailable, m.group.name(), m.group.leader, api)
+	case err != nil && s.Forbidden(subject):
+		s.Config.Logger.Warn("the leaders of streams stay unevenly spread over the NATS servers: the NATS user may not move them",
+			"stream", m.group.stream, "server", m.group.leader, "hint", "allow it to publish to "+subject)
+		return false, nil
+	case err != nil:
 		return true, err
-	}
-	answer, err := s.NC.RequestWithContext(ctx, subject, body)
-	if err != nil {
-		if s.Forbidden(subject) {
-			s.Config.Logger.Warn("the leaders of streams stay unevenly spread over the NATS servers: the NATS user may not move them",
-				"stream", m.group.stream, "server", m.group.leader, "hint", "allow it to publish to "+subject)
-			return false, nil
-		}
-		return true, err
-	}
-	var told struct {
-		Error *jetstream.APIError `json:"error"`
-	}
-	if err := json.Unmarshal(answer.Data, &told); err != nil || told.Error != nil {
-		return true, fmt.Errorf("%w: %s stays at %s: %s", scheduler.ErrUnavailable, m.group.name(), m.group.leader, answer.Data)
 	}
 	s.Config.Logger.Info("the leaders of streams were unevenly spread over the NATS servers; one has moved",
 		"of", m.group.kind, "stream", m.group.stream, "from", m.group.leader, "to", m.to)

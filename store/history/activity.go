@@ -37,15 +37,11 @@ func (s *Activity) Open(ctx context.Context) error {
 			s.DisableActivity("the NATS user may not publish to " + create)
 			return nil
 		}
-		s.conn.Config.Progress(fmt.Sprintf("creating stream %s with %d replicas", name, s.conn.Replicas))
-		st, err = s.conn.JS.CreateStream(ctx, jetstream.StreamConfig{
+		st, err = s.conn.CreateStream(ctx, jetstream.StreamConfig{
 			Name: name, Description: "Carillon: what each scheduler has done of late, for the console",
 			Subjects: []string{s.PulseSubject(">")}, MaxMsgsPerSubject: 1, MaxAge: pulseAge, Duplicates: time.Second,
-			AllowDirect: true, AllowMsgTTL: true, Replicas: s.conn.Replicas, Storage: s.conn.Config.Storage,
+			AllowDirect: true, AllowMsgTTL: true,
 		})
-		if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // another process has created it
-			st, err = s.conn.JS.Stream(ctx, name)
-		}
 	}
 	if err == nil {
 		err = unfitActivity(st.CachedInfo().Config)

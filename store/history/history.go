@@ -114,15 +114,11 @@ func (s *History) walk(
 		if n == walkMost {
 			return s.scanAll(ctx, k, r.Sequence, outcomes, f)
 		}
-		next, err := s.lastRecord(ctx, k, r.Outcome, r.Sequence)
+		next, err := s.heads(ctx, k, r.Sequence, []scheduler.Outcome{r.Outcome})
 		if err != nil {
 			return err
 		}
-		if next == nil {
-			heads = slices.Delete(heads, i, i+1)
-		} else {
-			heads[i] = next
-		}
+		heads = slices.Replace(heads, i, i+1, next...)
 	}
 	return nil
 }
@@ -180,21 +176,6 @@ func newest(heads []*scheduler.Record) int {
 		}
 	}
 	return best
-}
-
-// lastRecord returns the last record of an outcome before a sequence, or nil.
-func (s *History) lastRecord(ctx context.Context, k scheduler.Key, o scheduler.Outcome, before uint64) (*scheduler.Record, error) {
-	if before == 1 {
-		return nil, nil //nolint:nilnil // nothing can precede the first record
-	}
-	m, err := s.conn.LastBefore(ctx, s.conn.Config.Stream("HISTORY"), s.HistorySubject(k, o), before-1)
-	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return nil, nil //nolint:nilnil // absence is an answer
-	}
-	if err != nil {
-		return nil, conn.Translate(err)
-	}
-	return s.record(m)
 }
 
 // record decodes a history message. A damaged record is returned as such, without an error.

@@ -3,7 +3,6 @@ package history
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 	"time"
@@ -66,12 +65,7 @@ func (s *History) RecordsAt(ctx context.Context, sequences []uint64) ([]*schedul
 
 // askLeader asks the leader of the history stream for a record. It returns nil if the record does not exist.
 func (s *History) askLeader(ctx context.Context, get map[string]any) (*scheduler.Record, error) {
-	req, err := json.Marshal(get)
-	if err != nil {
-		return nil, err
-	}
 	var answer struct {
-		Error   *jetstream.APIError `json:"error"`
 		Message *struct {
 			Subject  string    `json:"subject"`
 			Sequence uint64    `json:"seq"`
@@ -79,20 +73,15 @@ func (s *History) askLeader(ctx context.Context, get map[string]any) (*scheduler
 			Time     time.Time `json:"time"`
 		} `json:"message"`
 	}
-	err = s.conn.AskDirect(ctx, conn.PublishTimeout, func(ctx context.Context) error {
-		m, err := s.conn.NC.RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET."+s.conn.Config.Stream("HISTORY"), req)
-		if err != nil {
-			return err
-		}
-		return json.Unmarshal(m.Data, &answer)
+	err := s.conn.AskDirect(ctx, conn.PublishTimeout, func(ctx context.Context) error {
+		return s.conn.Ask(ctx, "$JS.API.STREAM.MSG.GET."+s.conn.Config.Stream("HISTORY"), get, &answer)
 	})
+	api, told := errors.AsType[*jetstream.APIError](err)
 	switch {
+	case told && api.ErrorCode == jetstream.JSErrCodeMessageNotFound:
+		return nil, nil //nolint:nilnil // absence is an answer
 	case err != nil:
 		return nil, conn.Translate(err)
-	case answer.Error != nil && answer.Error.ErrorCode == jetstream.JSErrCodeMessageNotFound:
-		return nil, nil //nolint:nilnil // absence is an answer
-	case answer.Error != nil:
-		return nil, conn.Translate(answer.Error)
 	case answer.Message == nil:
 		return nil, conn.Translate(errors.New("the leader of the history answers with no message"))
 	}

@@ -172,13 +172,14 @@ func (s *Specs) ClaimSpec(ctx context.Context, subject, id string, sequence uint
 	if _, err = s.conn.Publish(ctx, m); !errors.Is(err, scheduler.ErrConflict) {
 		return nil, err
 	}
-	claim, err := s.conn.LastBefore(ctx, s.conn.Config.Stream("SPEC_RESULTS"), key, 0)
+	var claim jetstream.RawStreamMsg
+	err = s.conn.LastOf(ctx, s.conn.Config.Stream("SPEC_RESULTS"), []string{key}, 0, func(m *jetstream.RawStreamMsg) { claim = *m })
 	switch {
-	case err != nil && !errors.Is(err, jetstream.ErrMsgNotFound):
-		return nil, conn.Translate(err)
-	case err == nil && claim.Header.Get(claimHeader) == strconv.FormatUint(sequence, 10):
+	case err != nil:
+		return nil, err
+	case claim.Header.Get(claimHeader) == strconv.FormatUint(sequence, 10):
 		return nil, nil
-	case err == nil && len(claim.Data) > 0:
+	case len(claim.Data) > 0:
 		return claim.Data, nil
 	}
 	return nil, fmt.Errorf("%w: the first spec with this ID has no result yet", scheduler.ErrUnavailable) // or this replica lags

@@ -93,7 +93,7 @@ func TestWrongActions(t *testing.T) {
 		}
 		differ("errorAction", problems(t, data), inner)
 	}
-	views, _, err := n.Node.Service().List(t.Context(), scheduler.DefaultCollection, "", v1.Page{})
+	views, _, err := n.Node.Service().Search(t.Context(), scheduler.JobQuery{Collections: []string{scheduler.DefaultCollection}}, v1.Page{})
 	if err != nil || len(views) > 0 {
 		t.Errorf("stored: %v, %v", views, err)
 	}

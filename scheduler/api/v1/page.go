@@ -13,8 +13,6 @@ type Page struct {
 	Top    int    // 0: MaxPage
 	After  string // of a list of jobs: begin after this name, then skip Skip jobs
 	Before uint64 // of a history: begin before the record with this sequence, then skip Skip records; 0: begin with the newest
-
-	Labels scheduler.Selector // of a list of jobs: only jobs that match; Skip counts matching jobs
 }
 
 // MaxPage limits the entries of a page.

@@ -92,7 +92,7 @@ func TestMistakes(t *testing.T) {
 	if r.Status != http.StatusUnprocessableEntity || t.Failed() {
 		t.Errorf("%d %s", r.Status, text)
 	}
-	jobs, _, err := w.Service.List(t.Context(), "default", "", v1.Page{})
+	jobs, _, err := w.Service.Search(t.Context(), scheduler.JobQuery{Collections: []string{"default"}}, v1.Page{})
 	if err != nil || len(jobs) > 0 {
 		t.Errorf("%d jobs, %v", len(jobs), err)
 	}
@@ -278,7 +278,7 @@ func TestTry(t *testing.T) {
 	if r := w.Post(edit.NewPath, form); r.Status != http.StatusForbidden || asked.Load() != 1 {
 		t.Errorf("elsewhere: %d, asked %d times", r.Status, asked.Load())
 	}
-	jobs, _, err := w.Service.List(t.Context(), "default", "", v1.Page{})
+	jobs, _, err := w.Service.Search(t.Context(), scheduler.JobQuery{Collections: []string{"default"}}, v1.Page{})
 	if err != nil || len(jobs) != 1 {
 		t.Errorf("%d jobs, %v", len(jobs), err)
 	}
