@@ -3,49 +3,21 @@ package document
 import (
 	"strconv"
 	"strings"
-	"sync"
 )
 
 // jsonParser is a recursive-descent parser of RFC 8259 for valid UTF-8. Strings without escapes share the memory of the
-// text. Unfinished objects and arrays use two stacks, which later parsers reuse. Fields of finished objects share a few
-// allocations.
+// text.
 type jsonParser struct {
-	*stacks
-
 	text     string
 	comments bool // comments and trailing commas are allowed
 	pos      int
 	depth    int
 	places   *places // nil unless requested
 	cursor   cursor
-	room     []Member // for fields of finished objects
 }
-
-// stacks holds the values of unfinished arrays and objects.
-type stacks struct {
-	items   []Value
-	members []Member
-}
-
-var stacksPool = sync.Pool{New: func() any { return &stacks{make([]Value, 0, 16), make([]Member, 0, 32)} }}
-
-// Limits of the reused memory.
-const (
-	mostStacked = 256 // values and fields of stacks to reuse
-	mostRoom    = 32  // fields that one allocation has room for
-)
 
 // parseJSON parses a whole text. The error is a Problem.
 func parseJSON(p *jsonParser) (Value, error) {
-	p.stacks, _ = stacksPool.Get().(*stacks)
-	defer func() {
-		if cap(p.items) <= mostStacked && cap(p.members) <= mostStacked {
-			clear(p.items) // empty, unless the text is invalid
-			clear(p.members)
-			p.items, p.members = p.items[:0], p.members[:0]
-			stacksPool.Put(p.stacks)
-		}
-	}()
 	p.space()
 	if p.places != nil {
 		p.places.begin(p.cursor.place(p.pos))
@@ -91,37 +63,37 @@ func (p *jsonParser) nested(read func(*jsonParser) (Value, error)) (Value, error
 }
 
 func (p *jsonParser) array() (Value, error) {
-	base := len(p.items)
+	var few [16]Value
+	items := few[:0]
 	for more := !p.skip(']'); more; {
 		p.space()
+		i := len(items)
 		var item Value
 		var err error
 		if p.places == nil {
 			item, err = p.value()
 		} else {
-			item, err = p.placed(p.pos, func(outer string) string { return element(outer, len(p.items)-base) })
+			item, err = p.placed(p.pos, func(outer string) string { return element(outer, i) })
 		}
 		if err != nil {
-			return Value{}, within(element("", len(p.items)-base), err)
+			return Value{}, within(element("", i), err)
 		}
-		p.items = append(p.items, item)
+		items = append(items, item)
 		if more, err = p.another(']'); err != nil {
 			return Value{}, err
 		}
 	}
-	v := ArrayValue(append([]Value(nil), p.items[base:]...)...)
-	clear(p.items[base:])
-	p.items = p.items[:base]
-	return v, nil
+	return ArrayValue(append([]Value(nil), items...)...), nil
 }
 
 func (p *jsonParser) object() (Value, error) {
-	base := len(p.members)
+	var few [usualMembers]Member
+	members := few[:0]
 	var names nameSet
 	for more := !p.skip('}'); more; {
 		p.space()
 		start := p.pos
-		name, err := p.name(&names, p.members[base:])
+		name, err := p.name(&names, members)
 		if err != nil {
 			return Value{}, err
 		}
@@ -134,32 +106,12 @@ func (p *jsonParser) object() (Value, error) {
 		if err != nil {
 			return Value{}, within(member("", name), err)
 		}
-		p.members = append(p.members, Member{name, v})
+		members = append(members, Member{name, v})
 		if more, err = p.another('}'); err != nil {
 			return Value{}, err
 		}
 	}
-	v := ObjectValue(p.finished(p.members[base:])...)
-	clear(p.members[base:])
-	p.members = p.members[:base]
-	return v, nil
-}
-
-// finished returns a copy of an object's fields in shared memory.
-func (p *jsonParser) finished(members []Member) []Member {
-	if len(members) == 0 {
-		return nil
-	}
-	if cap(p.room) == 0 { // the number of names in the text, if it is compact
-		names := strings.Count(p.text, `":`) - strings.Count(p.text, `\":`)
-		p.room = make([]Member, 0, max(len(members), min(names, mostRoom)))
-	}
-	if cap(p.room)-len(p.room) < len(members) {
-		return append([]Member(nil), members...)
-	}
-	first := len(p.room)
-	p.room = append(p.room, members...)
-	return p.room[first:len(p.room):len(p.room)]
+	return ObjectValue(append([]Member(nil), members...)...), nil
 }
 
 // placed parses a value and notes its position: start is the offset of its name, or of the value itself. path derives

@@ -98,8 +98,10 @@ func (r *Reader) Err() error {
 func (r *Reader) Object(v Value, path string) *Object { return r.object(v, location{name: path}) }
 
 func (r *Reader) object(v Value, at location) *Object {
-	o := r.newObject()
-	o.reader, o.place = r, at
+	o := &Object{reader: r, place: at}
+	if !r.Trusted {
+		o.known = make([]string, 0, 2*usualMembers)
+	}
 	if v.kind != KindObject {
 		r.mismatch(at, KindObject, v)
 		o.broken = true
@@ -114,23 +116,6 @@ func (r *Reader) object(v Value, at location) *Object {
 	}
 	o.used = o.used[:len(v.members)]
 	return o
-}
-
-// learner is an object with space for the usual number of names.
-type learner struct {
-	Object
-
-	room [2 * usualMembers]string
-}
-
-// newObject returns an object, with space for names unless it needs none.
-func (r *Reader) newObject() *Object {
-	if r.Trusted {
-		return &Object{}
-	}
-	l := &learner{}
-	l.known = l.room[:0]
-	return &l.Object
 }
 
 // mismatch reports a value of the wrong kind.
