@@ -326,9 +326,6 @@ var errPanicked = errors.New("panic")
 // replyMargin is the space for the envelope of a page's values in a reply.
 const replyMargin = 4 << 10
 
-// replies are messages for reuse.
-var replies sync.Pool
-
 // statusHeader has the status of the REST API.
 const statusHeader = "Carillon-Status"
 
@@ -337,17 +334,7 @@ func (a *API) reply(m micro.Request, ans answer) {
 	if m.Reply() == "" {
 		return
 	}
-	out, ok := replies.Get().(*nats.Msg)
-	if !ok {
-		out = &nats.Msg{Header: make(nats.Header, 1)}
-	}
-	defer func() {
-		clear(out.Header)
-		out.Data = nil
-		replies.Put(out)
-	}()
-	out.Subject, out.Data = m.Reply(), ans.body
-	out.Header.Set(statusHeader, strconv.Itoa(ans.code()))
+	out := &nats.Msg{Subject: m.Reply(), Data: ans.body, Header: nats.Header{statusHeader: {strconv.Itoa(ans.code())}}}
 	if failed, ok := errors.AsType[*scheduler.PreconditionError](ans.err); ok {
 		ans.etag = failed.ETag
 	}
