@@ -232,7 +232,7 @@ func (s *Buckets) EachStoredJob(ctx context.Context, f func(scheduler.Stored) er
 	if err != nil || info.State.Msgs == 0 {
 		return conn.Translate(err)
 	}
-	return conn.ScanLast(ctx, s.jobStream, storedAhead, func(m jetstream.Msg, sequence uint64) error {
+	return conn.ScanLast(ctx, s.jobStream, storedAhead, false, func(m jetstream.Msg, sequence uint64) error {
 		k, ok := s.jobKey(m.Subject())
 		if !ok || isMarker(m.Headers()) {
 			return nil

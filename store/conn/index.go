@@ -86,7 +86,7 @@ func (s *Conn) read(ctx context.Context, l Listing, info *jetstream.StreamInfo, 
 		return f(subject)
 	}
 	if info.Config.Retention == jetstream.WorkQueuePolicy {
-		return s.readThrough(ctx, info, each)
+		return s.ReadMessages(ctx, info, func(m *jetstream.RawStreamMsg) error { return each(m.Subject, m.Header) })
 	}
 	return ScanHeaders(ctx, l.Stream, once(info.State.NumSubjects, each))
 }
@@ -122,11 +122,6 @@ const (
 	throughPatience = 30 * time.Second
 )
 
-// readThrough calls f for all messages of a stream, in order.
-func (s *Conn) readThrough(ctx context.Context, info *jetstream.StreamInfo, f visitor) error {
-	return s.ReadMessages(ctx, info, func(m *jetstream.RawStreamMsg) error { return f(m.Subject, m.Header) })
-}
-
 // ReadMessages calls f for all messages of a stream, in order. It calls f only after a response is complete, so f may
 // be slow.
 func (s *Conn) ReadMessages(ctx context.Context, info *jetstream.StreamInfo, f func(*jetstream.RawStreamMsg) error) error {
@@ -161,14 +156,7 @@ const (
 
 // ScanHeaders calls f for the headers of the messages of [ScanLast].
 func ScanHeaders(ctx context.Context, stream jetstream.Stream, f visitor) error {
-	return scanLast(ctx, stream, headersAhead, true, func(m jetstream.Msg, _ uint64) error { return f(m.Subject(), m.Headers()) })
-}
-
-// ScanLast calls f for the last message of each subject, in order, and possibly for messages written in the meantime.
-// ahead is the number of messages requested ahead. It returns scheduler.ErrUnavailable if a message is replaced again
-// and again before its turn.
-func ScanLast(ctx context.Context, stream jetstream.Stream, ahead int, f func(m jetstream.Msg, sequence uint64) error) error {
-	return scanLast(ctx, stream, ahead, false, f)
+	return ScanLast(ctx, stream, headersAhead, true, func(m jetstream.Msg, _ uint64) error { return f(m.Subject(), m.Headers()) })
 }
 
 // ScanRange calls f for all messages with sequences from first to end, in order.
@@ -180,14 +168,18 @@ func ScanRange(
 	return err
 }
 
-// scanLast first uses a consumer for the last message of each subject. The server looks these messages up when it
+// ScanLast calls f for the last message of each subject, in order, and possibly for messages written in the meantime.
+// ahead is the number of messages requested ahead; with headers, they have no data. It returns scheduler.ErrUnavailable if
+// a message is replaced again and again before its turn.
+//
+// ScanLast first uses a consumer for the last message of each subject. The server looks these messages up when it
 // creates the consumer. If one is removed before its turn, the server miscounts the pending messages, and delivers none
 // until the next write. So this part may end early, or after a silence.
 //
-// scanLast then reads the rest of the stream by sequence, twice: first the headers, to find the last message of each
+// It then reads the rest of the stream by sequence, twice: first the headers, to find the last message of each
 // subject, then the messages, of which it passes on only these. It repeats this for subjects whose last message was
 // replaced in between, at most lastOfTries times.
-func scanLast(
+func ScanLast(
 	ctx context.Context, stream jetstream.Stream, ahead int, headers bool, f func(m jetstream.Msg, sequence uint64) error,
 ) error {
 	cfg := jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy, HeadersOnly: headers}
