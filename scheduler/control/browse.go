@@ -149,11 +149,11 @@ const placeEnd = "end"
 func (b *browsing) rank(ctx context.Context, most int) error {
 	x := b.search.reader.shared.index
 	if b.known {
-		b.ranked = x.RankKnown(b.search.query, b.from, b.back, most)
+		b.ranked = x.Rank(b.search.query, b.from, b.back, most, true)
 		return nil
 	}
 	for round := range browseRounds {
-		b.ranked = x.Rank(b.search.query, b.from, b.back, most)
+		b.ranked = x.Rank(b.search.query, b.from, b.back, most, false)
 		doubtful := b.ranked.Stale
 		if round == 0 {
 			doubtful = append(doubtful, b.ranked.Missing...)

@@ -22,7 +22,7 @@ func TestPausedAreFound(t *testing.T) {
 	found := func(what string, at time.Time, want string) {
 		t.Helper()
 		q := &scheduler.JobQuery{State: scheduler.Enabled, PausedAt: at}
-		r := x.Rank(q, nil, false, 10)
+		r := x.Rank(q, nil, false, 10, false)
 		var names []string
 		for _, h := range r.Hits {
 			names = append(names, h.Key.Job)

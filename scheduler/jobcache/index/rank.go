@@ -37,17 +37,8 @@ const lately = 5 * time.Second
 const unordered = math.MaxInt64
 
 // Rank returns up to most jobs after a place (nil: from the first) in the order of a query, or, back, before it. It
-// examines all jobs.
-func (x *Index) Rank(q *scheduler.JobQuery, place *Place, back bool, most int) Ranking {
-	return x.rank(q, place, back, most, false)
-}
-
-// RankKnown is Rank without stale jobs: it counts them, but does not return them.
-func (x *Index) RankKnown(q *scheduler.JobQuery, place *Place, back bool, most int) Ranking {
-	return x.rank(q, place, back, most, true)
-}
-
-func (x *Index) rank(q *scheduler.JobQuery, from *Place, back bool, most int, known bool) Ranking {
+// examines all jobs. With known, it counts stale jobs, but does not return them.
+func (x *Index) Rank(q *scheduler.JobQuery, from *Place, back bool, most int, known bool) Ranking {
 	backwards := q.Order == scheduler.OrderByName && q.Descending // names have no values to negate
 	w := &ranker{search: x.search(q), back: back != backwards, most: most, known: known}
 	if from != nil {

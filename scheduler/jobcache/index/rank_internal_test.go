@@ -42,7 +42,7 @@ func TestRankIsASort(t *testing.T) {
 				q.Text = ""
 			case scheduler.OrderByNext:
 			}
-			all := x.Rank(q, nil, false, 2000)
+			all := x.Rank(q, nil, false, 2000, false)
 			compare := func(a, b Hit) int {
 				c := cmp.Or(cmp.Compare(a.Value, b.Value), strings.Compare(a.Key.Job, b.Key.Job))
 				if order == scheduler.OrderByName && descending {
@@ -64,7 +64,7 @@ func checkPages(t *testing.T, x *Index, q *scheduler.JobQuery, all []Hit) {
 	var forwards, backwards []Hit
 	var at *Place
 	for more := true; more; {
-		page := x.Rank(q, at, false, size)
+		page := x.Rank(q, at, false, size, false)
 		forwards, more = append(forwards, page.Hits...), page.More
 		if len(page.Hits) == 0 {
 			break
@@ -76,7 +76,7 @@ func checkPages(t *testing.T, x *Index, q *scheduler.JobQuery, all []Hit) {
 		t.Errorf("%+v: %d forwards of %d", q, len(forwards), len(all))
 	}
 	for more := true; more; {
-		page := x.Rank(q, at, true, size)
+		page := x.Rank(q, at, true, size, false)
 		backwards, more = append(slices.Clip(page.Hits), backwards...), page.More
 		if len(page.Hits) == 0 {
 			break
@@ -108,7 +108,7 @@ func TestTextsAreFound(t *testing.T) {
 	} {
 		q := &scheduler.JobQuery{Text: text}
 		var got []string
-		for _, h := range x.Rank(q, nil, false, 10).Hits {
+		for _, h := range x.Rank(q, nil, false, 10, false).Hits {
 			got = append(got, h.Key.String())
 		}
 		hits, _, _ := x.Find(q, scheduler.Key{}, 0, 10)
@@ -136,7 +136,7 @@ func BenchmarkRank(b *testing.B) {
 	} {
 		b.Run(test.name, func(b *testing.B) {
 			for b.Loop() {
-				x.Rank(&test.q, nil, false, 50)
+				x.Rank(&test.q, nil, false, 50, false)
 			}
 		})
 	}
