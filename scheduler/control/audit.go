@@ -92,34 +92,23 @@ func (a Auditor) Audit(ctx context.Context, fix bool) (*AuditReport, error) {
 			return rep, err
 		}
 	}
-	found := make(chan finding, auditWorkers)
-	done := make(chan struct{})
-	go func() {
-		for f := range found {
-			rep.take(f)
-		}
-		close(done)
-	}()
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(auditWorkers)
-	var present atomic.Int64 // some jobs were deleted meanwhile
-	var one sync.Mutex
+	c := &check{Auditor: a, fix: fix, report: rep}
 	for chunk := range bare.chunks(auditChunk) {
-		g.Go(func() error { return a.auditJobs(gctx, chunk, fix, &present, &one, found) })
+		g.Go(func() error { return c.jobs(gctx, chunk) })
 	}
 	for _, k := range orphaned {
-		g.Go(func() error { return a.auditOrphan(gctx, k, last, fix, found) })
+		g.Go(func() error { return c.orphan(gctx, k, last) })
 	}
 	err = g.Wait()
-	close(found)
-	<-done
 	if err == nil {
 		err = a.auditCollections(ctx, rep)
 	}
 	if err == nil {
 		rep.Undecryptable, err = a.secrets.manager.Undecryptable(ctx, rep.sample)
 	}
-	rep.Jobs -= bare.len - int(present.Load())
+	rep.Jobs -= bare.len - int(c.present.Load())
 	slices.Sort(rep.NeverRan)
 	rep.sort()
 	if rep.Fixed > 0 {
@@ -134,8 +123,23 @@ func (r *AuditReport) sort() {
 	sort.Slice(r.Findings, func(i, j int) bool { return r.Findings[i].Name < r.Findings[j].Name })
 }
 
+// check examines jobs concurrently.
+type check struct {
+	Auditor
+
+	fix     bool
+	present atomic.Int64 // jobs that were not deleted meanwhile
+	one     sync.Mutex   // held while a batch is examined
+
+	mu     sync.Mutex
+	report *AuditReport
+}
+
 // take adds the finding of a job.
-func (r *AuditReport) take(f finding) {
+func (c *check) take(f finding) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r := c.report
 	switch {
 	case f.never && len(r.NeverRan) < neverRanKept:
 		r.NeverRan = append(r.NeverRan, f.Job.String())
@@ -169,54 +173,50 @@ func (r *AuditReport) add(f Finding) {
 // in keySample.
 const keySample = 1024
 
-// auditJobs examines definitions without a baton. Most are disabled, finished or deleted. An enabled job has ended or
+// jobs examines definitions without a baton. Most are disabled, finished or deleted. An enabled job has ended or
 // is restored, unless its baton has appeared since: batons may move during the count.
 //
 // Thousands of jobs may have ended in a herd whose worker was killed. So with fix, which the background
-// check sets, auditJobs processes one batch at a time and pauses as long in between, to leave capacity for others.
-func (a Auditor) auditJobs(
-	ctx context.Context, keys []scheduler.Key, fix bool, present *atomic.Int64, one *sync.Mutex, found chan<- finding,
-) error {
+// check sets, it processes one batch at a time and pauses as long in between, to leave capacity for others.
+func (c *check) jobs(ctx context.Context, keys []scheduler.Key) error {
 	enabled := map[scheduler.Key]scheduler.Stored{}
-	err := a.shared.Store.LoadJobs(ctx, keys, func(st scheduler.Stored) {
-		present.Add(1)
+	err := c.shared.Store.LoadJobs(ctx, keys, func(st scheduler.Stored) {
+		c.present.Add(1)
 		switch {
 		case scheduler.StoredState(st.Data) == scheduler.Enabled:
 			enabled[st.Key] = st
 		case scheduler.StoredNeverRan(st.Data):
-			found <- finding{Finding: Finding{Job: st.Key}, never: true}
+			c.take(finding{Finding: Finding{Job: st.Key}, never: true})
 		}
 	})
 	if err != nil || len(enabled) == 0 {
 		return err
 	}
-	lost, err := a.bare(ctx, enabled, fix, one, found)
+	lost, err := c.bare(ctx, enabled)
 	if err != nil {
 		return err
 	}
 	for _, j := range lost {
 		f := Finding{Job: j.Key, Problem: "enabled, but has no baton: it would never run"}
-		if fix {
-			err := a.plans.rederive(ctx, j)
+		if c.fix {
+			err := c.plans.rederive(ctx, j)
 			if err != nil && !errors.Is(err, scheduler.ErrConflict) && !errors.Is(err, step.ErrOvertaken) {
 				return fmt.Errorf("job %s: %w", j.Key, err)
 			}
 			f.Fixed = err == nil
 		}
-		found <- finding{Finding: f}
+		c.take(finding{Finding: f})
 	}
 	return nil
 }
 
 // bare examines enabled jobs without a baton. It reports those that have ended, and returns those that have lost their
 // baton.
-func (a Auditor) bare(
-	ctx context.Context, enabled map[scheduler.Key]scheduler.Stored, fix bool, one *sync.Mutex, found chan<- finding,
-) (lost []*scheduler.Job, err error) {
-	one.Lock()
-	defer one.Unlock()
+func (c *check) bare(ctx context.Context, enabled map[scheduler.Key]scheduler.Stored) (lost []*scheduler.Job, err error) {
+	c.one.Lock()
+	defer c.one.Unlock()
 	began, ended := time.Now(), false
-	look, err := a.shared.steps.Snapshot(ctx, slices.Collect(maps.Keys(enabled)))
+	look, err := c.shared.steps.Snapshot(ctx, slices.Collect(maps.Keys(enabled)))
 	if err != nil {
 		return nil, err
 	}
@@ -224,7 +224,7 @@ func (a Auditor) bare(
 		if look.Occupied(st.Key) {
 			continue
 		}
-		j, err := a.shared.decode(ctx, st)
+		j, err := c.shared.decode(ctx, st)
 		if err != nil {
 			continue // damaged: its baton cannot be derived; see [Auditor.Doctor]
 		}
@@ -233,13 +233,13 @@ func (a Auditor) bare(
 		case err != nil:
 			return nil, fmt.Errorf("job %s: %w", st.Key, err)
 		case own.Lifecycle == scheduler.AtEnd:
-			found <- finding{completion: &own.Completion}
+			c.take(finding{completion: &own.Completion})
 			ended = true
 		case own.Lifecycle == scheduler.BatonLost:
 			lost = append(lost, j)
 		}
 	}
-	if ended && fix {
+	if ended && c.fix {
 		flow.Pause(ctx, time.Since(began))
 	}
 	return lost, nil
@@ -326,9 +326,9 @@ func (a Auditor) rescue(ctx context.Context, s *scheduler.UndeliveredBaton) erro
 	return a.shared.Store.Discard(ctx, s.BatonKey, s.Sequence)
 }
 
-// auditOrphan examines a job with batons, but without a definition in the index. last is the last revision of any job.
-func (a Auditor) auditOrphan(ctx context.Context, k scheduler.Key, last uint64, fix bool, found chan<- finding) error {
-	orphan, f, err := a.shared.findOrphan(ctx, k)
+// orphan examines a job with batons, but without a definition in the index. last is the last revision of any job.
+func (c *check) orphan(ctx context.Context, k scheduler.Key, last uint64) error {
+	orphan, f, err := c.shared.findOrphan(ctx, k)
 	if orphan == nil || err != nil {
 		return err
 	}
@@ -337,13 +337,13 @@ func (a Auditor) auditOrphan(ctx context.Context, k scheduler.Key, last uint64, 
 	switch {
 	case orphan.Cause() != scheduler.Deleted:
 		result.Lost = true
-	case fix:
-		if err := a.shared.Store.Clear(ctx, k, scheduler.Left("", orphan.Marker)); err != nil {
+	case c.fix:
+		if err := c.shared.Store.Clear(ctx, k, scheduler.Left("", orphan.Marker)); err != nil {
 			return err
 		}
 		result.Fixed = true
 	}
-	found <- result
+	c.take(result)
 	return nil
 }
 

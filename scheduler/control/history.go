@@ -66,11 +66,11 @@ func (r Reader) History(ctx context.Context, q HistoryQuery, p v1.Page) (records
 	}
 	defer release()
 	s := &historySearch{
-		store: r.shared.Store, query: &q, page: p, skip: p.Skip, jobs: &incarnations{store: r.shared.Store}, chunk: historyChunk,
+		store: r.shared.Store, query: &q, page: p, skip: p.Skip, jobs: &incarnations{r.shared.Store, map[scheduler.Key]presence{}}, chunk: historyChunk,
 	}
 	if q.Key.Job != "" {
 		s.chunk = 1 // the job is known
-		if err := s.jobs.learnOne(ctx, q.Key); err != nil {
+		if err := s.jobs.learn(ctx, []scheduler.Key{q.Key}); err != nil {
 			return nil, 0, err
 		}
 		if s.missing() && q.NeedsJob() {
@@ -269,9 +269,6 @@ type incarnations struct {
 
 // learn looks up the unknown jobs in one request.
 func (i *incarnations) learn(ctx context.Context, keys []scheduler.Key) error {
-	if i.known == nil {
-		i.known = map[scheduler.Key]presence{}
-	}
 	var unknown []scheduler.Key
 	for _, k := range keys {
 		if _, ok := i.known[k]; !ok {
@@ -283,13 +280,6 @@ func (i *incarnations) learn(ctx context.Context, keys []scheduler.Key) error {
 		return nil
 	}
 	return i.store.LoadJobs(ctx, unknown, func(st scheduler.Stored) { i.known[st.Key] = presenceOf(st) })
-}
-
-// learnOne looks up a job.
-func (i *incarnations) learnOne(ctx context.Context, k scheduler.Key) error {
-	p, err := present(ctx, i.store, k)
-	i.known = map[scheduler.Key]presence{k: p}
-	return err
 }
 
 // present looks up a job.
