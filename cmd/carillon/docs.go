@@ -68,7 +68,7 @@ const matchesShown = 12
 func (c docsCmd) search(t *terminal.Terminal) error {
 	found := docs.Search(c.Search)
 	if len(found) == 0 {
-		err := notFound{fmt.Errorf("no page contains %q", c.Search)}
+		err := &terminal.Failure{Message: fmt.Sprintf("no page contains %q", c.Search), Err: scheduler.ErrNotFound}
 		return terminal.Hinted(err, "search for fewer words, or list the pages with \"carillon docs\"")
 	}
 	if t.JSON {
@@ -104,15 +104,9 @@ func (docsCmd) list(t *terminal.Terminal) error {
 	return nil
 }
 
-// notFound reports a missing page.
-type notFound struct{ error }
-
-// Is reports whether target is [scheduler.ErrNotFound].
-func (notFound) Is(target error) bool { return target == scheduler.ErrNotFound }
-
 // missingPage suggests the nearest page.
 func missingPage(missing *docs.MissingError) error {
-	err := notFound{missing}
+	err := &terminal.Failure{Message: missing.Error(), Err: scheduler.ErrNotFound}
 	switch len(missing.Near) {
 	case 0:
 		return terminal.Hinted(err, "the pages are "+strings.Join(missing.Pages, ", "))
