@@ -114,7 +114,7 @@ type Batons interface { //nolint:interfacebloat // every move of a baton
 	Running(ctx context.Context, slot BatonKey) (Stored, error)
 	FindBatons(ctx context.Context, keys []Key, found func(st Stored, running bool)) error
 	EachBaton(ctx context.Context, lane int, f func(slot BatonKey, waiting bool) error) error
-	EachStoredBaton(ctx context.Context, lane int, f func(st Stored, waiting bool) error) error
+	EachStoredBaton(ctx context.Context, lane int, f func(slot BatonKey, st Stored, waiting bool) error) error
 	FindDetached(ctx context.Context, keys []Key, found func(slot BatonKey, st Stored, running bool)) error
 	Undelivered(ctx context.Context, lane int) ([]UndeliveredBaton, error)
 

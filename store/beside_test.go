@@ -81,5 +81,9 @@ func TestFindDetached(t *testing.T) {
 		if names, _ := find(); len(names) != 2+1100 {
 			t.Errorf("of very many, %d were found", len(names))
 		}
+		w.must(w.store.Clear(ctx, job, nil))
+		if names, _ := find(); len(names) != 0 {
+			t.Errorf("of very many, %d are left", len(names))
+		}
 	})
 }

@@ -84,17 +84,11 @@ func (e Editor) active(ctx context.Context, collection string) (map[scheduler.Ke
 	keys := map[scheduler.Key]bool{}
 	now := e.shared.Store.Now()
 	for lane := range e.shared.Store.Lanes() {
-		err := e.shared.Store.EachStoredBaton(ctx, lane, func(st scheduler.Stored, waiting bool) error {
-			if b, err := scheduler.DecodeBaton(st.Data); err == nil && st.Key.Collection == collection && b.Cancelable(!waiting, now) {
-				keys[st.Key] = true
+		err := e.shared.Store.EachStoredBaton(ctx, lane, func(slot scheduler.BatonKey, st scheduler.Stored, waiting bool) error {
+			if slot.Collection != collection {
+				return nil
 			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
-		err = e.shared.Store.EachBaton(ctx, lane, func(slot scheduler.BatonKey, _ bool) error {
-			if slot.Detached != "" && slot.Collection == collection {
+			if b, err := scheduler.DecodeBaton(st.Data); slot.Detached != "" || err == nil && b.Cancelable(!waiting, now) {
 				keys[slot.Key] = true
 			}
 			return nil

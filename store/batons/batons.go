@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -113,18 +112,15 @@ func (s *Batons) walkDetached(
 ) error {
 	own, stream := scheduler.BatonKey{Key: k}, s.stream(s.Lane(k))
 	for _, subject := range []string{s.FireSubject(own), s.TimerSubject(own), s.FireSubject(own)} {
-		for from, all := uint64(1), false; !all; {
-			messages, last, err := s.conn.Forward(ctx, stream, subject+".*", from, math.MaxUint64, conn.MultiMost)
-			if err != nil {
-				return err
+		get := conn.DirectRequest{Filter: subject + ".*", From: 1, Batch: conn.MultiMost}
+		err := s.conn.Onward(ctx, stream, get, func(m *jetstream.RawStreamMsg) bool {
+			if slot, ok := s.slotOf(m.Subject); ok {
+				found(slot, scheduler.Stored{Key: k, Revision: m.Sequence, Data: m.Data}, subject != s.TimerSubject(own))
 			}
-			for _, m := range messages {
-				if slot, ok := s.slotOf(m.Subject); ok {
-					found(slot, scheduler.Stored{Key: k, Revision: m.Sequence, Data: m.Data}, subject != s.TimerSubject(own))
-				}
-				from = m.Sequence + 1
-			}
-			all = last || len(messages) == 0
+			return true
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return nil
@@ -208,67 +204,73 @@ func (s *Batons) purge(ctx context.Context, lane int, subject string, through ui
 }
 
 // Clear removes the job's batons that match of, waiting or running, detached runs included, and unreadable
-// ones. If of is nil, it removes all.
+// ones. If of is nil, it removes all. Batons of a later job with the same name stay.
+//
+// Clear looks again until it finds none, because a timer may fire in between. It removes running batons first: without
+// one, a worker cannot pass on.
 func (s *Batons) Clear(ctx context.Context, k scheduler.Key, of func(*scheduler.Baton) bool) error {
-	slot := scheduler.BatonKey{Key: k}
-	fire, timer := s.FireSubject(slot), s.TimerSubject(slot)
-	// Remove running batons first: without one, a worker cannot pass on. A timer may fire in between, so remove running
-	// batons again.
-	for _, subject := range []string{fire, timer, fire} {
-		if err := s.clear(ctx, k, subject, of); err != nil {
+	for idle := 0; idle < clearLooks; {
+		var running, waiting []placed
+		add := func(slot scheduler.BatonKey, st scheduler.Stored, runs bool) {
+			switch b, err := scheduler.DecodeBaton(st.Data); {
+			case err == nil && of != nil && !of(&b):
+			case runs:
+				running = append(running, placed{slot, st.Revision})
+			default:
+				waiting = append(waiting, placed{slot, st.Revision})
+			}
+		}
+		keys := []scheduler.Key{k}
+		err := s.FindBatons(ctx, keys, func(st scheduler.Stored, runs bool) { add(scheduler.BatonKey{Key: k}, st, runs) })
+		if err == nil {
+			err = s.FindDetached(ctx, keys, add)
+		}
+		if err != nil || len(running)+len(waiting) == 0 {
 			return err
+		}
+		removed, err := s.remove(ctx, s.Lane(k), running, waiting)
+		if err != nil {
+			return err
+		}
+		if removed == 0 {
+			idle++
 		}
 	}
 	return nil
 }
 
-// clear removes batons of one subject individually. A purge of a fire subject would make the server treat earlier
-// delivered batons of other jobs as acknowledged (consumer.purge, up to nats-server 2.15 at least); if their worker
-// died, they would never be redelivered. Batons of a later job with the same name stay.
-func (s *Batons) clear(ctx context.Context, k scheduler.Key, subject string, of func(*scheduler.Baton) bool) error {
-	get := conn.DirectRequest{Subjects: []string{subject, subject + ".*"}, Batch: runningAtOnce}
-	running := subject == s.FireSubject(scheduler.BatonKey{Key: k})
-	for idle := 0; ; {
-		var found []*jetstream.RawStreamMsg
-		err := s.conn.DirectGet(ctx, s.stream(s.Lane(k)), get, get.Batch, func(m *jetstream.RawStreamMsg) bool {
-			if b, err := scheduler.DecodeBaton(m.Data); err != nil || of == nil || of(&b) {
-				found = append(found, m)
-			}
-			return true
-		}, func(*nats.Msg) {})
-		if err != nil {
-			return err
-		}
-		removed := 0
-		for _, m := range found {
-			n := uint64(1)
-			if running {
-				err = conn.Translate(s.timers[s.Lane(k)].DeleteMsg(ctx, m.Sequence))
-			} else {
-				n, err = s.purge(ctx, s.Lane(k), m.Subject, m.Sequence)
-			}
-			switch {
-			case err == nil:
-				removed += int(min(n, 1))
-			case !errors.Is(err, jetstream.ErrMsgDeleteUnsuccessful): // otherwise it has just been acknowledged
-				return err
-			}
-		}
-		if removed == 0 {
-			idle++
-		}
-		if idle == clearLooks || len(found) == 0 || !running && removed == len(found) && len(found) < runningAtOnce {
-			return nil
+// placed is a baton at a sequence.
+type placed struct {
+	slot     scheduler.BatonKey
+	sequence uint64
+}
+
+// remove removes batons individually, and returns their number. A purge of a fire subject would make the server treat
+// earlier delivered batons of other jobs as acknowledged (consumer.purge, up to nats-server 2.15 at least); if their
+// worker died, they would never be redelivered.
+func (s *Batons) remove(ctx context.Context, lane int, running, waiting []placed) (removed uint64, err error) {
+	for _, b := range running {
+		err := s.timers[lane].DeleteMsg(ctx, b.sequence)
+		switch {
+		case err == nil:
+			removed++
+		case !errors.Is(err, jetstream.ErrMsgDeleteUnsuccessful): // otherwise it has just been acknowledged
+			return removed, conn.Translate(err)
 		}
 	}
+	for _, b := range waiting {
+		n, err := s.purge(ctx, lane, s.TimerSubject(b.slot), b.sequence)
+		if err != nil {
+			return removed, err
+		}
+		removed += n
+	}
+	return removed, nil
 }
 
 // clearLooks is the maximum number of looks that remove no baton. A look may find a baton that moves before its removal;
 // a lagging replica returns removed ones.
 const clearLooks = 3
-
-// runningAtOnce is the maximum number of running batons per request.
-const runningAtOnce = 256
 
 // EachBaton calls f for every slot of a lane that has a waiting or running baton. It calls f twice for a slot that has
 // both, and possibly for one whose baton moves.
@@ -328,18 +330,20 @@ func (s *Batons) Discard(ctx context.Context, slot scheduler.BatonKey, sequence 
 	return conn.Translate(err)
 }
 
-// EachStoredBaton calls f for the jobs' own batons in a lane, waiting or running, in the order they were written, until
-// f returns an error. A baton that is passed on in the meantime may be returned twice, or in its previous form.
-func (s *Batons) EachStoredBaton(ctx context.Context, lane int, f func(st scheduler.Stored, waiting bool) error) error {
+// EachStoredBaton calls f for the batons in a lane, waiting or running, in the order they were written, until f returns
+// an error. A baton that is passed on in the meantime may be returned twice, or in its previous form.
+func (s *Batons) EachStoredBaton(
+	ctx context.Context, lane int, f func(slot scheduler.BatonKey, st scheduler.Stored, waiting bool) error,
+) error {
 	info, err := s.timers[lane].Info(ctx)
 	if err != nil || info.State.Msgs == 0 {
 		return conn.Translate(err)
 	}
 	return s.conn.ReadMessages(ctx, info, func(m *jetstream.RawStreamMsg) error {
 		slot, ok := s.slotOf(m.Subject)
-		if !ok || slot.Detached != "" {
+		if !ok {
 			return nil
 		}
-		return f(scheduler.Stored{Key: slot.Key, Revision: m.Sequence, Data: m.Data}, m.Subject == s.TimerSubject(slot))
+		return f(slot, scheduler.Stored{Key: slot.Key, Revision: m.Sequence, Data: m.Data}, m.Subject == s.TimerSubject(slot))
 	})
 }

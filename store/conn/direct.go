@@ -134,6 +134,23 @@ func (s *Conn) Forward(
 	return found, all, err
 }
 
+// Onward calls f for the messages that match a filter from a place on, and for those that follow, in batches, until f
+// returns false or none remain. f must be quick.
+func (s *Conn) Onward(ctx context.Context, stream string, get DirectRequest, f func(*jetstream.RawStreamMsg) bool) error {
+	for {
+		var last uint64
+		all, enough := false, false
+		err := s.DirectGet(ctx, stream, get, get.Batch, func(m *jetstream.RawStreamMsg) bool {
+			last, enough = m.Sequence, !f(m)
+			return !enough
+		}, func(end *nats.Msg) { all = IsLast(end) })
+		if err != nil || all || enough || last == 0 {
+			return err
+		}
+		get.Since, get.From = nil, last+1
+	}
+}
+
 // IsLast reports whether a batch was complete, from the message that ends it.
 func IsLast(end *nats.Msg) bool {
 	pending := end.Header.Get("Nats-Num-Pending") // absent if nothing was found

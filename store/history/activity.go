@@ -102,19 +102,13 @@ func (s *Activity) ReadActivity(ctx context.Context, after uint64, f func(name s
 		return 0, nil
 	}
 	prefix := s.PulseSubject("")
-	for {
-		found, all, err := s.conn.Forward(ctx, s.conn.ActivityStream, conn.AnySubject, after+1, after+1+1<<40, pulseBatch)
-		if err != nil {
-			return after, err
+	get := conn.DirectRequest{From: after + 1, Batch: pulseBatch}
+	err = s.conn.Onward(ctx, s.conn.ActivityStream, get, func(m *jetstream.RawStreamMsg) bool {
+		after = m.Sequence
+		if name, ok := strings.CutPrefix(m.Subject, prefix); ok && len(m.Data) > 0 {
+			f(name, m.Data)
 		}
-		for _, m := range found {
-			after = m.Sequence
-			if name, ok := strings.CutPrefix(m.Subject, prefix); ok && len(m.Data) > 0 {
-				f(name, m.Data)
-			}
-		}
-		if all || len(found) == 0 {
-			return after, nil
-		}
-	}
+		return true
+	})
+	return after, err
 }

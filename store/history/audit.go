@@ -116,27 +116,15 @@ func (s *Audit) scopeSubjects(of audit.Scope) []string {
 }
 
 // EndOf returns the final entry of an announced change, or nil.
-func (s *Audit) EndOf(ctx context.Context, begun *audit.Entry) (*audit.Entry, error) {
-	for from := begun.Sequence + 1; ; {
-		info, err := s.stream.Info(ctx)
-		if err != nil {
-			return nil, conn.Translate(err)
+func (s *Audit) EndOf(ctx context.Context, begun *audit.Entry) (end *audit.Entry, err error) {
+	get := conn.DirectRequest{Filter: s.entrySubject(begun), From: begun.Sequence + 1, Batch: endBatch}
+	err = s.conn.Onward(ctx, s.conn.Config.Stream(auditStream), get, func(m *jetstream.RawStreamMsg) bool {
+		if e, err := audit.Decode(m.Sequence, m.Data); err == nil && e.Begun == begun.Sequence {
+			end = e
 		}
-		stream, subject := s.conn.Config.Stream(auditStream), s.entrySubject(begun)
-		found, all, err := s.conn.Forward(ctx, stream, subject, from, info.State.LastSeq+1, endBatch)
-		if err != nil {
-			return nil, err
-		}
-		for _, m := range found {
-			if e, err := audit.Decode(m.Sequence, m.Data); err == nil && e.Begun == begun.Sequence {
-				return e, nil
-			}
-		}
-		if all || len(found) == 0 {
-			return nil, nil //nolint:nilnil // absence is an answer
-		}
-		from = found[len(found)-1].Sequence + 1
-	}
+		return end == nil
+	})
+	return end, err
 }
 
 // endBatch is the number of entries read together by EndOf; the final entry usually follows directly.

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -218,25 +217,13 @@ func (s *History) RecordsFrom(ctx context.Context, k scheduler.Key, from uint64,
 
 // onward calls f for the records that a request selects, in batches, until f returns false.
 func (s *History) onward(ctx context.Context, get conn.DirectRequest, f func(*scheduler.Record) bool) error {
-	for {
-		var last uint64
-		all, enough := false, false
-		var bad error
-		err := s.conn.DirectGet(ctx, s.conn.Config.Stream("HISTORY"), get, get.Batch, func(m *jetstream.RawStreamMsg) bool {
-			last = m.Sequence
-			r, err := s.record(m)
-			bad = err
-			enough = err != nil || !f(r)
-			return !enough
-		}, func(end *nats.Msg) { all = conn.IsLast(end) })
-		if err != nil || bad != nil {
-			return errors.Join(err, bad)
-		}
-		if all || enough || last == 0 {
-			return nil
-		}
-		get.Since, get.From = nil, last+1
-	}
+	var bad error
+	err := s.conn.Onward(ctx, s.conn.Config.Stream("HISTORY"), get, func(m *jetstream.RawStreamMsg) bool {
+		r, err := s.record(m)
+		bad = err
+		return err == nil && f(r)
+	})
+	return errors.Join(err, bad)
 }
 
 // Follow calls f for the records after a sequence and for new ones, in order, until ctx is done: of a job, of a

@@ -114,7 +114,10 @@ func (x *Index) readAllBatons(ctx context.Context) error {
 	for lane := range x.cfg.Store.Lanes() {
 		began := x.clock()
 		x.built.Store(int32(50 + 50*lane/x.cfg.Store.Lanes()))
-		err := x.cfg.Store.EachStoredBaton(ctx, lane, func(st scheduler.Stored, _ bool) error {
+		err := x.cfg.Store.EachStoredBaton(ctx, lane, func(slot scheduler.BatonKey, st scheduler.Stored, _ bool) error {
+			if slot.Detached != "" {
+				return nil
+			}
 			b := batonOf(st)
 			x.mu.Lock()
 			if r := x.get(st.Key); r != nil && r.state == enabled && r.flags&changed == 0 && r.at <= began {
