@@ -66,7 +66,8 @@ func (r Reader) History(ctx context.Context, q HistoryQuery, p v1.Page) (records
 	}
 	defer release()
 	s := &historySearch{
-		store: r.shared.Store, query: &q, page: p, skip: p.Skip, jobs: &incarnations{r.shared.Store, map[scheduler.Key]presence{}}, chunk: historyChunk,
+		store: r.shared.Store, query: &q, page: p, skip: p.Skip, chunk: historyChunk,
+		jobs: &incarnations{r.shared.Store, map[scheduler.Key]presence{}},
 	}
 	if q.Key.Job != "" {
 		s.chunk = 1 // the job is known

@@ -119,7 +119,8 @@ func (q *Queue) release(name string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.free++
-	if q.running[name]--; q.running[name] <= 0 {
+	q.running[name]--
+	if q.running[name] <= 0 {
 		delete(q.running, name)
 	}
 	i := slices.IndexFunc(q.callers, func(c *caller) bool { return q.take(c.name) })

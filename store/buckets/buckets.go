@@ -71,7 +71,7 @@ func (s *Buckets) Open(ctx context.Context) (err error) {
 // OpenTokens opens only the bucket of access tokens.
 func (s *Buckets) OpenTokens(ctx context.Context) (err error) {
 	s.tokens, err = s.open(ctx, tokensBucket, jetstream.KeyValueConfig{
-		Description: "Carillon: hashes of access tokens, and what they may do",
+		Description: "Carillon: hashes and rights of access tokens",
 	})
 	return err
 }
