@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
@@ -177,10 +178,7 @@ func TestNothingBetween(t *testing.T) {
 		if v.Error {
 			continue
 		}
-		p, err := planOf(v.Job, v.Now)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(planOf(v.Job, v.Now))(t)
 		for i := 1; i < len(v.Expected); i++ {
 			last, next := v.Expected[i-1], v.Expected[i]
 			step := max(time.Second, next.Sub(last)/1000).Truncate(time.Second)
@@ -224,10 +222,7 @@ func TestCountOfLongOutage(t *testing.T) {
 		{"years", spec.Recurrence{Frequency: spec.Year}, 10},
 	}
 	for _, test := range tests {
-		s, err := test.r.Compile(start, time.Time{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(test.r.Compile(start, time.Time{}))(t)
 		if n := s.Count(from, to); n != test.want {
 			t.Errorf("%s: %d, want %d", test.name, n, test.want)
 		}

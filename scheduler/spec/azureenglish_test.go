@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
@@ -16,10 +17,7 @@ var update = flag.Bool("update", false, "write the golden files of descriptions 
 // line of its own, its description in the next. The jobs are created on Friday, 2024-03-15 10:30 UTC.
 func TestDescribeAzure(t *testing.T) {
 	const file = "testdata/describe_azure.golden"
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(file))(t)
 	var written strings.Builder
 	job := ""
 	for line := range strings.Lines(string(data)) {
@@ -38,9 +36,7 @@ func TestDescribeAzure(t *testing.T) {
 		}
 	}
 	if *update {
-		if err := os.WriteFile(file, []byte(written.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, []byte(written.String()), 0o600))
 	}
 }
 

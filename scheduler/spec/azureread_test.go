@@ -8,16 +8,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
 func readRecurrence(t *testing.T, text string) (spec.Recurrence, error) {
 	t.Helper()
-	v, err := document.Parse([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(document.Parse([]byte(text)))(t)
 	r := document.NewReader()
 	o := r.Object(v, "recurrence")
 	rec := spec.ReadRecurrence(o)

@@ -3,6 +3,8 @@ package spec_test
 import (
 	"testing"
 	"time"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // TestCreationGivesNoSeconds shows that a schedule of a job without startTime is on the full minute, whatever second the
@@ -60,10 +62,7 @@ func TestCreationGivesNoSeconds(t *testing.T) {
 	created := instant(t, "2024-03-15T10:30:36.026Z")
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			p, err := planOf([]byte(test.job), created)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must.Get(planOf([]byte(test.job), created))(t)
 			at := created
 			for _, want := range test.want {
 				if at, _ = p.Next(at); at.Format(time.RFC3339Nano) != want {

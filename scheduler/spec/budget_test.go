@@ -7,22 +7,18 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
 // timingOf reads the properties that say when a job runs, as they are put or as they were stored.
 func timingOf(t *testing.T, text string, stored bool) Timing {
 	t.Helper()
-	v, err := document.Parse([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(document.Parse([]byte(text)))(t)
 	r := document.NewReader()
 	r.Stored = stored
 	timing := ReadTiming(r.Object(v, ""))
-	if err := r.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Err())
 	return timing
 }
 
@@ -78,10 +74,7 @@ func TestStoredRulesHaveMorePatience(t *testing.T) {
 	if _, err := NewPlan(timingOf(t, text, false), created); err == nil {
 		t.Fatal("it is not refused")
 	}
-	p, err := NewPlan(timingOf(t, text, true), created)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(NewPlan(timingOf(t, text, true), created))(t)
 	if p.Work() <= 1 {
 		t.Errorf("work: %v", p.Work())
 	}
@@ -107,10 +100,7 @@ func TestCostlyListsAreCutShort(t *testing.T) {
 		rules = append(rules, fmt.Sprintf("RRULE:FREQ=SECONDLY;INTERVAL=%d;BYMINUTE=%d;BYSECOND=7;BYMONTHDAY=29,30,31;BYMONTH=2,3,4",
 			[]int{7207, 7211, 7213, 7219}[i%4], []int{1, 2, 3, 5, 7}[i%5]))
 	}
-	p, err := NewPlan(timingOf(t, `{"recurrence":{"rrule":"`+strings.Join(rules, " ")+`"}}`, true), time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(NewPlan(timingOf(t, `{"recurrence":{"rrule":"`+strings.Join(rules, " ")+`"}}`, true), time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)))(t)
 	v := p.Preview(time.Time{}, 1000)
 	if len(v.Times) == 0 || len(v.Times) == 1000 || v.Complete {
 		t.Fatalf("%d runs, complete: %t", len(v.Times), v.Complete)

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // TestPlanFor compares the plan for a job, made of the plan of another, with one that was compiled for the job, and shows
@@ -34,25 +36,13 @@ func TestPlanFor(t *testing.T) {
 		if looksLikeRRule := test.text[0] == 'R' && test.text[1] == 'R' || test.text[0] == 'D'; looksLikeRRule {
 			parse = ParseRRule
 		}
-		rule, err := parse(test.text, test.dialect)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rule := must.Get(parse(test.text, test.dialect))(t)
 		timing := Timing{Start: test.start, Recurrence: &Recurrence{Rule: rule, Count: 7}}
-		read, err := NewPlan(timing, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
-		if err != nil {
-			t.Fatal(err)
-		}
+		read := must.Get(NewPlan(timing, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))(t)
 		created := time.Date(2026, 12, 31, 23, 59, 58, 0, time.UTC)
-		got, err := read.For("backup", "uid", created)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(read.For("backup", "uid", created))(t)
 		timing.Name, timing.Seed = "backup", "uid"
-		want, err := NewPlan(timing, created)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(NewPlan(timing, created))(t)
 		a, _ := got.Upcoming(10)
 		b, _ := want.Upcoming(10)
 		if !slices.EqualFunc(a, b, time.Time.Equal) || got.Describe() != want.Describe() || got.SmallestGap(0) != want.SmallestGap(0) {
@@ -68,14 +58,8 @@ func TestPlanFor(t *testing.T) {
 func TestPlanForWithoutRule(t *testing.T) {
 	created := time.Date(2027, 3, 4, 5, 6, 7, 0, time.UTC)
 	for _, r := range []*Recurrence{nil, {Frequency: Hour, Interval: 2}} {
-		read, err := NewPlan(Timing{Recurrence: r}, created.AddDate(-1, 0, 0))
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := read.For("backup", "", created)
-		if err != nil {
-			t.Fatal(err)
-		}
+		read := must.Get(NewPlan(Timing{Recurrence: r}, created.AddDate(-1, 0, 0)))(t)
+		p := must.Get(read.For("backup", "", created))(t)
 		if first, ok := p.First(); !ok || !first.Equal(created) {
 			t.Errorf("first run at %v, want %v", first, created)
 		}

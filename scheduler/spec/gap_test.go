@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/instant"
 )
@@ -13,22 +14,13 @@ import (
 // planOf returns the plan of a job whose timing is written in JSON.
 func planOf(t *testing.T, properties string, created time.Time) *Plan {
 	t.Helper()
-	v, err := document.Parse([]byte(properties))
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(document.Parse([]byte(properties)))(t)
 	r := document.NewReader()
 	o := r.Object(v, "")
 	timing := ReadTiming(o)
 	o.Done()
-	if err := r.Err(); err != nil {
-		t.Fatal(err)
-	}
-	p, err := NewPlan(timing, created)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	must.Do(t, r.Err())
+	return must.Get(NewPlan(timing, created))(t)
 }
 
 func TestDSTGap(t *testing.T) {
@@ -79,24 +71,12 @@ func TestDSTGapEverySecond(t *testing.T) {
 	rules := []string{"*/7 * * * *", "30 2 * * *", "0 0 * * *", "15 0,2 * * * ; */9 * * * *"}
 	from, to := time.Date(2011, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2013, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, name := range zones {
-		zone, err := LoadZone(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		zone := must.Get(LoadZone(name))(t)
 		for _, text := range rules {
-			rule, err := ParseCron(text, Obsidian)
-			if err != nil {
-				t.Fatal(err)
-			}
+			rule := must.Get(ParseCron(text, Obsidian))(t)
 			recurrence := &Recurrence{Rule: rule}
-			p, err := NewPlan(Timing{Zone: zone, DST: DST{Gap: GapSkip, Overlap: instant.OverlapFirst}, Recurrence: recurrence}, from)
-			if err != nil {
-				t.Fatal(err)
-			}
-			local, err := NewPlan(Timing{Recurrence: recurrence}, from.AddDate(0, -1, 0))
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must.Get(NewPlan(Timing{Zone: zone, DST: DST{Gap: GapSkip, Overlap: instant.OverlapFirst}, Recurrence: recurrence}, from))(t)
+			local := must.Get(NewPlan(Timing{Recurrence: recurrence}, from.AddDate(0, -1, 0)))(t)
 			want := jumpedOver(zone, local, from, to)
 			for after := from; ; {
 				g, ok := p.DSTGap(after, to)
@@ -134,19 +114,10 @@ func jumpedOver(zone *time.Location, local *Plan, from, to time.Time) map[time.T
 }
 
 func BenchmarkDSTGap(b *testing.B) {
-	zone, err := LoadZone("America/New_York")
-	if err != nil {
-		b.Fatal(err)
-	}
-	rule, err := ParseCron("* * * * *", Obsidian)
-	if err != nil {
-		b.Fatal(err)
-	}
+	zone := must.Get(LoadZone("America/New_York"))(b)
+	rule := must.Get(ParseCron("* * * * *", Obsidian))(b)
 	start := time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)
-	p, err := NewPlan(Timing{Zone: zone, Recurrence: &Recurrence{Rule: rule}}, start)
-	if err != nil {
-		b.Fatal(err)
-	}
+	p := must.Get(NewPlan(Timing{Zone: zone, Recurrence: &Recurrence{Rule: rule}}, start))(b)
 	b.ReportAllocs()
 	for b.Loop() {
 		p.DSTGap(start, start.Add(time.Minute))

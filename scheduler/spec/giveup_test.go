@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // allOf returns the BY part of every one of n numbers.
@@ -26,10 +28,7 @@ func TestExclusionsDoNotEndARule(t *testing.T) {
 		rules = append(rules, fmt.Sprintf("EXRULE:FREQ=HOURLY;INTERVAL=%d%s%s", n, allOf("BYMINUTE", 60), allOf("BYSECOND", 60)))
 	}
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	p, err := NewPlan(timingOf(t, `{"recurrence":{"rrule":"`+strings.Join(rules, " ")+`"}}`, false), start)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(NewPlan(timingOf(t, `{"recurrence":{"rrule":"`+strings.Join(rules, " ")+`"}}`, false), start))(t)
 	free := func(hour int) bool {
 		for _, n := range steps {
 			if hour%n == 0 {
@@ -67,10 +66,7 @@ func TestSearchesSayThatTheyGaveUp(t *testing.T) {
 		" EXRULE:FREQ=MINUTELY;INTERVAL=61;BYHOUR=1,2,3,4,5,6,7,8 EXRULE:FREQ=MINUTELY;INTERVAL=13;BYHOUR=1,2,3,4,5,6,7,8"
 	start := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 	seldom := hidden + " RRULE:FREQ=HOURLY;INTERVAL=86399;BYMONTH=1,6"
-	p, err := NewPlan(timingOf(t, `{"recurrence":{"rrule":"`+seldom+`"}}`, false), start)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(NewPlan(timingOf(t, `{"recurrence":{"rrule":"`+seldom+`"}}`, false), start))(t)
 	first, _ := p.First()
 	if next, ok := p.Next(first); !GaveUp(next, ok) {
 		t.Errorf("next: %s, %v", next, ok)
@@ -86,10 +82,7 @@ func TestSearchesSayThatTheyGaveUp(t *testing.T) {
 	}
 
 	many := "DTSTART:20240101T000000Z RRULE:FREQ=SECONDLY;INTERVAL=7 RRULE:FREQ=SECONDLY;INTERVAL=11"
-	p, err = NewPlan(timingOf(t, `{"recurrence":{"rrule":"`+many+`"}}`, false), start)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p = must.Get(NewPlan(timingOf(t, `{"recurrence":{"rrule":"`+many+`"}}`, false), start))(t)
 	hour := time.Hour - time.Second
 	if n, all := p.Counted(start, start.Add(hour)); !all || n != 515+328-47 {
 		t.Errorf("in an hour: %d, all: %t", n, all)

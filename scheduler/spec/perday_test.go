@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
@@ -13,21 +14,12 @@ import (
 // perDayPlan compiles the members of a job that say when it runs.
 func perDayPlan(tb testing.TB, properties string, created time.Time) *spec.Plan {
 	tb.Helper()
-	v, err := document.Parse([]byte(properties))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	v := must.Get(document.Parse([]byte(properties)))(tb)
 	r := document.NewReader()
 	timing := spec.ReadTiming(r.Object(v, ""))
-	if err := r.Err(); err != nil {
-		tb.Fatal(err)
-	}
+	must.Do(tb, r.Err())
 	timing.Name = "job"
-	p, err := spec.NewPlan(timing, created)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return p
+	return must.Get(spec.NewPlan(timing, created))(tb)
 }
 
 // TestPerDay compares the days of schedules with their runs, walked.

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
@@ -13,10 +14,7 @@ func instants(t *testing.T, texts ...string) []time.Time {
 	t.Helper()
 	times := make([]time.Time, len(texts))
 	for i, text := range texts {
-		var err error
-		if times[i], err = document.ParseTime(text); err != nil {
-			t.Fatal(err)
-		}
+		times[i] = must.Get(document.ParseTime(text))(t)
 	}
 	return times
 }
@@ -109,10 +107,7 @@ func TestPlanAnchors(t *testing.T) {
 		{`{"cron":"@recur 10 min","anchor":"grid"}`, "2024-01-01T00:10:00Z", "2024-01-01T00:15:00Z", "2024-01-01T00:20:00Z"},
 	}
 	for _, test := range tests {
-		p, err := planOf([]byte(`{"startTime":"2024-01-01","recurrence":`+test.recurrence+`}`), instant(t, "2024-01-01"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(planOf([]byte(`{"startTime":"2024-01-01","recurrence":`+test.recurrence+`}`), instant(t, "2024-01-01")))(t)
 		next, ok := afterRun(p, instant(t, test.nominal), instant(t, test.started))
 		if got := next.Format(time.RFC3339Nano); ok != (test.want != "") || ok && got != test.want {
 			t.Errorf("%s: the run after %s, started %s, is %s, %v; want %s", test.recurrence, test.nominal, test.started, got, ok, test.want)
@@ -145,10 +140,7 @@ func TestPlanIntervals(t *testing.T) {
 		{`null`, spec.Forever},
 	}
 	for _, test := range tests {
-		p, err := planOf([]byte(`{"startTime":"2024-01-01","recurrence":`+test.recurrence+`}`), instant(t, "2024-01-01"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(planOf([]byte(`{"startTime":"2024-01-01","recurrence":`+test.recurrence+`}`), instant(t, "2024-01-01")))(t)
 		if p.Interval() != test.want {
 			t.Errorf("%s: interval is %v, want %v", test.recurrence, p.Interval(), test.want)
 		}
@@ -157,10 +149,7 @@ func TestPlanIntervals(t *testing.T) {
 
 // A run at once shortly before the schedule's first instant does not make the job look frequent.
 func TestPlanIntervalIgnoresRunAtOnce(t *testing.T) {
-	p, err := planOf([]byte(`{"recurrence":{"frequency":"day","schedule":{"hours":[11],"minutes":[0]}}}`), instant(t, "2024-01-01T10:59:59Z"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(planOf([]byte(`{"recurrence":{"frequency":"day","schedule":{"hours":[11],"minutes":[0]}}}`), instant(t, "2024-01-01T10:59:59Z")))(t)
 	if p.Interval() != 24*time.Hour {
 		t.Errorf("interval is %v", p.Interval())
 	}
@@ -187,10 +176,7 @@ func TestMoved(t *testing.T) {
 		},
 	}
 	for _, test := range tests {
-		p, err := planOf([]byte(test.job), instant(t, "2026-01-01T00:00:00Z"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(planOf([]byte(test.job), instant(t, "2026-01-01T00:00:00Z")))(t)
 		moved := p.Moved(instant(t, test.base))
 		var got []time.Time
 		for at, ok := moved.First(); ok && len(got) < 3; at, ok = moved.Next(at) {

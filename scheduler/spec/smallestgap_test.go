@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
@@ -52,10 +53,7 @@ func TestSmallestGap(t *testing.T) {
 	}
 	for _, test := range tests {
 		start := `"startTime":"2024-01-01",`
-		p, err := planOf([]byte(`{`+start+test.timing+`}`), instant(t, "2024-01-01"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(planOf([]byte(`{`+start+test.timing+`}`), instant(t, "2024-01-01")))(t)
 		if got := p.SmallestGap(0); got != test.want {
 			t.Errorf("%s: %v, want %v", test.timing, got, test.want)
 		}
@@ -64,10 +62,7 @@ func TestSmallestGap(t *testing.T) {
 
 // TestSmallestGapIgnoresRunAtOnce: a run at once shortly before the first occurrence does not make the job look frequent.
 func TestSmallestGapIgnoresRunAtOnce(t *testing.T) {
-	p, err := planOf([]byte(`{"recurrence":{"frequency":"day","schedule":{"hours":[11],"minutes":[0]}}}`), instant(t, "2024-01-01T10:59:59Z"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(planOf([]byte(`{"recurrence":{"frequency":"day","schedule":{"hours":[11],"minutes":[0]}}}`), instant(t, "2024-01-01T10:59:59Z")))(t)
 	if got := p.SmallestGap(0); got != 24*time.Hour {
 		t.Errorf("%v", got)
 	}
@@ -75,10 +70,7 @@ func TestSmallestGapIgnoresRunAtOnce(t *testing.T) {
 
 // TestSmallestGapEndsEarly: what is closer than is asked for ends the search.
 func TestSmallestGapEndsEarly(t *testing.T) {
-	p, err := planOf([]byte(`{"recurrence":{"cron":"0,50 0 * * *; 0 0 1 1 *; 1 0 1 1 *"}}`), instant(t, "2024-02-01"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(planOf([]byte(`{"recurrence":{"cron":"0,50 0 * * *; 0 0 1 1 *; 1 0 1 1 *"}}`), instant(t, "2024-02-01")))(t)
 	if got := p.SmallestGap(time.Hour); got != 50*time.Minute {
 		t.Errorf("below an hour: %v", got)
 	}
@@ -95,10 +87,7 @@ func BenchmarkSmallestGap(b *testing.B) {
 		`{"recurrence":{"rrule":"DTSTART;TZID=Europe/Paris:20240101T000000 RRULE:FREQ=MINUTELY;INTERVAL=7 EXRULE:FREQ=HOURLY;BYMINUTE=3"}}`,
 	} {
 		b.Run(timing, func(b *testing.B) {
-			p, err := planOf([]byte(timing), time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC))
-			if err != nil {
-				b.Fatal(err)
-			}
+			p := must.Get(planOf([]byte(timing), time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)))(b)
 			for b.Loop() {
 				p.SmallestGap(time.Second)
 			}

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/instant"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/language"
@@ -64,10 +65,7 @@ func TestCronSetting(t *testing.T) {
 			"2025-11-02 00:00", "2025-11-02 05:30, 2025-11-02 06:30, 2025-11-03 06:30",
 		},
 	} {
-		rule, err := Parse(c.text, language.Obsidian)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rule := must.Get(Parse(c.text, language.Obsidian))(t)
 		expectTimes(t, c.name, compiled(t, rule, c.s), c.after, c.expected)
 	}
 }
@@ -78,10 +76,7 @@ const atOnce = 100_000
 // TestCronNever checks that what never fires says so at once, whatever it is asked.
 func TestCronNever(t *testing.T) {
 	for _, text := range []string{"0 0 30 2 *", "* * 31 4,6,9,11 *", "0 0 29 2 * 2100", "0 0 1 1 * 2010", "0 0 30W 2 *;0 0 31 2 *"} {
-		rule, err := Parse(text, language.Obsidian)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rule := must.Get(Parse(text, language.Obsidian))(t)
 		schedule := compiled(t, rule, language.Context{Zone: zoneNamed(t, "America/New_York")})
 		m, from := work.New(atOnce), time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 		if at, ok := schedule.NextIn(m, from); ok {
@@ -101,10 +96,7 @@ func TestCronAllocatesNothing(t *testing.T) {
 	for _, text := range []string{
 		"*/15 9-17 * * 1-5", "0 0 29 2 *", "0 0 15W * 5#2 2024/3", "0 9 * * *;*/7 3 L * *;0 12 * * * * Asia/Tokyo", "@recur 5 mon",
 	} {
-		rule, err := Parse(text, language.Obsidian)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rule := must.Get(Parse(text, language.Obsidian))(t)
 		at := time.Date(2025, 3, 9, 6, 59, 0, 0, time.UTC)
 		schedule := compiled(t, rule, language.Context{Zone: zoneNamed(t, "America/New_York"), Start: at.AddDate(-10, 0, 0)})
 		if n := testing.AllocsPerRun(100, func() { schedule.Next(at) }); n != 0 {
@@ -118,14 +110,8 @@ func TestEveryHourSpelledOut(t *testing.T) {
 	zone := zoneNamed(t, "America/New_York")
 	after := time.Date(2025, 11, 2, 4, 0, 0, 0, time.UTC) // an hour before the day of 25 hours has its second 01:30
 	for _, text := range []string{"30 * * * *", "30 0-23 * * *", "30 */1 * * *", "30 0/1 * * *"} {
-		rule, err := Parse(text, language.Obsidian)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := rule.Compile(language.Context{Zone: zone})
-		if err != nil {
-			t.Fatal(err)
-		}
+		rule := must.Get(Parse(text, language.Obsidian))(t)
+		s := must.Get(rule.Compile(language.Context{Zone: zone}))(t)
 		if n := s.Count(after, after.Add(24*time.Hour-1)); n != 24 {
 			t.Errorf("%s: %d times in 24 hours", text, n)
 		}
@@ -135,10 +121,7 @@ func TestEveryHourSpelledOut(t *testing.T) {
 // TestSeed shows that random positions drawn from a seed are the same for every parse, and differ between seeds.
 func TestSeed(t *testing.T) {
 	describe := func(seed string) string {
-		rule, err := Parse("R R * * *", language.Dsari)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rule := must.Get(Parse("R R * * *", language.Dsari))(t)
 		return rule.Describe(language.Context{Name: "job", Seed: seed})
 	}
 	first, again, other := describe("a"), describe("a"), describe("b")

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/language"
 )
@@ -15,10 +16,7 @@ import (
 // begin with #, expressions stand at the margin, and under each stands what it says. A title may end with settings in
 // brackets for what follows it: a dialect, a zone, or "and".
 func TestCronDescriptions(t *testing.T) {
-	text, err := os.ReadFile("../testdata/describe_cron.golden")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("../testdata/describe_cron.golden"))(t)
 	lines := strings.Split(string(text), "\n")
 	var got []string
 	dialect, setting, and := language.Obsidian, language.Context{Name: "hello"}, false
@@ -55,9 +53,7 @@ func TestCronDescriptions(t *testing.T) {
 		got = append(got, line)
 	}
 	if name := os.Getenv("DESCRIBE_CRON"); name != "" { // where to write the file as it would be now
-		if err := os.WriteFile(name, []byte(strings.Join(got, "\n")), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, []byte(strings.Join(got, "\n")), 0o600))
 	}
 	for i := range min(len(got), len(lines)) {
 		if got[i] != lines[i] {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/instant"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/language"
 )
@@ -85,10 +86,7 @@ func TestObsidianRecurTable(t *testing.T) {
 		{"@recur 20 weeks 2015-01-15 00:00", "2015-12-20 00:00", "2016-01-31 23:59", ""},
 		{"@recur 20 weeks 2015-01-15 00:00", "2015-01-01 00:00", "2016-01-31 23:59", "2015-01-15 00:00"},
 	} {
-		rule, err := Parse(row.pattern, language.Obsidian)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rule := must.Get(Parse(row.pattern, language.Obsidian))(t)
 		s := compiled(t, rule, language.Context{Start: localTime(t, row.effective, time.UTC), End: localTime(t, row.end, time.UTC)})
 		first, ok := s.Next(time.Time{})
 		if ok != (row.first != "") || ok && first.Format(recurLayout) != row.first {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/language"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/spectest"
 )
@@ -62,10 +63,7 @@ func TestHashEdges(t *testing.T) {
 		"H H * * H(0-7)": "at 11:10:32 every Sunday, UTC",
 		"h h * * *":      "at 11:10:32 every day, UTC",
 	} {
-		rule, err := Parse(text, language.Dsari)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rule := must.Get(Parse(text, language.Dsari))(t)
 		if got := rule.Describe(language.Context{Name: "hello"}); got != want {
 			t.Errorf("%q: %s, not %s", text, got, want)
 		}
@@ -76,10 +74,7 @@ func TestHashEdges(t *testing.T) {
 func TestRandomIsDrawnOnce(t *testing.T) {
 	seen := map[string]bool{}
 	for range 64 {
-		rule, err := Parse("R R(1-5) r/7 * * R(10-50)/20", language.Dsari)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rule := must.Get(Parse("R R(1-5) r/7 * * R(10-50)/20", language.Dsari))(t)
 		description := rule.Describe(language.Context{Name: "a"})
 		a, b := compiled(t, rule, language.Context{Name: "a"}), compiled(t, rule, language.Context{Name: "b"})
 		if !slices.Equal(nexts(a, time.Time{}, 9), nexts(b, time.Time{}, 9)) || rule.Describe(language.Context{Name: "b"}) != description {
@@ -95,10 +90,7 @@ func TestRandomIsDrawnOnce(t *testing.T) {
 // TestHashedSecond checks that a line without seconds has the job's own, and the shortcuts too.
 func TestHashedSecond(t *testing.T) {
 	for text, second := range map[string]int{"* * * * *": 32, "* * * * * 5": 5, "@hourly": 32, "@midnight": 32} {
-		rule, err := Parse(text, language.Dsari)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rule := must.Get(Parse(text, language.Dsari))(t)
 		at, ok := compiled(t, rule, language.Context{Name: "hello"}).Next(time.Unix(0, 0))
 		if !ok || at.Second() != second {
 			t.Errorf("%q is due at second %d, not %d", text, at.Second(), second)
@@ -120,10 +112,7 @@ func TestHashedDateThatDoesNotExist(t *testing.T) {
 			clamped++
 		}
 		for _, text := range []string{"@yearly", "@annually", fmt.Sprintf("H H H %d *", month), fmt.Sprintf("H H H %d %d", month, h.Pick(language.HashWeekday, 0, 6))} {
-			rule, err := Parse(text, language.Dsari)
-			if err != nil {
-				t.Fatal(err)
-			}
+			rule := must.Get(Parse(text, language.Dsari))(t)
 			schedule := compiled(t, rule, language.Context{Name: name})
 			at, ok := schedule.Next(time.Date(2024, time.Month(month), min(day, length), 0, 0, 0, -1, time.UTC))
 			if !ok || at.Month() != time.Month(month) || at.Day() != min(day, length) {
@@ -148,10 +137,7 @@ func TestHashedDayInWords(t *testing.T) {
 		"H H H 1,2 * H":    "at 17:46:44 on day 31 of January and February, UTC",
 		"H H H(29-30) 2 *": "at 17:46:44 on 29 February of leap years, UTC",
 	} {
-		rule, err := Parse(text, language.Dsari)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rule := must.Get(Parse(text, language.Dsari))(t)
 		if got := rule.Describe(language.Context{Name: "job159"}); got != want {
 			t.Errorf("%q: %s, not %s", text, got, want)
 		}

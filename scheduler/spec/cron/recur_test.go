@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/instant"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/language"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/spectest"
@@ -74,11 +75,7 @@ func (r recurRow) check(t *testing.T, rule *Recur) {
 
 func localTime(t *testing.T, text string, zone *time.Location) time.Time {
 	t.Helper()
-	at, err := time.ParseInLocation(recurLayout, text, zone)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return at
+	return must.Get(time.ParseInLocation(recurLayout, text, zone))(t)
 }
 
 // TestRecurOracle compares recurrences in all zones with what the calendar of package time makes of them, one after the
@@ -154,10 +151,7 @@ func TestRecurAtChangesOfTheClock(t *testing.T) {
 		{"@recur 12 h 2025-03-09 02:30", language.Context{Zone: zone}, "2025-03-09 07:30, 2025-03-09 19:30, 2025-03-10 07:30"},
 		{"@recur 1 d 2025-11-01 01:30", language.Context{Zone: zone, DST: instant.DST{Overlap: instant.OverlapBoth}}, "2025-11-01 05:30, 2025-11-02 05:30, 2025-11-02 06:30"},
 	} {
-		rule, err := Parse(c.text, language.Obsidian)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rule := must.Get(Parse(c.text, language.Obsidian))(t)
 		schedule := compiled(t, rule, c.s)
 		expectTimes(t, c.text, schedule, "2025-03-01 00:00", c.expected)
 		consistent(t, schedule, time.Time{}, nexts(schedule, time.Time{}, 9))

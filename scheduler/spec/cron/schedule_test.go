@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/instant"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/language"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/tz"
@@ -12,21 +13,13 @@ import (
 // zoneNamed returns the zone of that name.
 func zoneNamed(tb testing.TB, name string) *time.Location {
 	tb.Helper()
-	zone, err := tz.Load(name)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return zone
+	return must.Get(tz.Load(name))(tb)
 }
 
 // compiled compiles a rule.
 func compiled(tb testing.TB, rule language.Rule, s language.Context) *instant.Schedule {
 	tb.Helper()
-	schedule, err := rule.Compile(s)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return schedule
+	return must.Get(rule.Compile(s))(tb)
 }
 
 // nexts returns up to n instants after t.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/language"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/spectest"
 )
@@ -191,10 +192,7 @@ func checkAWXMessages(t *testing.T, text string, err error, want []string) {
 
 // TestAWXUntilWithoutSeconds reads the one form of UNTIL without UTC that AWX's own tests depend on.
 func TestAWXUntilWithoutSeconds(t *testing.T) {
-	set, err := parseRuleSet("DTSTART;TZID=America/New_York:20300302T150000 RRULE:FREQ=DAILY;INTERVAL=1;UNTIL=20300304T1500", language.AWX)
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Get(parseRuleSet("DTSTART;TZID=America/New_York:20300302T150000 RRULE:FREQ=DAILY;INTERVAL=1;UNTIL=20300304T1500", language.AWX))(t)
 	if until := set.rules[0].until; until.utc || time.Unix(int64(until.at), 0).UTC().Format(time.DateTime) != "2030-03-04 15:00:00" {
 		t.Errorf("%+v", until)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/instant"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/language"
 )
@@ -80,19 +81,13 @@ func TestRRuleFar(t *testing.T) {
 		},
 	}
 	for _, test := range tests {
-		rule, err := Parse(test.text, language.RFC5545)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rule := must.Get(Parse(test.text, language.RFC5545))(t)
 		s, err := rule.Compile(language.Context{DST: test.dst})
 		if err != nil {
 			t.Errorf("%s: %v", test.name, err)
 			continue
 		}
-		at, err := time.Parse(time.RFC3339, test.after)
-		if err != nil {
-			t.Fatal(err)
-		}
+		at := must.Get(time.Parse(time.RFC3339, test.after))(t)
 		var got []string
 		for range test.want {
 			var ok bool

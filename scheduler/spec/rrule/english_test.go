@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/language"
 )
 
@@ -17,10 +18,7 @@ var updateRRuleGolden = flag.Bool("update-rrule-golden", false, "write the descr
 // starts on 15 January 2024 at 08:30 UTC.
 func TestDescribeRRuleGolden(t *testing.T) {
 	const golden = "../testdata/describe_rrule.golden"
-	data, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(golden))(t)
 	lines := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
 	setting := language.Context{Name: "hello", Start: time.Date(2024, 1, 15, 8, 30, 0, 0, time.UTC)}
 	for i := 0; i+1 < len(lines); i += 2 {
@@ -37,9 +35,7 @@ func TestDescribeRRuleGolden(t *testing.T) {
 		lines[i+1] = "\t" + got
 	}
 	if *updateRRuleGolden {
-		if err := os.WriteFile(golden, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(golden, []byte(strings.Join(lines, "\n")+"\n"), 0o600))
 	}
 }
 
@@ -65,14 +61,8 @@ func TestDescribeRRuleTellsRulesApart(t *testing.T) {
 				variant = append(variant[:i], variant[i+1:]...)
 			}
 			text := "DTSTART:" + start + "\nRRULE:" + strings.Join(variant, ";")
-			parsed, err := Parse(text, language.RFC5545)
-			if err != nil {
-				t.Fatal(err)
-			}
-			s, err := parsed.Compile(language.Context{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			parsed := must.Get(Parse(text, language.RFC5545))(t)
+			s := must.Get(parsed.Compile(language.Context{}))(t)
 			var runs []time.Time
 			for at, ok := s.Next(time.Time{}); ok && len(runs) < 40; at, ok = s.Next(at) {
 				runs = append(runs, at)

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/language"
 )
 
@@ -21,14 +22,8 @@ func TestExcludedForMonths(t *testing.T) {
 		{"RRULE:FREQ=SECONDLY;INTERVAL=48 EXRULE:FREQ=SECONDLY;INTERVAL=16;BYMONTH=1,2,3,4,5", "2025-06-01T00:00:00Z", "2025-06-30T23:59:12Z", 1800},
 		{"RRULE:FREQ=MINUTELY;INTERVAL=90 EXRULE:FREQ=MINUTELY;INTERVAL=45;BYMONTH=1,2,3,4,5", "2025-06-01T00:00:00Z", "2025-06-30T22:30:00Z", 16},
 	} {
-		rule, err := Parse("DTSTART:20240101T000000Z "+test.rules, language.RFC5545)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := rule.Compile(language.Context{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		rule := must.Get(Parse("DTSTART:20240101T000000Z "+test.rules, language.RFC5545))(t)
+		s := must.Get(rule.Compile(language.Context{}))(t)
 		july := time.Date(2025, 7, 1, 0, 0, 0, 0, time.UTC)
 		next, _ := s.Next(time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC))
 		last, _ := s.Last(july.Add(-time.Second))
@@ -46,10 +41,7 @@ func TestExclusionOfManyTiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := rule.Compile(language.Context{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(rule.Compile(language.Context{}))(t)
 	if at, ok := s.Next(time.Time{}); ok {
 		t.Errorf("fires at %s, want never", at)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/language"
 )
 
@@ -45,10 +46,7 @@ func mustParse(t *testing.T, text string, dialect language.Dialect) string {
 func TestParseRRuleReads(t *testing.T) {
 	text := "DTSTART:19700101T000000Z\nRRULE:FREQ=MONTHLY;INTERVAL=2;UNTIL=20300101T000000Z;WKST=SU;BYMONTH=2,1;" +
 		"BYWEEKNO=-1,+1;BYYEARDAY=366;BYMONTHDAY=-31,1;BYDAY=-1FR,MO,2TU,SU,1MO;BYHOUR=0;BYMINUTE=59;BYSECOND=60;BYSETPOS=-366"
-	rule, err := Parse(text, language.RFC5545)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rule := must.Get(Parse(text, language.RFC5545))(t)
 	set := rule.(*Set)
 	want := rrule{
 		freq: freqMonthly, interval: 2, weekStart: time.Sunday,

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/localtime"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/tz"
@@ -67,10 +68,7 @@ var awkward = []string{
 func TestZonedAtChanges(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, name := range awkward {
-		loc, err := tz.Load(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		loc := must.Get(tz.Load(name))(t)
 		for range 12 {
 			year := time.Date(1970+r.IntN(150), 1, 1, 0, 0, 0, 0, time.UTC).Unix()
 			change := tz.Of(loc).At(year).End

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // TestJavaZones shows the ids of Java beside those of the IANA database: what each means, by the offsets it has in winter
@@ -82,10 +84,7 @@ func TestAmbiguousZonesAreRefused(t *testing.T) {
 
 // TestOffsetsAreFew shows that however an offset is written, it is one zone: a process keeps a few thousand at most.
 func TestOffsetsAreFew(t *testing.T) {
-	first, err := Load("UTC+05:30")
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(Load("UTC+05:30"))(t)
 	for _, name := range []string{"+05:30", "+0530", "GMT+5:30", "GMT+0530", "UT+05:30"} {
 		if loc, err := Load(name); err != nil || loc != first {
 			t.Errorf("%s: %v, %v", name, loc, err)

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 var update = flag.Bool("update", false, "write zones.txt")
@@ -34,9 +36,7 @@ func TestZoneNamesAreThoseOfGo(t *testing.T) {
 	}
 	slices.Sort(names)
 	if *update {
-		if err := os.WriteFile("zones.txt", []byte(strings.Join(names, "\n")+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile("zones.txt", []byte(strings.Join(names, "\n")+"\n"), 0o644))
 		return
 	}
 	if !slices.Equal(names, Names()) {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
 )
 
@@ -13,10 +14,7 @@ import (
 func TestZone(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, name := range Names() {
-		loc, err := Load(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		loc := must.Get(Load(name))(t)
 		z := Of(loc)
 		check := func(u int64) {
 			t.Helper()
