@@ -15,6 +15,7 @@ import (
 
 	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/web"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/store"
@@ -32,10 +33,7 @@ func newReplicas(t *testing.T, n int) *replicas {
 	s := storetest.Server(t)
 	r := &replicas{}
 	for range n {
-		st, err := store.Open(t.Context(), storetest.Connect(t, s), store.Config{Storage: jetstream.FileStorage})
-		if err != nil {
-			t.Fatal(err)
-		}
+		st := must.Get(store.Open(t.Context(), storetest.Connect(t, s), store.Config{Storage: jetstream.FileStorage}))(t)
 		r.stores = append(r.stores, st)
 		r.services = append(r.services, control.New(control.Config{Store: st, Actions: actions.New(web.New(web.Config{}))}))
 	}
@@ -54,7 +52,7 @@ func (r *replicas) collection(t *testing.T, quota int) {
 // jobs counts the jobs of the collection.
 func (r *replicas) jobs(t *testing.T) (n int) {
 	t.Helper()
-	err := r.stores[0].EachJob(t.Context(), "c", func(k scheduler.Key) error {
+	must.Do(t, r.stores[0].EachJob(t.Context(), "c", func(k scheduler.Key) error {
 		_, err := r.stores[0].LoadJob(t.Context(), k)
 		if err == nil {
 			n++
@@ -63,10 +61,7 @@ func (r *replicas) jobs(t *testing.T) (n int) {
 			return nil
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return n
 }
 
@@ -153,10 +148,7 @@ func TestOneIsFree(t *testing.T) {
 		})
 	}
 	all.Wait()
-	stored, err := r.services[0].Collections(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	stored := must.Get(r.services[0].Collections(t.Context()))(t)
 	stored = slices.DeleteFunc(stored, func(c *scheduler.Collection) bool { return c.Plan != scheduler.Free })
 	if free.Load() != 1 || len(stored) != 1 {
 		t.Errorf("%d were told that they are free, %d are", free.Load(), len(stored))
@@ -168,9 +160,7 @@ func TestQuotaHasRoomAgain(t *testing.T) {
 	r := newReplicas(t, 2)
 	r.collection(t, 2)
 	for i, name := range []string{"a", "b"} {
-		if err := putNamed(t.Context(), r.services[i], name); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, putNamed(t.Context(), r.services[i], name))
 	}
 	for round := range 5 {
 		s, other := r.services[round%2], r.services[1-round%2]
@@ -180,9 +170,7 @@ func TestQuotaHasRoomAgain(t *testing.T) {
 		if err := putNamed(t.Context(), s, "a"); err != nil {
 			t.Errorf("round %d: one that is there: %v", round, err)
 		}
-		if err := s.Delete(t.Context(), scheduler.Key{Collection: "c", Job: "a"}, 0); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Delete(t.Context(), scheduler.Key{Collection: "c", Job: "a"}, 0))
 		if err := putNamed(t.Context(), other, "a"); err != nil {
 			t.Errorf("round %d: after one was deleted: %v", round, err)
 		}
@@ -233,19 +221,14 @@ func TestNoUpdateIsLostOfOneJob(t *testing.T) {
 		all.Go(func() { addLabel(t, r.services[i%2], k, fmt.Sprintf("w%d", i)) })
 	}
 	all.Wait()
-	v, err := r.services[0].Get(t.Context(), k)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(r.services[0].Get(t.Context(), k))(t)
 	labels, data := len(v.Job.Def.Labels), len(v.Job.Def.Data.Members())
 	if labels != careful+1 || data != writers || v.Job.Generation != 1+careful+writers {
 		t.Errorf("%d labels and %d data in generation %d, want %d and %d", labels, data, v.Job.Generation, careful+1, writers)
 	}
 	batons := 0
 	for lane := range r.stores[0].Lanes() {
-		if err := r.stores[0].EachBaton(t.Context(), lane, func(scheduler.BatonKey, bool) error { batons++; return nil }); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.stores[0].EachBaton(t.Context(), lane, func(scheduler.BatonKey, bool) error { batons++; return nil }))
 	}
 	if batons != 1 {
 		t.Errorf("%d batons", batons)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/store/storetest"
@@ -55,9 +56,7 @@ func TestOwnCollectionIsKnownAtOnce(t *testing.T) {
 	if err := put("b"); !errors.Is(err, scheduler.ErrConflict) {
 		t.Errorf("beyond the quota: %v", err)
 	}
-	if err := w.service.DeleteCollection(t.Context(), "team", false); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.service.DeleteCollection(t.Context(), "team", false))
 	if err := put("a"); !errors.Is(err, scheduler.ErrNotFound) {
 		t.Errorf("into a collection that was deleted: %v", err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/web"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/control"
@@ -119,10 +120,7 @@ func TestEditTakesFewRequests(t *testing.T) {
 		if test.name == "dry run" {
 			continue
 		}
-		now, err := s.Get(t.Context(), k)
-		if err != nil {
-			t.Fatal(err)
-		}
+		now := must.Get(s.Get(t.Context(), k))(t)
 		now.Result = v.Result // which only an edit has
 		if got, want := string(v1.JSON(v)), string(v1.JSON(now)); got != want {
 			t.Errorf("%s: the answer is\n%s\nand the job then\n%s", test.name, got, want)
@@ -166,10 +164,7 @@ func (r *rearming) Cancel(ctx context.Context, slot scheduler.BatonKey, waiting 
 
 // TestEditRemovesMovedBaton disables and ends a job whose baton is replaced after the edit has found it.
 func TestEditRemovesMovedBaton(t *testing.T) {
-	st, err := store.Open(t.Context(), storetest.Connect(t, storetest.Server(t)), store.Config{Storage: jetstream.MemoryStorage})
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := must.Get(store.Open(t.Context(), storetest.Connect(t, storetest.Server(t)), store.Config{Storage: jetstream.MemoryStorage}))(t)
 	moving := &rearming{Store: st}
 	s := control.New(control.Config{Store: moving, Actions: actions.New(web.New(web.Config{}))})
 	if _, _, err := s.PutCollection(t.Context(), "default", nil); err != nil {
@@ -195,10 +190,7 @@ func TestEditRemovesMovedBaton(t *testing.T) {
 
 // TestReadsKeepDamagedBaton checks that reads and dry runs leave an unreadable waiting baton, and that an edit replaces it.
 func TestReadsKeepDamagedBaton(t *testing.T) {
-	st, err := store.Open(t.Context(), storetest.Connect(t, storetest.Server(t)), store.Config{Storage: jetstream.MemoryStorage})
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := must.Get(store.Open(t.Context(), storetest.Connect(t, storetest.Server(t)), store.Config{Storage: jetstream.MemoryStorage}))(t)
 	s := control.New(control.Config{Store: st, Actions: actions.New(web.New(web.Config{}))})
 	if _, _, err := s.PutCollection(t.Context(), "default", nil); err != nil {
 		t.Fatal(err)
@@ -209,15 +201,9 @@ func TestReadsKeepDamagedBaton(t *testing.T) {
 		_, _, err := s.Put(t.Context(), control.Edit{Key: k, Body: []byte(body), DryRun: dry})
 		return err
 	}
-	if err := put(hourly, false); err != nil {
-		t.Fatal(err)
-	}
-	if err := st.Clear(t.Context(), k, nil); err != nil {
-		t.Fatal(err)
-	}
-	if err := st.ScheduleAt(t.Context(), slot, []byte("{"), time.Now().Add(time.Hour), 0); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, put(hourly, false))
+	must.Do(t, st.Clear(t.Context(), k, nil))
+	must.Do(t, st.ScheduleAt(t.Context(), slot, []byte("{"), time.Now().Add(time.Hour), 0))
 	daily := strings.Replace(hourly, "hour", "day", 1)
 	for name, read := range map[string]func() error{
 		"get":     func() error { _, err := s.Get(t.Context(), k); return err },
@@ -235,10 +221,7 @@ func TestReadsKeepDamagedBaton(t *testing.T) {
 	if err := put(daily, false); err != nil {
 		t.Error(err)
 	}
-	w, err := st.Waiting(t.Context(), slot)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(st.Waiting(t.Context(), slot))(t)
 	if b, err := scheduler.DecodeBaton(w.Data); err != nil || b.Schedule != 2 {
 		t.Errorf("the baton after the edit: %s, %v", w.Data, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/control"
 )
@@ -20,10 +21,7 @@ func (r repeated) EachStoredJob(ctx context.Context, each func(scheduler.Stored)
 // TestForecastCountsOnce counts a job once that the listing gives twice.
 func TestForecastCountsOnce(t *testing.T) {
 	s := control.New(control.Config{Store: repeated{newFleet(t, 100)}, Actions: readers})
-	r, err := s.Forecast(t.Context(), control.ForecastQuery{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(s.Forecast(t.Context(), control.ForecastQuery{}))(t)
 	if r.Jobs != 100 {
 		t.Errorf("%d jobs, want 100", r.Jobs)
 	}
@@ -35,10 +33,7 @@ func TestForecastLeavesOutDamaged(t *testing.T) {
 	wrong := f.jobs[f.keys[7]]
 	wrong.Data = bytes.Replace(wrong.Data, []byte("2099"), []byte("2098"), 1)
 	f.jobs[f.keys[7]] = wrong
-	r, err := control.New(control.Config{Store: f, Actions: readers}).Forecast(t.Context(), control.ForecastQuery{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(control.New(control.Config{Store: f, Actions: readers}).Forecast(t.Context(), control.ForecastQuery{}))(t)
 	if r.LeftOut.Damaged != 1 || r.Jobs != 99 {
 		t.Errorf("%d jobs, and %+v", r.Jobs, r.LeftOut)
 	}

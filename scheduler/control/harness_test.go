@@ -8,6 +8,7 @@ import (
 
 	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/web"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/store"
@@ -31,20 +32,14 @@ func newHarness(t *testing.T) *harness {
 	w := &harness{t: t, nc: storetest.Connect(t, storetest.Server(t))}
 	w.store = w.open(0)
 	w.service = w.over(w.store)
-	if err := w.service.EnsureDefault(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.service.EnsureDefault(t.Context()))
 	return w
 }
 
 // open opens a store that keeps so many records of each job and outcome; 0: the default.
 func (w *harness) open(perJob int64) *store.Store {
 	w.t.Helper()
-	st, err := store.Open(w.t.Context(), w.nc, store.Config{Storage: jetstream.MemoryStorage, HistoryPerJob: perJob})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return st
+	return must.Get(store.Open(w.t.Context(), w.nc, store.Config{Storage: jetstream.MemoryStorage, HistoryPerJob: perJob}))(w.t)
 }
 
 // over returns a service on a store.
@@ -71,9 +66,6 @@ func (w *harness) collection(name, body string) {
 // incarnation returns the UID of a job.
 func (w *harness) incarnation(k scheduler.Key) string {
 	w.t.Helper()
-	st, err := w.store.LoadJob(w.t.Context(), k)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	st := must.Get(w.store.LoadJob(w.t.Context(), k))(w.t)
 	return scheduler.StoredIncarnation(st.Data)
 }

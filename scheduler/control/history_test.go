@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/control"
@@ -155,9 +156,7 @@ func TestHistoryReadsNoMoreThanItFinds(t *testing.T) {
 		}
 		appends.Go(func() error { return w.store.Append(t.Context(), r) })
 	}
-	if err := appends.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, appends.Wait())
 	f.ready()
 	yes := true
 	for name, q := range map[string]control.HistoryQuery{
@@ -213,9 +212,7 @@ func TestHistoryAgreesWithTheStore(t *testing.T) {
 			if random.IntN(9) == 0 {
 				r.UID = []string{"", "earlier1"}[random.IntN(2)]
 			}
-			if err := w.store.Append(t.Context(), r); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, w.store.Append(t.Context(), r))
 		}
 	}
 	query := func() (q control.HistoryQuery) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/integration/testkit/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/control"
 )
@@ -28,10 +29,7 @@ func TestOutlook(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			bubble.Test(t, func(t *testing.T) {
-				o, err := control.Previewer{}.Outlook(t.Context(), []byte(test.body))
-				if err != nil {
-					t.Fatal(err)
-				}
+				o := must.Get(control.Previewer{}.Outlook(t.Context(), []byte(test.body)))(t)
 				days, first, runs := 0, "", 0
 				for i, n := range o.Days {
 					if n > 0 && days == 0 {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/integration/testkit/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/control"
@@ -74,10 +75,7 @@ func TestPreview(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			bubble.Test(t, func(t *testing.T) {
-				got, err := preview(t, test.body)
-				if err != nil {
-					t.Fatal(err)
-				}
+				got := must.Get(preview(t, test.body))(t)
 				for part := range strings.SplitSeq(test.want, "|") {
 					if !strings.Contains(got, part) {
 						t.Errorf("%s\n got %s\nwant %s", test.body, got, part)
@@ -91,10 +89,7 @@ func TestPreview(t *testing.T) {
 // TestPreviewCounts asks for the default number of runs, and for the most.
 func TestPreviewCounts(t *testing.T) {
 	for count, want := range map[string]int{``: 10, `, "count": 1000`: 1000, `, "count": null`: 10} {
-		text, err := preview(t, `{"recurrence": {"frequency": "minute"}`+count+`}`)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(preview(t, `{"recurrence": {"frequency": "minute"}`+count+`}`))(t)
 		var got previewed
 		if err := json.Unmarshal([]byte(text), &got); err != nil || len(got.UTC) != want || len(got.Local) != want {
 			t.Errorf("%s: %d and %d times, want %d: %v", count, len(got.UTC), len(got.Local), want, err)
@@ -107,19 +102,11 @@ func TestPreviewCounts(t *testing.T) {
 func TestPreviewName(t *testing.T) {
 	of := func(members string) string {
 		t.Helper()
-		text, err := preview(t, `{`+members+`"properties": {"recurrence": {"cron": "H H * * *", "dialect": "dsari"}}, "now": "2030-01-01"}`)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return text
+		return must.Get(preview(t, `{`+members+`"properties": {"recurrence": {"cron": "H H * * *", "dialect": "dsari"}}, "now": "2030-01-01"}`))(t)
 	}
 	ofJob := func(name string) string {
 		t.Helper()
-		text, err := preview(t, `{"name": "`+name+`", "recurrence": {"cron": "H H * * *", "dialect": "dsari"}, "now": "2030-01-01", `+action+`}`)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return text
+		return must.Get(preview(t, `{"name": "`+name+`", "recurrence": {"cron": "H H * * *", "dialect": "dsari"}, "now": "2030-01-01", `+action+`}`))(t)
 	}
 	for _, test := range []struct {
 		a, b string
@@ -206,10 +193,7 @@ func TestPreviewsTakeTurns(t *testing.T) {
 		p := control.NewPreviewer()
 		var leave []func()
 		for range 2 * runtime.GOMAXPROCS(0) {
-			done, err := p.Turn(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			done := must.Get(p.Turn(t.Context()))(t)
 			leave = append(leave, done)
 		}
 		body := []byte(`{"recurrence":{"frequency":"day"},"count":2}`)
