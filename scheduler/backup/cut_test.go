@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"github.com/carillon-sched/carillon/integration/testkit/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/backup"
 	"github.com/carillon-sched/carillon/store"
@@ -130,10 +131,9 @@ func TestRestoreCutShort(t *testing.T) {
 func again(t *testing.T, back *system, file []byte, cut int) {
 	t.Helper()
 	for try := range 40 {
-		r, err := backup.NewReader(bytes.NewReader(file))
-		back.must(err)
+		r := must.Get(backup.NewReader(bytes.NewReader(file)))(t)
 		st := &dying{Store: back.store, left: cut + try, effect: (cut+try)%3 == 0}
-		_, err = backup.Restore(t.Context(), backup.RestoreConfig{Store: st, Existing: backup.Replace, Tokens: true}, r)
+		_, err := backup.Restore(t.Context(), backup.RestoreConfig{Store: st, Existing: backup.Replace, Tokens: true}, r)
 		r.Close()
 		if err == nil {
 			return

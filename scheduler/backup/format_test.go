@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/backup"
 )
@@ -44,10 +45,7 @@ func sample(tb testing.TB) ([]byte, []*backup.Entry) {
 		{Kind: backup.Job, Name: "default/line", Data: []byte("{\n}")},
 	}
 	var file bytes.Buffer
-	w, err := backup.NewWriter(&file, backup.Header{Made: nominal, Version: "1.2.3", Prefix: "carillon", Lanes: 2, Schema: 2})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	w := must.Get(backup.NewWriter(&file, backup.Header{Made: nominal, Version: "1.2.3", Prefix: "carillon", Lanes: 2, Schema: 2}))(tb)
 	for _, e := range entries {
 		for again := range 2 { // the second one is ignored
 			if wrote, err := w.Write(e); err != nil || wrote == (again == 1) {
@@ -55,9 +53,7 @@ func sample(tb testing.TB) ([]byte, []*backup.Entry) {
 			}
 		}
 	}
-	if _, err := w.Close(); err != nil {
-		tb.Fatal(err)
-	}
+	must.Get(w.Close())(tb)
 	return file.Bytes(), entries
 }
 
@@ -127,24 +123,15 @@ func TestDamagedFile(t *testing.T) {
 
 func unpack(tb testing.TB, file []byte) string {
 	tb.Helper()
-	d, err := zstd.NewReader(nil)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	d := must.Get(zstd.NewReader(nil))(tb)
 	defer d.Close()
-	text, err := d.DecodeAll(file, nil)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	text := must.Get(d.DecodeAll(file, nil))(tb)
 	return string(text)
 }
 
 func pack(tb testing.TB, text string) []byte {
 	tb.Helper()
-	e, err := zstd.NewWriter(nil)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	e := must.Get(zstd.NewWriter(nil))(tb)
 	return e.EncodeAll([]byte(text), nil)
 }
 
@@ -224,17 +211,10 @@ func (z *zeros) Read(p []byte) (int, error) {
 // TestBomb reads a small file that expands to 256 MB, and one that requires a window of 1 GB.
 func TestBomb(t *testing.T) {
 	var file bytes.Buffer
-	e, err := zstd.NewWriter(&file, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(zstd.NewWriter(&file, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20)))(t)
 	size := zeros(1 << 28)
-	if _, err := io.Copy(e, &size); err != nil {
-		t.Fatal(err)
-	}
-	if err := e.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(io.Copy(e, &size))(t)
+	must.Do(t, e.Close())
 	if _, _, err := read(file.Bytes()); err == nil || !strings.Contains(err.Error(), "longer than") {
 		t.Errorf("256 MB of zeros in %d bytes: %v", file.Len(), err)
 	}
@@ -257,10 +237,7 @@ func FuzzReader(f *testing.F) {
 			return
 		}
 		var again bytes.Buffer
-		w, err := backup.NewWriter(&again, backup.Header{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := must.Get(backup.NewWriter(&again, backup.Header{}))(t)
 		for _, e := range entries {
 			if wrote, err := w.Write(e); err != nil || !wrote {
 				t.Fatalf("%s %s is read, and not written: %v", e.Kind, e.Name, err)

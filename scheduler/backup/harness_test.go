@@ -16,6 +16,7 @@ import (
 
 	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/web"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/backup"
@@ -51,11 +52,8 @@ func newSystem(t *testing.T, s *server.Server, key seal.Key, cfg store.Config) *
 	t.Helper()
 	sys := &system{t: t, sink: &sink{}}
 	sys.nc = storetest.Connect(t, s)
-	var err error
 	cfg.Storage = jetstream.MemoryStorage
-	if sys.store, err = store.Open(t.Context(), sys.nc, cfg); err != nil {
-		t.Fatal(err)
-	}
+	sys.store = must.Get(store.Open(t.Context(), sys.nc, cfg))(t)
 	sys.vault = secrets.NewVault(secrets.Config{Store: sys.store.Secrets(), Keys: seal.NewKeyring(key)})
 	sys.service = control.New(control.Config{
 		Store: sys.store, Actions: sys.actions(), Limits: scheduler.Limits{MinRetryInterval: time.Second}, Secrets: sys.vault,
@@ -96,8 +94,7 @@ func (s *system) halt() {
 func (s *system) destroy() {
 	s.t.Helper()
 	s.halt()
-	js, err := jetstream.New(s.nc)
-	s.must(err)
+	js := must.Get(jetstream.New(s.nc))(s.t)
 	var own []string
 	names := js.StreamNames(s.t.Context())
 	for name := range names.Name() {
@@ -115,8 +112,7 @@ func (s *system) destroy() {
 // audit runs a consistency check with repairs, like a scheduler at its start, and records ended jobs.
 func (s *system) audit() {
 	s.t.Helper()
-	report, err := s.service.Audit(s.t.Context(), true)
-	s.must(err)
+	report := must.Get(s.service.Audit(s.t.Context(), true))(s.t)
 	s.must(s.service.Finish(s.t.Context(), report))
 }
 
@@ -151,8 +147,7 @@ func (s *system) views() map[string]*v1.Job {
 	s.t.Helper()
 	all := map[string]*v1.Job{}
 	for name := range s.jobs() {
-		v, err := s.service.Get(s.t.Context(), key(name))
-		s.must(err)
+		v := must.Get(s.service.Get(s.t.Context(), key(name)))(s.t)
 		all[name] = v
 	}
 	return all
@@ -168,11 +163,9 @@ func (s *system) take() []byte {
 func (s *system) takeOf(st backup.Store) []byte {
 	s.t.Helper()
 	var file bytes.Buffer
-	w, err := backup.NewWriter(&file, backup.Header{Made: time.Now(), Prefix: s.store.Prefix(), Lanes: s.store.Lanes(), Schema: conn.Schema})
-	s.must(err)
+	w := must.Get(backup.NewWriter(&file, backup.Header{Made: time.Now(), Prefix: s.store.Prefix(), Lanes: s.store.Lanes(), Schema: conn.Schema}))(s.t)
 	s.must(backup.Take(s.t.Context(), backup.TakeConfig{Store: st, Tokens: true}, w))
-	_, err = w.Close()
-	s.must(err)
+	must.Get(w.Close())(s.t)
 	return file.Bytes()
 }
 
@@ -183,8 +176,7 @@ func (s *system) restore(file []byte, change ...func(*backup.RestoreConfig)) (*b
 	for _, f := range change {
 		f(&cfg)
 	}
-	r, err := backup.NewReader(bytes.NewReader(file))
-	s.must(err)
+	r := must.Get(backup.NewReader(bytes.NewReader(file)))(s.t)
 	defer r.Close()
 	return backup.Restore(s.t.Context(), cfg, r)
 }
@@ -192,12 +184,9 @@ func (s *system) restore(file []byte, change ...func(*backup.RestoreConfig)) (*b
 // plan plans a restore.
 func (s *system) plan(file []byte, existing backup.Existing) *backup.Report {
 	s.t.Helper()
-	r, err := backup.NewReader(bytes.NewReader(file))
-	s.must(err)
+	r := must.Get(backup.NewReader(bytes.NewReader(file)))(s.t)
 	defer r.Close()
-	report, err := backup.Plan(s.t.Context(), backup.RestoreConfig{Store: s.store, Existing: existing, Tokens: true}, r)
-	s.must(err)
-	return report
+	return must.Get(backup.Plan(s.t.Context(), backup.RestoreConfig{Store: s.store, Existing: existing, Tokens: true}, r))(s.t)
 }
 
 // key parses a job's name: job (in the default collection) or collection/job.
@@ -211,11 +200,7 @@ func key(name string) scheduler.Key {
 
 func newKey(t *testing.T) seal.Key {
 	t.Helper()
-	k, err := seal.NewKey("k1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return k
+	return must.Get(seal.NewKey("k1"))(t)
 }
 
 // sink is a target. The path selects its response: /fail returns 500, /slow responds after ten minutes, others

@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/backup"
 	"github.com/carillon-sched/carillon/store"
@@ -64,34 +65,25 @@ func fill(t *testing.T, s *system) {
 	s.must(err)
 	_, _, err = s.service.PutCollection(ctx, "empty", []byte(`{"properties": {"quota": {"maxJobCount": 3}}}`))
 	s.must(err)
-	_, err = s.store.Tokens().Save(ctx, "abcdefghij", []byte(`{"id":"abcdefghij"}`), 0)
-	s.must(err)
+	must.Get(s.store.Tokens().Save(ctx, "abcdefghij", []byte(`{"id":"abcdefghij"}`), 0))(t)
 	for name, body := range kinds {
 		s.put(name, body)
 	}
 	for i := range 300 {
 		s.put(fmt.Sprintf("plain%03d", i), `{"startTime": "2000-01-01T00:45:00Z", `+to("", fine)+`}`)
 	}
-	before, err := s.store.LoadJob(ctx, key("hasEnded"))
-	s.must(err)
+	before := must.Get(s.store.LoadJob(ctx, key("hasEnded")))(t)
 	s.start()
-	_, err = s.service.Trigger(ctx, key("byhand"))
-	s.must(err)
+	must.Get(s.service.Trigger(ctx, key("byhand")))(t)
 	time.Sleep(3*time.Minute + 15*time.Second)
-	_, err = s.service.Disable(ctx, key("disabled"))
-	s.must(err)
-	_, err = s.service.SetCollectionState(ctx, "stopped", scheduler.Disabled)
-	s.must(err)
+	must.Get(s.service.Disable(ctx, key("disabled")))(t)
+	must.Get(s.service.SetCollectionState(ctx, "stopped", scheduler.Disabled))(t)
 	time.Sleep(2 * time.Minute)
 	s.must(s.store.Clear(ctx, key("lostBaton"), nil))
-	now, err := s.store.LoadJob(ctx, key("hasEnded"))
-	s.must(err)
-	_, err = s.store.SaveJob(ctx, key("hasEnded"), before.Data, now.Revision, false) // as before the background task has written it
-	s.must(err)
-	damaged, err := s.store.LoadJob(ctx, key("damagedJob"))
-	s.must(err)
-	_, err = s.store.SaveJob(ctx, key("damagedJob"), damaged.Data[:len(damaged.Data)-9], damaged.Revision, false)
-	s.must(err)
+	now := must.Get(s.store.LoadJob(ctx, key("hasEnded")))(t)
+	must.Get(s.store.SaveJob(ctx, key("hasEnded"), before.Data, now.Revision, false))(t) // as before the background task has written it
+	damaged := must.Get(s.store.LoadJob(ctx, key("damagedJob")))(t)
+	must.Get(s.store.SaveJob(ctx, key("damagedJob"), damaged.Data[:len(damaged.Data)-9], damaged.Revision, false))(t)
 }
 
 // compare compares two schedulers.
@@ -234,8 +226,7 @@ func TestRestoreDisabled(t *testing.T) {
 		from := newSystem(t, s, key1, store.Config{Prefix: "from"})
 		fill(t, from)
 		back := newSystem(t, s, key1, store.Config{Prefix: "rehearsal", Lanes: 2})
-		_, err := back.restore(from.take(), func(c *backup.RestoreConfig) { c.Disabled = true })
-		back.must(err)
+		must.Get(back.restore(from.take(), func(c *backup.RestoreConfig) { c.Disabled = true }))(t)
 		from.halt()
 		back.start()
 		time.Sleep(time.Hour)
@@ -251,8 +242,7 @@ func TestRestoreDisabled(t *testing.T) {
 				t.Errorf("%s: %d executions, want %d", name, v.Status.Executions, was[name].Status.Executions)
 			}
 		}
-		_, err = back.service.Enable(t.Context(), key("counted"))
-		back.must(err)
+		must.Get(back.service.Enable(t.Context(), key("counted")))(t)
 		time.Sleep(time.Hour)
 		if calls := back.sink.seen("counted"); len(calls) != 4 {
 			t.Errorf("the other half of a count of ten are %d calls", len(calls))
@@ -289,12 +279,9 @@ func TestExisting(t *testing.T) {
 		}
 		keep := func(c *backup.RestoreConfig) { c.Existing = backup.Keep }
 		replace := func(c *backup.RestoreConfig) { c.Existing = backup.Replace }
-		if _, err := back.restore(file, keep); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(back.restore(file, keep))(t)
 		interval := func(name string) string {
-			v, err := back.service.Get(t.Context(), key(name))
-			back.must(err)
+			v := must.Get(back.service.Get(t.Context(), key(name)))(t)
 			return string(v.Job.Def.Properties())
 		}
 		if got := interval("foreign"); !strings.Contains(got, `"interval":50`) {
@@ -342,13 +329,10 @@ func TestMessagesLeft(t *testing.T) {
 		time.Sleep(time.Minute)
 		back := newSystem(t, s, key1, store.Config{Prefix: "back"})
 		for range 3 {
-			_, err := back.restore(from.take())
-			back.must(err)
+			must.Get(back.restore(from.take()))(t)
 		}
-		js, err := jetstream.New(back.nc)
-		back.must(err)
-		st, err := js.Stream(t.Context(), "BACK_TIMERS_0")
-		back.must(err)
+		js := must.Get(jetstream.New(back.nc))(t)
+		st := must.Get(js.Stream(t.Context(), "BACK_TIMERS_0"))(t)
 		if n := st.CachedInfo().State.Msgs; n != 50 {
 			t.Errorf("%d batons of 50 jobs", n)
 		}

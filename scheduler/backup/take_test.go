@@ -13,6 +13,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/backup"
 	"github.com/carillon-sched/carillon/store"
@@ -66,8 +67,7 @@ func TestBackupWhileJobsFire(t *testing.T) {
 		edits.Wait()
 		from.halt()
 		back := newSystem(t, s, key1, store.Config{Prefix: "back", Lanes: 5})
-		_, err := back.restore(file)
-		back.must(err)
+		must.Get(back.restore(file))(t)
 		back.start()
 		time.Sleep(5 * time.Minute)
 		for i := range jobs {
@@ -99,10 +99,7 @@ func editAll(ctx context.Context, s *system, body func(i int) string) {
 // checkSeconds checks a backup of jobs that fire every second since second 5.
 func checkSeconds(t *testing.T, file []byte, began time.Time, jobs int) {
 	t.Helper()
-	r, err := backup.NewReader(bytes.NewReader(file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(backup.NewReader(bytes.NewReader(file)))(t)
 	defer r.Close()
 	seen := 0
 	for {
@@ -140,8 +137,7 @@ func TestBackupHasResubmittedRuns(t *testing.T) {
 		from.put("failing", `{"startTime": "2000-01-01T00:00:05Z", `+to("fail", `}, "retryPolicy": {"retryType": "fixed", "retryInterval": "PT1M", "retryCount": 1}`)+`}`)
 		from.start()
 		time.Sleep(2 * time.Minute)
-		_, err := from.service.Resubmit(t.Context(), key("failing"), []byte(`{"occurrence": "default/failing@2000-01-01T00:00:05Z"}`))
-		from.must(err)
+		must.Get(from.service.Resubmit(t.Context(), key("failing"), []byte(`{"occurrence": "default/failing@2000-01-01T00:00:05Z"}`)))(t)
 		time.Sleep(5 * time.Second)
 		file := from.take()
 		entries, _, err := read(file)
@@ -161,8 +157,7 @@ func TestBackupHasResubmittedRuns(t *testing.T) {
 		}
 		from.halt()
 		back := newSystem(t, s, key1, store.Config{Prefix: "back"})
-		_, err = back.restore(file)
-		back.must(err)
+		must.Get(back.restore(file))(t)
 		back.start()
 		time.Sleep(2 * time.Minute)
 		if calls := back.sink.seen("failing"); len(calls) != 1 {
@@ -178,24 +173,21 @@ func TestBackupFailsOnDamage(t *testing.T) {
 		from.put("later", `{"startTime": "2000-01-01T00:30:00Z", `+to("", fine)+`}`)
 		from.must(from.store.Clear(t.Context(), key("later"), nil))
 		from.must(from.store.ScheduleAt(t.Context(), scheduler.BatonKey{Key: key("later")}, []byte("garbage"), time.Now().Add(time.Hour), 0))
-		_, err := from.store.Tokens().Save(t.Context(), "NOT-AN-ID", []byte(`{}`), 0)
-		from.must(err)
+		must.Get(from.store.Tokens().Save(t.Context(), "NOT-AN-ID", []byte(`{}`), 0))(t)
 		take := func(partial bool) ([]byte, error) {
 			var file bytes.Buffer
-			w, err := backup.NewWriter(&file, backup.Header{Prefix: "from"})
-			from.must(err)
-			err = backup.Take(t.Context(), backup.TakeConfig{Store: from.store, Tokens: true, Partial: partial}, w)
+			w := must.Get(backup.NewWriter(&file, backup.Header{Prefix: "from"}))(t)
+			err := backup.Take(t.Context(), backup.TakeConfig{Store: from.store, Tokens: true, Partial: partial}, w)
 			_, failed := w.Close()
 			from.must(failed)
 			return file.Bytes(), err
 		}
-		_, err = take(false)
+		_, err := take(false)
 		omitted, ok := errors.AsType[*backup.OmittedError](err)
 		if !ok || !slices.Equal(omitted.Names, []string{"the baton of job default/later", "token NOT-AN-ID"}) {
 			t.Errorf("a backup of damaged entries: %v", err)
 		}
-		file, err := take(true)
-		from.must(err)
+		file := must.Get(take(true))(t)
 		if _, has, err := read(file); err != nil || has.Omitted != 2 || has.Jobs != 1 || has.Tokens != 0 {
 			t.Errorf("a partial backup has %+v, %v", has, err)
 		}
