@@ -6,6 +6,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/store/conn"
 	"github.com/carillon-sched/carillon/store/storetest"
 )
@@ -27,17 +28,9 @@ func (l *lagging) Get(ctx context.Context, key string) (jetstream.KeyValueEntry,
 
 // TestLanesOfAQuickerReplica starts while another process has just written the number of lanes.
 func TestLanesOfAQuickerReplica(t *testing.T) {
-	c, err := conn.New(storetest.Connect(t, storetest.Server(t)), conn.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	kv, err := c.JS.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "settings"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := kv.Create(t.Context(), lanesKey, []byte("3")); err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(conn.New(storetest.Connect(t, storetest.Server(t)), conn.Config{}))(t)
+	kv := must.Get(c.JS.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "settings"}))(t)
+	must.Get(kv.Create(t.Context(), lanesKey, []byte("3")))(t)
 	c.Settings = &lagging{KeyValue: kv}
 	s := New(c)
 	if err := s.TakeLanes(t.Context()); err != nil || s.lanes != 3 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/store/conn"
 	"github.com/carillon-sched/carillon/store/storetest"
@@ -35,9 +36,7 @@ func TestReplicaBehind(t *testing.T) {
 						told = append(told, fmt.Sprintf("%s: %s at %d", name, data, revision))
 					},
 				}
-				if _, err := w.bucket.Save(t.Context(), "a", []byte("first"), 0); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(w.bucket.Save(t.Context(), "a", []byte("first"), 0))(t)
 				w.owe(change{"a", 2})
 				if test.known > 0 {
 					go func() {
@@ -59,13 +58,8 @@ func TestReplicaBehind(t *testing.T) {
 // inMemory opens the buckets on their own server.
 func inMemory(t *testing.T) *Buckets {
 	t.Helper()
-	c, err := conn.New(storetest.Connect(t, storetest.Server(t)), conn.Config{Storage: jetstream.MemoryStorage})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(conn.New(storetest.Connect(t, storetest.Server(t)), conn.Config{Storage: jetstream.MemoryStorage}))(t)
 	s := New(c)
-	if err := errors.Join(c.Open(t.Context()), s.Open(t.Context())); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(c.Open(t.Context()), s.Open(t.Context())))
 	return s
 }

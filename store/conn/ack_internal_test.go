@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -94,9 +95,7 @@ func TestPlainAcksAreReadByHand(t *testing.T) {
 	for _, answer := range []string{`{"stream":"CARILLON_HISTORY","seq":123456}`, `{"stream":"KV_carillon-jobs","domain":"hub","seq":1}`} {
 		m := &nats.Msg{Data: []byte(answer)}
 		if n := testing.AllocsPerRun(100, func() {
-			if _, err := readAck(m); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(readAck(m))(t)
 		}); n > 0 {
 			t.Errorf("%s takes %v allocations", answer, n)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/store/storetest"
 )
@@ -34,10 +35,7 @@ func withHistory(t *testing.T, always bool, f func(t *testing.T, h *history)) {
 	storetest.Test(t, func(t *testing.T) {
 		t.Cleanup(func() { time.Sleep(time.Second) }) // last: the server's file writers end shortly after the server
 		nc := startServer(t, func(o *server.Options) { o.JetStream, o.StoreDir, o.SyncAlways = true, t.TempDir(), always })()
-		js, err := jetstream.New(nc)
-		if err != nil {
-			t.Fatal(err)
-		}
+		js := must.Get(jetstream.New(nc))(t)
 		for { // the JetStream API answers shortly after the server is ready
 			if _, err := js.AccountInfo(t.Context()); err == nil {
 				break
@@ -51,13 +49,8 @@ func withHistory(t *testing.T, always bool, f func(t *testing.T, h *history)) {
 // openHistory opens the history on a connection.
 func openHistory(t *testing.T, nc *nats.Conn, always bool) *history {
 	t.Helper()
-	c, err := New(nc, Config{SyncAlways: always})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(New(nc, Config{SyncAlways: always}))(t)
+	must.Do(t, c.Open(t.Context()))
 	st, b, err := c.Batched(t.Context(), jetstream.StreamConfig{
 		Name: "CARILLON_HISTORY", Subjects: []string{"carillon.history.>"}, AllowDirect: true,
 	})
@@ -81,9 +74,7 @@ func (h *history) change(f func(*jetstream.StreamConfig)) {
 	h.t.Helper()
 	cfg := h.stream.CachedInfo().Config
 	f(&cfg)
-	if _, err := h.conn.JS.UpdateStream(h.t.Context(), cfg); err != nil {
-		h.t.Fatal(err)
-	}
+	must.Get(h.conn.JS.UpdateStream(h.t.Context(), cfg))(h.t)
 }
 
 // record returns the record of job n with a message of length long.
@@ -95,10 +86,7 @@ func record(n, long int) *scheduler.Record {
 // times returns how often each job is in the history.
 func (h *history) times() map[string]uint64 {
 	h.t.Helper()
-	info, err := h.stream.Info(h.t.Context(), jetstream.WithSubjectFilter("carillon.history.>"))
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	info := must.Get(h.stream.Info(h.t.Context(), jetstream.WithSubjectFilter("carillon.history.>")))(h.t)
 	times := map[string]uint64{}
 	for subject, n := range info.State.Subjects {
 		times[strings.Split(subject, ".")[3]] = n
@@ -155,9 +143,7 @@ func TestLoneRecord(t *testing.T) {
 	withHistory(t, true, func(t *testing.T, h *history) {
 		for n := range 5 {
 			before, began := h.nc.Stats().InMsgs, time.Now()
-			if err := h.append(t.Context(), record(n, 10)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, h.append(t.Context(), record(n, 10)))
 			if heard := h.nc.Stats().InMsgs - before; heard != 1 {
 				t.Errorf("%d messages are heard", heard)
 			}
@@ -262,10 +248,7 @@ func TestGroupInDoubt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			withHistory(t, true, func(t *testing.T, h *history) {
 				h.change(func(c *jetstream.StreamConfig) { c.Subjects = []string{"elsewhere.>"} })
-				deaf, err := h.nc.SubscribeSync("carillon.history.>") // so that a subscriber exists
-				if err != nil {
-					t.Fatal(err)
-				}
+				deaf := must.Get(h.nc.SubscribeSync("carillon.history.>"))(t) // so that a subscriber exists
 				var all sync.WaitGroup
 				all.Go(func() {
 					for i, err := range h.group(t.Context(), record(1, 1), record(2, 1), record(3, 1), record(4, 1),
@@ -280,9 +263,7 @@ func TestGroupInDoubt(t *testing.T) {
 				behind := make(chan error, 1)
 				all.Go(func() { behind <- h.append(t.Context(), record(9, 1)) })
 				time.Sleep(2 * time.Second)
-				if err := deaf.Unsubscribe(); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, deaf.Unsubscribe())
 				h.change(func(c *jetstream.StreamConfig) { c.Subjects = []string{"carillon.history.>"} })
 				all.Wait()
 				if err := <-behind; err != nil && !errors.Is(err, scheduler.ErrUnavailable) {

@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -20,7 +21,7 @@ func TestLastOfAsksAgain(t *testing.T) {
 	for broken, want := range map[int32]error{0: nil, 1: nil, lastOfTries - 1: nil, lastOfTries: scheduler.ErrUnavailable} {
 		var asked atomic.Int32
 		stream := "S" + strconv.Itoa(int(broken))
-		_, err := nc.Subscribe(directGet+stream, func(m *nats.Msg) {
+		must.Get(nc.Subscribe(directGet+stream, func(m *nats.Msg) {
 			whole := asked.Add(1) > broken
 			for i, subject := range []string{"a", "b"} {
 				if i == 1 && !whole {
@@ -32,12 +33,9 @@ func TestLastOfAsksAgain(t *testing.T) {
 				}})
 			}
 			_ = nc.PublishMsg(&nats.Msg{Subject: m.Reply, Header: nats.Header{"Status": {"204"}, "Description": {"EOB"}}})
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		got := ""
-		err = (&Conn{NC: nc}).LastOf(t.Context(), stream, []string{"a", "b"}, 0, func(m *jetstream.RawStreamMsg) { got += m.Subject })
+		err := (&Conn{NC: nc}).LastOf(t.Context(), stream, []string{"a", "b"}, 0, func(m *jetstream.RawStreamMsg) { got += m.Subject })
 		if !errors.Is(err, want) || (want == nil) != (got == "ab") {
 			t.Errorf("broken off %d times: %q, %v", broken, got, err)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/store/failover"
 	"github.com/carillon-sched/carillon/store/storetest"
@@ -31,10 +32,7 @@ func onWire(t *testing.T, f func(t *testing.T, w *wire)) {
 	storetest.Test(t, func(t *testing.T) {
 		connect := startServer(t, nil)
 		w := &wire{t: t, nc: connect(), other: connect()}
-		p, err := newPublisher(w.nc, failover.New(failover.Config{Conn: w.nc}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(newPublisher(w.nc, failover.New(failover.Config{Conn: w.nc})))(t)
 		w.store = &Conn{Config: Config{Logger: slog.New(slog.DiscardHandler)}, NC: w.nc, publisher: p, suspicions: make(chan struct{}, 1)}
 		f(t, w)
 	})
@@ -44,12 +42,8 @@ func onWire(t *testing.T, f func(t *testing.T, w *wire)) {
 func (w *wire) stream() <-chan *nats.Msg {
 	w.t.Helper()
 	heard := make(chan *nats.Msg, 1000)
-	if _, err := w.other.ChanSubscribe("stream", heard); err != nil {
-		w.t.Fatal(err)
-	}
-	if err := w.other.Flush(); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Get(w.other.ChanSubscribe("stream", heard))(w.t)
+	must.Do(w.t, w.other.Flush())
 	return heard
 }
 
@@ -116,9 +110,7 @@ func TestPublishHeaders(t *testing.T) {
 			SetHeader(m, "B", "c")
 			_, second := w.store.Publish(t.Context(), m)
 			_, third := w.publish(t.Context(), "3")
-			if err := errors.Join(first, second, third); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, errors.Join(first, second, third))
 		}
 	})
 }
@@ -178,9 +170,7 @@ func TestPublishAcrossReconnect(t *testing.T) {
 		for range 10 {
 			before = append(before, <-heard)
 		}
-		if err := w.nc.ForceReconnect(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.nc.ForceReconnect())
 		all.Wait()
 		time.Sleep(10 * time.Second)
 		for i := range 10 {
@@ -283,18 +273,10 @@ func TestPublishEndsWithItsContext(t *testing.T) {
 // library.
 func BenchmarkPublish(b *testing.B) {
 	nc := startServer(b, nil)()
-	if _, err := nc.Subscribe("stream", func(m *nats.Msg) { _ = nc.Publish(m.Reply, plain) }); err != nil {
-		b.Fatal(err)
-	}
-	p, err := newPublisher(nc, failover.New(failover.Config{Conn: nc}))
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Get(nc.Subscribe("stream", func(m *nats.Msg) { _ = nc.Publish(m.Reply, plain) }))(b)
+	p := must.Get(newPublisher(nc, failover.New(failover.Config{Conn: nc})))(b)
 	s := &Conn{NC: nc, publisher: p}
-	js, err := jetstream.New(nc)
-	if err != nil {
-		b.Fatal(err)
-	}
+	js := must.Get(jetstream.New(nc))(b)
 	headers := []string{jetstream.ScheduleHeader, jetstream.ScheduleTargetHeader, jetstream.ExpectedLastSubjSeqHeader}
 	b.Run("own", func(b *testing.B) {
 		b.ReportAllocs()
@@ -303,9 +285,7 @@ func BenchmarkPublish(b *testing.B) {
 			for _, h := range headers {
 				SetHeader(m, h, "value")
 			}
-			if _, err := s.Publish(b.Context(), m); err != nil {
-				b.Fatal(err)
-			}
+			must.Get(s.Publish(b.Context(), m))(b)
 		}
 	})
 	b.Run("library", func(b *testing.B) {
@@ -316,10 +296,7 @@ func BenchmarkPublish(b *testing.B) {
 			for _, h := range headers {
 				m.Header.Set(h, "value")
 			}
-			f, err := js.PublishMsgAsync(m)
-			if err != nil {
-				b.Fatal(err)
-			}
+			f := must.Get(js.PublishMsgAsync(m))(b)
 			select {
 			case <-f.Ok():
 			case err := <-f.Err():

@@ -5,6 +5,8 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // startServer starts a NATS server for the test. change sets its options (nil: none). It returns a function that
@@ -15,18 +17,12 @@ func startServer(tb testing.TB, change func(*server.Options)) (connect func() *n
 	if change != nil {
 		change(options)
 	}
-	srv, err := server.NewServer(options)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	srv := must.Get(server.NewServer(options))(tb)
 	srv.Start()
 	tb.Cleanup(func() { srv.Shutdown(); srv.WaitForShutdown() })
 	return func() *nats.Conn {
 		tb.Helper()
-		nc, err := nats.Connect("", nats.InProcessServer(srv))
-		if err != nil {
-			tb.Fatal(err)
-		}
+		nc := must.Get(nats.Connect("", nats.InProcessServer(srv)))(tb)
 		tb.Cleanup(nc.Close)
 		return nc
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/integration/testkit/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/store/embedded"
 )
 
@@ -43,25 +44,16 @@ func hold(dir string) int {
 
 func start(t *testing.T, cfg embedded.Config) *embedded.Server {
 	t.Helper()
-	s, err := embedded.Start(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(embedded.Start(t.Context(), cfg))(t)
 	t.Cleanup(s.Close)
 	return s
 }
 
 func connect(t *testing.T, s *embedded.Server) jetstream.JetStream {
 	t.Helper()
-	nc, err := s.Connect()
-	if err != nil {
-		t.Fatal(err)
-	}
+	nc := must.Get(s.Connect())(t)
 	t.Cleanup(nc.Close)
-	js, err := jetstream.New(nc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	js := must.Get(jetstream.New(nc))(t)
 	return js
 }
 
@@ -69,20 +61,12 @@ func TestDataSurvivesRestart(t *testing.T) {
 	for _, always := range []bool{false, true} {
 		cfg := embedded.Config{Dir: filepath.Join(t.TempDir(), "deep", "down"), SyncAlways: always}
 		s := start(t, cfg)
-		kv, err := connect(t, s).CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "b"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := kv.PutString(t.Context(), "k", "v"); err != nil {
-			t.Fatal(err)
-		}
+		kv := must.Get(connect(t, s).CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "b"}))(t)
+		must.Get(kv.PutString(t.Context(), "k", "v"))(t)
 		s.Close()
 		s.Close() // a second call is allowed
 
-		kv, err = connect(t, start(t, cfg)).KeyValue(t.Context(), "b")
-		if err != nil {
-			t.Fatal(err)
-		}
+		kv = must.Get(connect(t, start(t, cfg)).KeyValue(t.Context(), "b"))(t)
 		if e, err := kv.Get(t.Context(), "k"); err != nil || string(e.Value()) != "v" {
 			t.Errorf("after the restart: %v, %v", e, err)
 		}
@@ -108,10 +92,7 @@ func TestListens(t *testing.T) {
 }
 
 func TestBadAddress(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	tests := []struct{ addr, want string }{
 		{l.Addr().String(), "NATS address " + l.Addr().String() + ": bind: address already in use"},
@@ -133,9 +114,7 @@ func TestBadAddress(t *testing.T) {
 
 func TestBadDirectory(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, nil, 0o600))
 	for _, dir := range []string{file, filepath.Join(file, "below")} {
 		_, err := embedded.Start(t.Context(), embedded.Config{Dir: dir})
 		if _, ok := errors.AsType[*embedded.DirError](err); !ok || !errors.Is(err, syscall.ENOTDIR) {
@@ -147,9 +126,7 @@ func TestBadDirectory(t *testing.T) {
 		return
 	}
 	dir := t.TempDir()
-	if err := os.Chmod(dir, 0o500); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(dir, 0o500))
 	_, err := embedded.Start(t.Context(), embedded.Config{Dir: dir})
 	if _, ok := errors.AsType[*embedded.DirError](err); !ok || !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("got %v", err)
@@ -159,31 +136,21 @@ func TestBadDirectory(t *testing.T) {
 // TestLock: one process at a time uses a directory, and a crash releases it.
 func TestLock(t *testing.T) {
 	dir := t.TempDir()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	exe := must.Get(os.Executable())(t)
 	other := exec.CommandContext(t.Context(), exe)
 	other.Env = append(os.Environ(), holdEnv+"="+dir)
-	out, err := other.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := other.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(other.StderrPipe())(t)
+	must.Do(t, other.Start())
 	said := make([]byte, 256)
 	if n, _ := out.Read(said); !strings.HasPrefix(string(said[:n]), "holding") {
 		t.Fatalf("the other process said %q", said[:n])
 	}
 
-	_, err = embedded.Start(t.Context(), embedded.Config{Dir: dir})
+	_, err := embedded.Start(t.Context(), embedded.Config{Dir: dir})
 	if used, ok := errors.AsType[*embedded.InUseError](err); !ok || used.PID != other.Process.Pid || used.Dir != dir {
 		t.Errorf("while process %d holds it: got %v", other.Process.Pid, err)
 	}
-	if err := other.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, other.Process.Kill())
 	_ = other.Wait()
 	s := start(t, embedded.Config{Dir: dir})
 	if _, err := embedded.Start(t.Context(), embedded.Config{Dir: dir}); err == nil {
@@ -200,8 +167,6 @@ func TestBubble(t *testing.T) {
 		js := connect(t, s)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
-		if _, err := js.CreateStream(ctx, jetstream.StreamConfig{Name: "S", Storage: jetstream.MemoryStorage}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(js.CreateStream(ctx, jetstream.StreamConfig{Name: "S", Storage: jetstream.MemoryStorage}))(t)
 	})
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/store/storetest"
 )
 
@@ -17,9 +18,7 @@ func TestLeaseOfARepetition(t *testing.T) {
 	storetest.Test(t, func(t *testing.T) {
 		nc := storetest.Connect(t, storetest.Server(t))
 		heard := make(chan *nats.Msg, 100)
-		if _, err := nc.ChanSubscribe("answer.*", heard); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(nc.ChanSubscribe("answer.*", heard))(t)
 		// told returns the last acknowledgement per subject that the server receives within d.
 		told := func(d time.Duration) map[string]string {
 			time.Sleep(d)
@@ -44,18 +43,14 @@ func TestLeaseOfARepetition(t *testing.T) {
 		if got := told(10 * time.Second); len(got) != 2 || got["answer.again"] != "+WPI" || got["answer.beside"] != "+WPI" {
 			t.Errorf("while both are held: %v", got)
 		}
-		if err := first.Nak(0); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, first.Nak(0))
 		if got := told(10 * time.Second); got["answer.again"] != "-NAK" || got["answer.beside"] != "+WPI" {
 			t.Errorf("when one was given up: %v", got)
 		}
 		if got := told(10 * time.Second); len(got) != 1 {
 			t.Errorf("afterwards: %v", got)
 		}
-		if err := beside.Ack(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, beside.Ack())
 		if k.holds(at) || k.holds(other) {
 			t.Error("it holds what was given up")
 		}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // TestLibraryOverWire runs the NATS client library over such connections in each of its modes: messages arrive in the
@@ -22,13 +24,10 @@ func TestLibraryOverWire(t *testing.T) {
 	roots.AddCert(web.Certificate())
 	certified := &tls.Config{Certificates: web.TLS.Certificates, MinVersion: tls.VersionTLS12}
 	for name, with := range map[string]*tls.Config{"plain": nil, "over TLS": certified} {
-		s, err := server.NewServer(&server.Options{
+		s := must.Get(server.NewServer(&server.Options{
 			Host: "127.0.0.1", Port: -1, NoLog: true, NoSigs: true, TLSConfig: with,
 			Websocket: server.WebsocketOpts{Host: "127.0.0.1", Port: -1, TLSConfig: with, NoTLS: with == nil},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		s.Start()
 		t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
 		if !s.ReadyForConnections(libraryPatience) {
@@ -47,10 +46,7 @@ func TestLibraryOverWire(t *testing.T) {
 					options = options[1:]
 				}
 				speak(t, s, back, func() *nats.Conn {
-					nc, err := nats.Connect(url, options...)
-					if err != nil {
-						t.Fatal(err)
-					}
+					nc := must.Get(nats.Connect(url, options...))(t)
 					return nc
 				})
 			})
@@ -66,13 +62,8 @@ func speak(t *testing.T, s *server.Server, back <-chan *nats.Conn, connect func(
 	const writers, each = 8, 500
 	listener, speaker := connect(), connect()
 	defer listener.Close()
-	sub, err := listener.SubscribeSync("wire.*")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := sub.SetPendingLimits(-1, -1); err != nil {
-		t.Fatal(err)
-	}
+	sub := must.Get(listener.SubscribeSync("wire.*"))(t)
+	must.Do(t, sub.SetPendingLimits(-1, -1))
 	for _, nc := range []*nats.Conn{listener, speaker} { // the server closes both
 		id, err := nc.GetClientID()
 		if err == nil {
@@ -103,9 +94,7 @@ func speak(t *testing.T, s *server.Server, back <-chan *nats.Conn, connect func(
 	wg.Wait()
 	// Close alone is not enough: if the server sends data that is not read, the system drops data that the server has
 	// not read.
-	if err := speaker.FlushTimeout(libraryPatience); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, speaker.FlushTimeout(libraryPatience))
 	speaker.Close()
 	next := map[string]int{}
 	for range writers * each {

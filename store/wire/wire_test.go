@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/integration/testkit/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // pipe returns a buffering connection and its other side. A read of the other side returns the data of one write, if
@@ -192,19 +193,10 @@ func TestCloseSendsWhatWaits(t *testing.T) {
 
 // TestDialer dials over TCP, and reports an address without a listener.
 func TestDialer(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	d := Dialer{Timeout: 30 * time.Second}
-	c, err := d.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(d.Dial("tcp", l.Addr().String()))(t)
+	other := must.Get(l.Accept())(t)
 	write(t, c, "all")
 	if err := c.Close(); err != nil {
 		t.Error(err)
