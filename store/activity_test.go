@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/store"
 	"github.com/carillon-sched/carillon/store/storetest"
@@ -21,8 +22,7 @@ import (
 func (w *harness) told(after uint64) (all map[string]string, upTo uint64) {
 	w.t.Helper()
 	all = map[string]string{}
-	upTo, err := w.store.ReadActivity(w.t.Context(), after, func(name string, data []byte) { all[name] = string(data) })
-	w.must(err)
+	upTo = must.Get(w.store.ReadActivity(w.t.Context(), after, func(name string, data []byte) { all[name] = string(data) }))(w.t)
 	return all, upTo
 }
 
@@ -79,10 +79,9 @@ func TestPulseStreamLost(t *testing.T) {
 		w.must(later.PublishActivity(t.Context(), "report.a", []byte("one"), time.Minute))
 
 		w.must(w.js.DeleteStream(t.Context(), stream))
-		_, err := w.js.CreateStream(t.Context(), jetstream.StreamConfig{
+		must.Get(w.js.CreateStream(t.Context(), jetstream.StreamConfig{
 			Name: stream, Subjects: []string{"carillon.pulse.>"}, Storage: jetstream.MemoryStorage,
-		})
-		w.must(err)
+		}))(t)
 		_, without := w.open()
 		if err := without.PublishActivity(t.Context(), "report.a", []byte("one"), time.Minute); !errors.Is(err, scheduler.ErrUnavailable) {
 			t.Errorf("told to a stream that keeps everything: %v", err)

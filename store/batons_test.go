@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -85,160 +86,135 @@ func (m *moves) fired() uint64 {
 
 // TestMoves makes each transition from each state. A conflict changes nothing.
 func TestMoves(t *testing.T) {
-	tests := []struct {
-		name             string
+	type row struct {
 		move             func(m *moves) error
 		want             error
 		waiting, running string // afterwards
-	}{
-		{"arm a job that has no baton", func(m *moves) error {
-			return m.arm("new", 0)
-		}, nil, "new", ""},
-		{"arm in place of the baton that waits", func(m *moves) error {
-			return m.arm("new", m.armed())
-		}, nil, "new", ""},
-		{"arm as if none waited", func(m *moves) error {
+	}
+	tests := map[string]row{
+		"arm a job that has no baton":          {func(m *moves) error { return m.arm("new", 0) }, nil, "new", ""},
+		"arm in place of the baton that waits": {func(m *moves) error { return m.arm("new", m.armed()) }, nil, "new", ""},
+		"arm as if none waited": {func(m *moves) error {
 			m.armed()
 			return m.arm("new", 0)
 		}, scheduler.ErrConflict, "old", ""},
-		{"arm in place of a baton that was replaced", func(m *moves) error {
+		"arm in place of a baton that was replaced": {func(m *moves) error {
 			seq := m.armed()
 			m.must(m.arm("newer", seq))
 			return m.arm("new", seq)
 		}, scheduler.ErrConflict, "newer", ""},
-		{"arm in place of a baton that has fired", func(m *moves) error {
-			return m.arm("new", m.fired())
-		}, scheduler.ErrConflict, "", "old"},
-		{"arm beside a baton that runs", func(m *moves) error {
+		"arm in place of a baton that has fired": {func(m *moves) error { return m.arm("new", m.fired()) }, scheduler.ErrConflict, "", "old"},
+		"arm beside a baton that runs": {func(m *moves) error {
 			m.fired()
 			return m.arm("new", 0)
 		}, nil, "new", "old"},
-		{"arm in place of a baton that was canceled", func(m *moves) error {
+		"arm in place of a baton that was canceled": {func(m *moves) error {
 			seq := m.armed()
 			m.must(m.store.Cancel(m.ctx, m.slot, 0))
 			return m.arm("new", seq)
 		}, scheduler.ErrConflict, "", ""},
 
-		{"fire a job that has no baton", func(m *moves) error {
-			return m.fire("new", 0)
-		}, nil, "", "new"},
-		{"fire in place of the baton that waits", func(m *moves) error {
-			return m.fire("new", m.armed())
-		}, nil, "", "new"},
-		{"fire beside a baton that waits", func(m *moves) error {
+		"fire a job that has no baton":          {func(m *moves) error { return m.fire("new", 0) }, nil, "", "new"},
+		"fire in place of the baton that waits": {func(m *moves) error { return m.fire("new", m.armed()) }, nil, "", "new"},
+		"fire beside a baton that waits": {func(m *moves) error {
 			m.armed()
 			return m.fire("new", 0)
 		}, nil, "old", "new"},
-		{"fire although something runs", func(m *moves) error {
+		"fire although something runs": {func(m *moves) error {
 			m.fired()
 			return m.fire("new", 0)
 		}, scheduler.ErrConflict, "", "old"},
-		{"fire in place of a baton that was replaced", func(m *moves) error {
+		"fire in place of a baton that was replaced": {func(m *moves) error {
 			seq := m.armed()
 			m.must(m.arm("newer", seq))
 			return m.fire("new", seq)
 		}, scheduler.ErrConflict, "newer", ""},
-		{"fire in place of a baton that has fired", func(m *moves) error {
-			return m.fire("new", m.fired())
-		}, scheduler.ErrConflict, "", "old"},
-		{"fire in place of a baton that was fired by hand", func(m *moves) error {
+		"fire in place of a baton that has fired": {func(m *moves) error { return m.fire("new", m.fired()) }, scheduler.ErrConflict, "", "old"},
+		"fire in place of a baton that was fired by hand": {func(m *moves) error {
 			seq := m.armed()
 			m.must(m.fire("newer", seq))
 			return m.fire("new", seq)
 		}, scheduler.ErrConflict, "", "newer"},
 
-		{"pass on to wait", func(m *moves) error {
+		"pass on to wait": {func(m *moves) error {
 			m.fired()
 			return m.passToTimer("new", m.running())
 		}, nil, "new", "old"},
-		{"pass on to run at once", func(m *moves) error {
+		"pass on to run at once": {func(m *moves) error {
 			m.fired()
 			return m.passToFire("new", m.running())
 		}, nil, "", "new"},
-		{"pass on to wait, overtaken by who did so too", func(m *moves) error {
+		"pass on to wait, overtaken by who did so too": {func(m *moves) error {
 			m.fired()
 			seq := m.running()
 			m.must(m.passToFire("newer", seq))
 			return m.passToTimer("new", seq)
 		}, scheduler.ErrConflict, "", "newer"},
-		{"pass on to run at once, overtaken likewise", func(m *moves) error {
+		"pass on to run at once, overtaken likewise": {func(m *moves) error {
 			m.fired()
 			seq := m.running()
 			m.must(m.passToFire("newer", seq))
 			return m.passToFire("new", seq)
 		}, scheduler.ErrConflict, "", "newer"},
-		{"pass on what has been removed", func(m *moves) error {
+		"pass on what has been removed": {func(m *moves) error {
 			m.fired()
 			seq := m.running()
 			m.must(m.store.Clear(m.ctx, m.slot.Key, nil))
 			return m.passToTimer("new", seq)
 		}, scheduler.ErrConflict, "", ""},
-		{"pass on to wait in place of one that waits: whoever runs it is the last to plan", func(m *moves) error {
+		"pass on to wait in place of one that waits: whoever runs it is the last to plan": {func(m *moves) error {
 			m.fired()
 			m.must(m.passToTimer("newer", m.running()))
 			return m.passToTimer("new", m.running())
 		}, nil, "new", "old"},
 
-		{"cancel what waits", func(m *moves) error {
+		"cancel what waits": {func(m *moves) error {
 			m.armed()
 			return m.store.Cancel(m.ctx, m.slot, 0)
 		}, nil, "", ""},
-		{"cancel what runs already", func(m *moves) error {
+		"cancel what runs already": {func(m *moves) error {
 			m.fired()
 			return m.store.Cancel(m.ctx, m.slot, 0)
 		}, nil, "", "old"},
-		{"cancel the baton that waits", func(m *moves) error {
-			return m.store.Cancel(m.ctx, m.slot, m.armed())
-		}, nil, "", ""},
-		{"cancel a baton that was replaced", func(m *moves) error {
+		"cancel the baton that waits": {func(m *moves) error { return m.store.Cancel(m.ctx, m.slot, m.armed()) }, nil, "", ""},
+		"cancel a baton that was replaced": {func(m *moves) error {
 			seq := m.armed()
 			m.must(m.arm("newer", seq))
 			return m.store.Cancel(m.ctx, m.slot, seq)
 		}, scheduler.ErrConflict, "newer", ""},
-		{"cancel a baton that has fired", func(m *moves) error {
-			return m.store.Cancel(m.ctx, m.slot, m.fired())
-		}, scheduler.ErrConflict, "", "old"},
-		{"cancel nothing", func(m *moves) error {
-			return m.store.Cancel(m.ctx, m.slot, 0)
-		}, nil, "", ""},
+		"cancel a baton that has fired": {func(m *moves) error { return m.store.Cancel(m.ctx, m.slot, m.fired()) }, scheduler.ErrConflict, "", "old"},
+		"cancel nothing":                {func(m *moves) error { return m.store.Cancel(m.ctx, m.slot, 0) }, nil, "", ""},
 	}
-	for _, slot := range []scheduler.BatonKey{own, beside("x1")} {
-		for _, test := range tests {
-			t.Run(test.name+" "+slot.Detached, func(t *testing.T) {
-				inBubble(t, func(t *testing.T, w *harness) {
-					err := test.move(&moves{w, t.Context(), slot})
-					mustBe(t, "the move", err, test.want)
-					m := &moves{w, t.Context(), slot}
-					if waiting, running := m.bodies(); waiting != test.waiting || running != test.running {
-						t.Errorf("%q waits and %q runs, want %q and %q", waiting, running, test.waiting, test.running)
-					}
-				})
+	for name, slot := range map[string]scheduler.BatonKey{"own": own, "detached": beside("x1")} {
+		t.Run(name, func(t *testing.T) {
+			inBubbles(t, tests, func(t *testing.T, w *harness, test row) {
+				m := &moves{w, t.Context(), slot}
+				mustBe(t, "the move", test.move(m), test.want)
+				if waiting, running := m.bodies(); waiting != test.waiting || running != test.running {
+					t.Errorf("%q waits and %q runs, want %q and %q", waiting, running, test.waiting, test.running)
+				}
 			})
-		}
+		})
 	}
 }
 
 // TestCanceledTimerNeverFires: a timer is removed in the same step that replaces its baton.
 func TestCanceledTimerNeverFires(t *testing.T) {
-	for name, move := range map[string]func(m *moves, waiting uint64) error{
+	inBubbles(t, map[string]func(m *moves, waiting uint64) error{
 		"fired in its place": func(m *moves, waiting uint64) error { return m.fire("new", waiting) },
 		"armed in its place": func(m *moves, waiting uint64) error {
 			return m.store.ScheduleAt(m.ctx, m.slot, []byte("new"), time.Now().Add(24*time.Hour), waiting)
 		},
 		"canceled": func(m *moves, _ uint64) error { return m.store.Cancel(m.ctx, m.slot, 0) },
 		"cleared":  func(m *moves, _ uint64) error { return m.store.Clear(m.ctx, m.slot.Key, nil) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, w *harness) {
-				m := &moves{w, t.Context(), own}
-				w.must(move(m, m.armed()))
-				time.Sleep(time.Hour)
-				if _, running := m.bodies(); running == "old" {
-					t.Error("the timer has fired")
-				}
-			})
-		})
-	}
+	}, func(t *testing.T, w *harness, move func(m *moves, waiting uint64) error) {
+		m := &moves{w, t.Context(), own}
+		w.must(move(m, m.armed()))
+		time.Sleep(time.Hour)
+		if _, running := m.bodies(); running == "old" {
+			t.Error("the timer has fired")
+		}
+	})
 }
 
 // TestTimerIsExact: a baton fires at most 250 ms after its time, which has nanosecond resolution.
@@ -294,8 +270,7 @@ func TestClearRemovesMovedBaton(t *testing.T) {
 		w.must(w.store.Clear(ctx, job, func(*scheduler.Baton) bool {
 			moves++
 			if moves == 1 {
-				st, err := w.store.Waiting(ctx, own)
-				w.must(err)
+				st := must.Get(w.store.Waiting(ctx, own))(t)
 				w.must(w.store.ScheduleAt(ctx, own, body, later, st.Revision))
 			}
 			return true
@@ -402,11 +377,9 @@ func TestEachBaton(t *testing.T) {
 		if got := list(); !slices.Equal(got, want) {
 			t.Errorf("listed %q, want %q", got, want)
 		}
-		enough, n := errors.New("enough"), 0
-		err := w.store.EachBaton(ctx, 0, func(scheduler.BatonKey, bool) error { n++; return enough })
-		if !errors.Is(err, enough) || n != 1 {
-			t.Errorf("went on %d times after an error: %v", n, err)
-		}
+		mustStop(t, func(f func() error) error {
+			return w.store.EachBaton(ctx, 0, func(scheduler.BatonKey, bool) error { return f() })
+		})
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/store"
 	"github.com/carillon-sched/carillon/store/storetest"
@@ -29,8 +30,7 @@ func TestOpenBesideChangesNothing(t *testing.T) {
 		before := configs()
 		cfg := store.Config{Lanes: 7, HistoryAge: time.Hour, HistoryPerJob: 3, ResultAge: time.Hour, AuditAge: time.Hour}
 		for _, create := range []bool{false, true} {
-			st, err := store.OpenBeside(t.Context(), storetest.Connect(t, w.server), cfg, create)
-			w.must(err)
+			st := must.Get(store.OpenBeside(t.Context(), storetest.Connect(t, w.server), cfg, create))(t)
 			if st.Lanes() != w.store.Lanes() {
 				t.Errorf("it has %d lanes, want %d", st.Lanes(), w.store.Lanes())
 			}
@@ -44,8 +44,7 @@ func TestOpenBesideChangesNothing(t *testing.T) {
 		if diff := cmp.Diff(before, configs()); diff != "" {
 			t.Errorf("it was made: %s", diff)
 		}
-		st, err := store.OpenBeside(t.Context(), storetest.Connect(t, w.server), cfg, true)
-		w.must(err)
+		st := must.Get(store.OpenBeside(t.Context(), storetest.Connect(t, w.server), cfg, true))(t)
 		if st.Lanes() != 7 || st.Prefix() != "absent" {
 			t.Errorf("it was made with %d lanes and the prefix %s", st.Lanes(), st.Prefix())
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/store"
 	"github.com/carillon-sched/carillon/store/storetest"
@@ -31,23 +32,26 @@ func inBubble(t *testing.T, f func(t *testing.T, w *harness)) {
 	storetest.Test(t, func(t *testing.T) {
 		w := &harness{t: t, server: storetest.Server(t)}
 		w.nc, w.store = w.open()
-		js, err := jetstream.New(storetest.Connect(t, w.server))
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.js = js
+		w.js = must.Get(jetstream.New(storetest.Connect(t, w.server)))(t)
 		f(t, w)
 	})
+}
+
+// inBubbles runs f for each row, each in a bubble.
+func inBubbles[T any](t *testing.T, rows map[string]T, f func(t *testing.T, w *harness, row T)) {
+	t.Helper()
+	for name, row := range rows {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, w *harness) { f(t, w, row) })
+		})
+	}
 }
 
 // open opens the store on a separate connection, like another process.
 func (w *harness) open() (*nats.Conn, *store.Store) {
 	w.t.Helper()
 	nc := storetest.Connect(w.t, w.server)
-	st, err := open(w.t, nc, store.Config{HistoryAge: 2 * time.Hour, FinalAge: 3 * time.Hour})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	st := must.Get(open(w.t, nc, store.Config{HistoryAge: 2 * time.Hour, FinalAge: 3 * time.Hour}))(w.t)
 	return nc, st
 }
 
@@ -72,12 +76,30 @@ func mustBe(t *testing.T, what string, err, want error) {
 	}
 }
 
+// mustEnd fails the test unless a watch ends within d, with an error of the kind want.
+func mustEnd(t *testing.T, ended <-chan error, d time.Duration, want error) {
+	t.Helper()
+	select {
+	case err := <-ended:
+		mustBe(t, "the watch", err, want)
+	case <-time.After(d):
+		t.Error("the watch goes on")
+	}
+}
+
+// mustStop fails the test unless a listing ends with the first error of the function that it calls.
+func mustStop(t *testing.T, list func(f func() error) error) {
+	t.Helper()
+	enough, n := errors.New("enough"), 0
+	if err := list(func() error { n++; return enough }); !errors.Is(err, enough) || n != 1 {
+		t.Errorf("went on %d times after an error: %v", n, err)
+	}
+}
+
 // messages returns the number of messages in a stream.
 func (w *harness) messages(stream string) uint64 {
 	w.t.Helper()
-	st, err := w.js.Stream(w.t.Context(), stream)
-	w.must(err)
-	return st.CachedInfo().State.Msgs
+	return must.Get(w.js.Stream(w.t.Context(), stream))(w.t).CachedInfo().State.Msgs
 }
 
 // running reports whether a goroutine of this process runs a function.

@@ -3,26 +3,22 @@ package store_test
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
 // inBuckets runs f for each bucket of a store.
 func inBuckets(t *testing.T, f func(t *testing.T, w *harness, b scheduler.Bucket)) {
 	t.Helper()
-	for name, of := range map[string]func(w *harness) scheduler.Bucket{
+	inBubbles(t, map[string]func(w *harness) scheduler.Bucket{
 		"collections": func(w *harness) scheduler.Bucket { return w.store.Collections() },
 		"secrets":     func(w *harness) scheduler.Bucket { return w.store.Secrets() },
-	} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, w *harness) { f(t, w, of(w)) })
-		})
-	}
+	}, func(t *testing.T, w *harness, of func(w *harness) scheduler.Bucket) { f(t, w, of(w)) })
 }
 
 // TestBucket makes each write from each state. A conflict changes nothing.
@@ -73,8 +69,7 @@ func TestSaveAfter(t *testing.T) {
 			_, err := b.Save(ctx, rand.Text(), []byte("1"), 0)
 			return err
 		}
-		first, err := b.SaveAfter(ctx, fine, "a", []byte("1"), 0)
-		w.must(err)
+		first := must.Get(b.SaveAfter(ctx, fine, "a", []byte("1"), 0))(t)
 		for name, stale := range map[string]struct {
 			check    func() error
 			replaces uint64
@@ -89,8 +84,7 @@ func TestSaveAfter(t *testing.T) {
 			_, err := b.SaveAfter(ctx, stale.check, "a", []byte("2"), stale.replaces)
 			mustBe(t, name, err, stale.want)
 		}
-		again, err := b.SaveAfter(ctx, fine, "a", []byte("2"), first)
-		w.must(err)
+		again := must.Get(b.SaveAfter(ctx, fine, "a", []byte("2"), first))(t)
 		st, err := b.Load(ctx, "a")
 		if err != nil || string(st.Data) != "2" || st.Revision != again {
 			t.Errorf("loaded %+v, %v", st, err)
@@ -104,9 +98,8 @@ func TestSaveAfter(t *testing.T) {
 // TestBucketsAreApart: a collection and a secret can have the same name.
 func TestBucketsAreApart(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *harness) {
-		_, err := w.store.Collections().Save(t.Context(), "a", []byte("collection"), 0)
-		w.must(err)
-		_, err = w.store.Secrets().Load(t.Context(), "a")
+		must.Get(w.store.Collections().Save(t.Context(), "a", []byte("collection"), 0))(t)
+		_, err := w.store.Secrets().Load(t.Context(), "a")
 		mustBe(t, "the secret", err, scheduler.ErrNotFound)
 	})
 }
@@ -126,18 +119,13 @@ func TestEachValue(t *testing.T) {
 			t.Errorf("an empty bucket has %q", got)
 		}
 		for _, name := range []string{"a", "b", "c"} {
-			_, err := b.Save(ctx, name, []byte("of "+name), 0)
-			w.must(err)
+			must.Get(b.Save(ctx, name, []byte("of "+name), 0))(t)
 		}
 		w.must(b.Remove(ctx, "b", 2))
 		if got, want := each(), []string{"a of a 1", "c of c 3"}; !slices.Equal(got, want) {
 			t.Errorf("there are %q, want %q", got, want)
 		}
-		enough, n := errors.New("enough"), 0
-		err := b.Each(ctx, func(scheduler.Stored) error { n++; return enough })
-		if !errors.Is(err, enough) || n != 1 {
-			t.Errorf("went on %d times after an error: %v", n, err)
-		}
+		mustStop(t, func(f func() error) error { return b.Each(ctx, func(scheduler.Stored) error { return f() }) })
 	})
 }
 
@@ -155,8 +143,7 @@ func TestWatchValues(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inBuckets(t, func(t *testing.T, w *harness, b scheduler.Bucket) {
 				for _, name := range []string{"a", "b"} {
-					_, err := b.Save(t.Context(), name, []byte("of "+name), 0)
-					w.must(err)
+					must.Get(b.Save(t.Context(), name, []byte("of "+name), 0))(t)
 				}
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
@@ -170,12 +157,10 @@ func TestWatchValues(t *testing.T) {
 					})
 				}()
 				time.Sleep(time.Second)
-				_, err := b.Save(t.Context(), "a", []byte("another"), 1)
-				w.must(err)
+				must.Get(b.Save(t.Context(), "a", []byte("another"), 1))(t)
 				w.must(b.Remove(t.Context(), "b", 2))
 				time.Sleep(time.Second) // a change that is overwritten immediately may be omitted
-				_, err = b.Save(t.Context(), "b", []byte("back"), 0)
-				w.must(err)
+				must.Get(b.Save(t.Context(), "b", []byte("back"), 0))(t)
 				for _, want := range []string{"a of a 1", "b of b 2", "ready", "a another 3", "b none 4", "b back 5"} {
 					select {
 					case got := <-seen:
@@ -187,12 +172,7 @@ func TestWatchValues(t *testing.T) {
 					}
 				}
 				end.do(w, cancel)
-				select {
-				case err := <-ended:
-					mustBe(t, "the watch", err, end.want)
-				case <-time.After(time.Minute):
-					t.Error("the watch goes on")
-				}
+				mustEnd(t, ended, time.Minute, end.want)
 			})
 		})
 	}
@@ -207,12 +187,7 @@ func TestWatchEndsWithConnection(t *testing.T) {
 		}()
 		<-ready
 		w.must(w.nc.ForceReconnect())
-		select {
-		case err := <-ended:
-			mustBe(t, "watch", err, scheduler.ErrUnavailable)
-		case <-time.After(10 * time.Second):
-			t.Error("it did not end")
-		}
+		mustEnd(t, ended, 10*time.Second, scheduler.ErrUnavailable)
 	})
 }
 
@@ -221,8 +196,7 @@ func TestWatchManyValues(t *testing.T) {
 	inBuckets(t, func(t *testing.T, w *harness, b scheduler.Bucket) {
 		const n = 600
 		for i := range n {
-			_, err := b.Save(t.Context(), fmt.Sprintf("v%d", i), []byte("x"), 0)
-			w.must(err)
+			must.Get(b.Save(t.Context(), fmt.Sprintf("v%d", i), []byte("x"), 0))(t)
 		}
 		known, ready := map[string]uint64{}, make(chan struct{})
 		gone := make(chan string, 10) // may be called twice

@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -9,6 +8,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/store"
 	"github.com/carillon-sched/carillon/store/storetest"
@@ -20,10 +20,7 @@ var watched = []string{"jobs", "collections", "secrets"}
 // tells turns the announcements of a bucket on or off.
 func tells(t *testing.T, js jetstream.JetStream, bucket string, does bool) {
 	t.Helper()
-	st, err := js.Stream(t.Context(), "KV_carillon-"+bucket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := must.Get(js.Stream(t.Context(), "KV_carillon-"+bucket))(t)
 	cfg := st.CachedInfo().Config
 	cfg.RePublish = nil
 	if does {
@@ -31,9 +28,7 @@ func tells(t *testing.T, js jetstream.JetStream, bucket string, does bool) {
 			Source: "$KV.carillon-" + bucket + ".>", Destination: "carillon.changed." + bucket + ".>", HeadersOnly: true,
 		}
 	}
-	if _, err := js.UpdateStream(t.Context(), cfg); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(js.UpdateStream(t.Context(), cfg))(t)
 }
 
 // watchOf watches a bucket until the test ends. It returns the watch's result channel once the watch is active.
@@ -118,12 +113,7 @@ func TestMissedLastChangeEndsWatch(t *testing.T) {
 		time.Sleep(time.Minute)
 		tells(t, w.js, bucket, false)
 		write(t, w.store, bucket, "untold")
-		select {
-		case err := <-ended:
-			mustBe(t, "the watch", err, scheduler.ErrUnavailable)
-		case <-time.After(15 * time.Second):
-			t.Error("the watch goes on")
-		}
+		mustEnd(t, ended, 15*time.Second, scheduler.ErrUnavailable)
 	})
 }
 
@@ -132,17 +122,10 @@ func TestAnotherBucketEndsWatch(t *testing.T) {
 	inWatched(t, func(t *testing.T, w *harness, bucket string) {
 		time.Sleep(time.Minute)
 		ended := watchOf(t, w.store, bucket, func(string) {})
-		st, err := w.js.Stream(t.Context(), "KV_carillon-"+bucket)
-		w.must(err)
+		st := must.Get(w.js.Stream(t.Context(), "KV_carillon-"+bucket))(t)
 		w.must(w.js.DeleteStream(t.Context(), st.CachedInfo().Config.Name))
-		_, err = w.js.CreateStream(t.Context(), st.CachedInfo().Config)
-		w.must(err)
-		select {
-		case err := <-ended:
-			mustBe(t, "the watch", err, scheduler.ErrUnavailable)
-		case <-time.After(15 * time.Second):
-			t.Error("the watch goes on")
-		}
+		must.Get(w.js.CreateStream(t.Context(), st.CachedInfo().Config))(t)
+		mustEnd(t, ended, 15*time.Second, scheduler.ErrUnavailable)
 	})
 }
 
@@ -160,21 +143,12 @@ func TestUntoldChangesAreWatched(t *testing.T) {
 				o.Users = []*server.User{{Username: "strong", Password: "x"}, {Username: "weak", Password: "x", Permissions: may}}
 			})
 			strong := connect(t, s, nats.UserInfo("strong", "x"))
-			other, err := open(t, strong, store.Config{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			js, err := jetstream.New(strong)
-			if err != nil {
-				t.Fatal(err)
-			}
+			other := must.Get(open(t, strong, store.Config{}))(t)
+			js := must.Get(jetstream.New(strong))(t)
 			for _, bucket := range watched {
 				tells(t, js, bucket, false)
 			}
-			weak, err := open(t, connect(t, s, nats.UserInfo("weak", "x")), store.Config{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			weak := must.Get(open(t, connect(t, s, nats.UserInfo("weak", "x")), store.Config{}))(t)
 			for _, bucket := range watched {
 				heard := make(chan string, 1)
 				watchOf(t, weak, bucket, func(name string) { heard <- name })
@@ -195,13 +169,6 @@ func TestWatchEndsWithoutServer(t *testing.T) {
 		ended := watchOf(t, w.store, bucket, func(string) {})
 		w.server.Shutdown()
 		w.server.WaitForShutdown()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		select {
-		case err := <-ended:
-			mustBe(t, "the watch", err, scheduler.ErrUnavailable)
-		case <-ctx.Done():
-			t.Error("the watch goes on")
-		}
+		mustEnd(t, ended, time.Minute, scheduler.ErrUnavailable)
 	})
 }

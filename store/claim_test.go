@@ -1,14 +1,12 @@
 package store_test
 
 import (
-	"context"
 	"fmt"
-	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/store/storetest"
 )
@@ -16,32 +14,44 @@ import (
 // quick is the maximum time until messages of a killed process are redelivered.
 const quick = 2500 * time.Millisecond
 
-// ackWait returns the server's current ack wait.
-func (w *harness) ackWait() time.Duration {
+// ackWait returns the server's current ack wait for a stream.
+func (w *harness) ackWait(stream string) time.Duration {
 	w.t.Helper()
-	c, err := w.js.Consumer(w.t.Context(), "CARILLON_TIMERS_0", "workers")
-	w.must(err)
-	return c.CachedInfo().Config.AckWait
+	return must.Get(w.js.Consumer(w.t.Context(), stream, "workers"))(w.t).CachedInfo().Config.AckWait
 }
 
 // setAckWait sets the server's ack wait.
 func (w *harness) setAckWait(d time.Duration) {
 	w.t.Helper()
-	c, err := w.js.Consumer(w.t.Context(), "CARILLON_TIMERS_0", "workers")
-	w.must(err)
+	c := must.Get(w.js.Consumer(w.t.Context(), "CARILLON_TIMERS_0", "workers"))(w.t)
 	cfg := c.CachedInfo().Config
 	cfg.AckWait = d
-	_, err = w.js.UpdateConsumer(w.t.Context(), "CARILLON_TIMERS_0", cfg)
-	w.must(err)
+	must.Get(w.js.UpdateConsumer(w.t.Context(), "CARILLON_TIMERS_0", cfg))(w.t)
 }
 
-// TestVanishedProcess: messages of a killed process reach another one within 3 s, all of them, each once, and other
-// processes keep theirs.
+// TestVanishedProcess: batons and specs of a killed process reach another one within 3 s, all of them, each once, and
+// other processes keep theirs.
 func TestVanishedProcess(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *harness) {
+	type messages struct {
+		queue  queue
+		stream string
+		send   func(w *harness, n int)
+	}
+	inBubbles(t, map[string]messages{
+		"batons": {ofBatons, "CARILLON_TIMERS_0", (*harness).fire},
+		"specs": {ofSpecs, "CARILLON_SPECS", func(w *harness, n int) {
+			for i := range n {
+				w.publish(fmt.Sprintf("put.c.j%d", i), "spec")
+			}
+		}},
+	}, func(t *testing.T, w *harness, of messages) {
 		const each = 40
-		a, b, c := w.holder(each), w.holder(each), w.holder(each)
-		w.fire(3 * each)
+		process := func() *holder {
+			nc, s := w.open()
+			return w.holding(of.queue, nc, s, each)
+		}
+		a, b, c := process(), process(), process()
+		of.send(w, 3*each)
 		lost, kept := a.all(time.Second), []map[string]*scheduler.Delivery{b.all(time.Second), c.all(time.Second)}
 		if len(lost) != each || len(kept[0]) != each || len(kept[1]) != each {
 			t.Fatalf("%d, %d and %d held", len(lost), len(kept[0]), len(kept[1]))
@@ -67,7 +77,7 @@ func TestVanishedProcess(t *testing.T) {
 		}
 		b.none(time.Minute)
 		c.none(time.Minute)
-		if got := w.ackWait(); got != 10*time.Second {
+		if got := w.ackWait(of.stream); got != 10*time.Second {
 			t.Errorf("the server waits for %s now", got)
 		}
 		for _, held := range append(kept, again) {
@@ -126,36 +136,26 @@ func TestPredecessor(t *testing.T) {
 // TestLateTakeover: cases in which messages of a killed process are not claimed but redelivered after the ack wait, to
 // protect others.
 func TestLateTakeover(t *testing.T) {
-	tests := []struct {
-		name  string
-		other func(w *harness)
-	}{
-		{"a process that holds something is connected and does not answer", func(w *harness) { w.sleeper() }},
-		{"a process works, too, that may not tell of its presence", func(w *harness) {
-			kv, err := w.js.KeyValue(w.t.Context(), "carillon-settings")
-			w.must(err)
-			_, err = kv.Put(w.t.Context(), "written", []byte("1"))
-			w.must(err)
-		}},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, w *harness) {
-				a, b := w.holder(1), w.holder(0)
-				w.fire(1)
-				d := a.take()
-				time.Sleep(2 * time.Second)
-				test.other(w)
-				a.kill()
-				b.grow(1)
-				b.none(5500 * time.Millisecond)
-				began := time.Now()
-				if again := b.take(); again.Sequence != d.Sequence || time.Since(began) > 5*time.Second {
-					t.Errorf("delivered %+v after %s", again, time.Since(began))
-				}
-			})
-		})
-	}
+	inBubbles(t, map[string]func(w *harness){
+		"a process that holds something is connected and does not answer": func(w *harness) { w.sleeper() },
+		"a process works, too, that may not tell of its presence": func(w *harness) {
+			kv := must.Get(w.js.KeyValue(w.t.Context(), "carillon-settings"))(w.t)
+			must.Get(kv.Put(w.t.Context(), "written", []byte("1")))(w.t)
+		},
+	}, func(t *testing.T, w *harness, other func(w *harness)) {
+		a, b := w.holder(1), w.holder(0)
+		w.fire(1)
+		d := a.take()
+		time.Sleep(2 * time.Second)
+		other(w)
+		a.kill()
+		b.grow(1)
+		b.none(5500 * time.Millisecond)
+		began := time.Now()
+		if again := b.take(); again.Sequence != d.Sequence || time.Since(began) > 5*time.Second {
+			t.Errorf("delivered %+v after %s", again, time.Since(began))
+		}
+	})
 }
 
 // TestClaimerVanishes: if a process dies during its claim, the others renew their leases until they have restored the
@@ -171,12 +171,11 @@ func TestClaimerVanishes(t *testing.T) {
 		b.grow(100)
 		nc := storetest.Connect(t, w.server)
 		for range 3 {
-			_, err := nc.Request("carillon.presence.all", []byte(`{"id":"gone","says":"renew"}`), time.Second)
-			w.must(err)
+			must.Get(nc.Request("carillon.presence.all", []byte(`{"id":"gone","says":"renew"}`), time.Second))(t)
 			w.setAckWait(1500 * time.Millisecond)
 			a.none(6 * time.Second)
 			b.none(time.Second)
-			if got := w.ackWait(); got != 10*time.Second {
+			if got := w.ackWait("CARILLON_TIMERS_0"); got != 10*time.Second {
 				t.Errorf("the server waits for %s still", got)
 			}
 		}
@@ -223,103 +222,6 @@ func TestNotWaitedFor(t *testing.T) {
 		}
 		if !later.Lease.Stands() {
 			t.Error("what is held is in doubt")
-		}
-	})
-}
-
-// taker is a process that takes and holds as many specs as it gets.
-type taker struct {
-	nc    *nats.Conn
-	got   chan scheduler.PublishedSpec
-	wake  chan struct{}
-	room  atomic.Int64
-	ended chan struct{}
-}
-
-// taker starts a process with room for n specs.
-func (w *harness) taker(n int64) *taker {
-	w.t.Helper()
-	nc, s := w.open()
-	x := &taker{nc: nc, got: make(chan scheduler.PublishedSpec, 1000), wake: make(chan struct{}, 1), ended: make(chan struct{})}
-	x.room.Store(n)
-	ctx, cancel := context.WithCancel(w.t.Context())
-	go func() {
-		defer close(x.ended)
-		_ = s.DeliverSpecs(ctx, x.wake, func() int { return int(x.room.Load()) }, func(s scheduler.PublishedSpec) {
-			x.room.Add(-1)
-			x.got <- s
-		})
-	}()
-	w.t.Cleanup(func() { cancel(); <-x.ended })
-	return x
-}
-
-// grow adds room for n specs.
-func (x *taker) grow(n int64) {
-	x.room.Add(n)
-	x.wake <- struct{}{}
-}
-
-// all returns the specs that arrive within d, by sequence.
-func (x *taker) all(d time.Duration) map[uint64]scheduler.PublishedSpec {
-	end, got := time.After(d), map[uint64]scheduler.PublishedSpec{}
-	for {
-		select {
-		case s := <-x.got:
-			got[s.Sequence] = s
-		case <-end:
-			return got
-		}
-	}
-}
-
-// TestVanishedSpecs: specs of a killed process reach another one like batons: within 3 s, each once, and others keep
-// theirs.
-func TestVanishedSpecs(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *harness) {
-		const each = 40
-		a, b, c := w.taker(each), w.taker(each), w.taker(each)
-		for i := range 3 * each {
-			w.publish(fmt.Sprintf("put.c.j%d", i), "spec")
-		}
-		lost, kept := a.all(time.Second), []map[uint64]scheduler.PublishedSpec{b.all(time.Second), c.all(time.Second)}
-		if len(lost) != each || len(kept[0]) != each || len(kept[1]) != each {
-			t.Fatalf("%d, %d and %d held", len(lost), len(kept[0]), len(kept[1]))
-		}
-		time.Sleep(20*time.Second + 123*time.Millisecond)
-		a.nc.Close()
-		b.grow(3 * each)
-		c.grow(3 * each)
-		again := b.all(quick)
-		for sequence, s := range c.all(time.Millisecond) {
-			if again[sequence].Deliveries > 0 {
-				t.Errorf("%s comes twice", s.Name)
-			}
-			again[sequence] = s
-		}
-		for sequence, s := range again {
-			if lost[sequence].Deliveries == 0 || s.Deliveries != 2 {
-				t.Errorf("%s is delivered for the %d. time; the one that was killed held it: %t",
-					s.Name, s.Deliveries, lost[sequence].Deliveries > 0)
-			}
-		}
-		if len(again) != each {
-			t.Errorf("%d of %d came within %s", len(again), each, quick)
-		}
-		if n := len(b.all(time.Minute)) + len(c.all(time.Minute)); n > 0 {
-			t.Errorf("then %d more", n)
-		}
-		for _, held := range append(kept, again) {
-			for _, s := range held {
-				if !s.Lease.Stands() {
-					t.Errorf("%s is in doubt", s.Name)
-				}
-			}
-		}
-		st, err := w.js.Consumer(t.Context(), "CARILLON_SPECS", "workers")
-		w.must(err)
-		if got := st.CachedInfo().Config.AckWait; got != 10*time.Second {
-			t.Errorf("the server waits for %s now", got)
 		}
 	})
 }

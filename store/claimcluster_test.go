@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/store/storetest"
 )
@@ -26,13 +27,8 @@ type said struct {
 // hearing returns a function that waits until a number of processes have sent a notice a number of times.
 func hearing(t *testing.T, nc *nats.Conn) (await func(processes int, what func(said) bool)) {
 	t.Helper()
-	sub, err := nc.SubscribeSync("carillon.presence.all")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := nc.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	sub := must.Get(nc.SubscribeSync("carillon.presence.all"))(t)
+	must.Do(t, nc.Flush())
 	return func(processes int, what func(said) bool) {
 		t.Helper()
 		heard := map[string]bool{}
@@ -52,10 +48,7 @@ func hearing(t *testing.T, nc *nats.Conn) (await func(processes int, what func(s
 // lead makes a server the leader of the batons' consumer.
 func lead(t *testing.T, nc *nats.Conn, s *server.Server) {
 	t.Helper()
-	js, err := jetstream.New(nc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	js := must.Get(jetstream.New(nc))(t)
 	tick := time.Tick(100 * time.Millisecond)
 	for end := time.Now().Add(2 * patience); ; <-tick {
 		ctx, cancel := context.WithTimeout(t.Context(), patience/3)
@@ -94,7 +87,7 @@ func TestClaimInCluster(t *testing.T) {
 	join := func(s *server.Server, n int) *holder {
 		t.Helper()
 		st, nc := openReplicated(t, s)
-		return w.holding(nc, st, n)
+		return w.holding(ofBatons, nc, st, n)
 	}
 	claimer, other := join(servers[1], 0), join(servers[2], 0)
 	await := hearing(t, claimer.nc)

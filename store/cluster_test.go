@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/jobcache"
 	"github.com/carillon-sched/carillon/store"
@@ -35,10 +36,7 @@ func startCluster(t *testing.T) (servers []*server.Server) {
 // openReplicated opens the store on a server of a cluster, once that is possible.
 func openReplicated(t *testing.T, s *server.Server) (*store.Store, *nats.Conn) {
 	t.Helper()
-	nc, err := nats.Connect(s.ClientURL(), nats.MaxReconnects(-1), nats.ReconnectWait(100*time.Millisecond))
-	if err != nil {
-		t.Fatal(err)
-	}
+	nc := must.Get(nats.Connect(s.ClientURL(), nats.MaxReconnects(-1), nats.ReconnectWait(100*time.Millisecond)))(t)
 	t.Cleanup(nc.Close)
 	return openPatiently(t, nc, store.Config{Replicas: 3}), nc
 }
@@ -68,10 +66,7 @@ func TestNoStaleDefinitionInCluster(t *testing.T) {
 	servers := startCluster(t)
 	writer, nc := openReplicated(t, servers[0])
 	reader, _ := openReplicated(t, servers[1])
-	js, err := jetstream.New(nc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	js := must.Get(jetstream.New(nc))(t)
 	mirror := jobcache.New(jobcache.Config[scheduler.Key, scheduler.Stored]{
 		Watch: func(ctx context.Context, ready func(), changed func(scheduler.Key, uint64, []byte)) error {
 			return reader.WatchJobs(ctx, ready, func(k scheduler.Key, revision uint64) { changed(k, revision, nil) })

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -14,9 +15,7 @@ func TestEachJobFrom(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *harness) {
 		key := func(name string) scheduler.Key { return scheduler.Key{Collection: "c", Job: name} }
 		save := func(name, body string, replaces uint64) uint64 {
-			revision, err := w.store.SaveJob(t.Context(), key(name), []byte(body), replaces, false)
-			w.must(err)
-			return revision
+			return must.Get(w.store.SaveJob(t.Context(), key(name), []byte(body), replaces, false))(t)
 		}
 		read := func(from uint64) (all []string) {
 			w.must(w.store.EachJobFrom(t.Context(), from, func(st scheduler.Stored, deleted bool) error {

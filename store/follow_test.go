@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/store"
 	"github.com/carillon-sched/carillon/store/storetest"
@@ -22,8 +23,7 @@ func TestFollowSurvivesItsConnection(t *testing.T) {
 			var want []string
 			for i := range 6 {
 				if i == 3 {
-					id, err := w.nc.GetClientID()
-					w.must(err)
+					id := must.Get(w.nc.GetClientID())(t)
 					w.must(w.server.DisconnectClientByID(id))
 				}
 				stored++
@@ -44,9 +44,7 @@ func TestFollowSurvivesItsConnection(t *testing.T) {
 // TestRecordsFrom reads a history in order, across removed records.
 func TestRecordsFrom(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *harness) {
-		var err error
-		w.store, err = open(t, storetest.Connect(t, w.server), store.Config{HistoryPerJob: 1000, HistoryAge: 2 * time.Hour})
-		w.must(err)
+		w.store = must.Get(open(t, storetest.Connect(t, w.server), store.Config{HistoryPerJob: 1000, HistoryAge: 2 * time.Hour}))(t)
 		for i := range 2500 { // more than one request returns
 			w.record(alike[i%2], scheduler.OutcomeCompleted, strconv.Itoa(i))
 		}

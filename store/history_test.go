@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/store"
 	"github.com/carillon-sched/carillon/store/conn"
@@ -82,9 +83,7 @@ func TestRecent(t *testing.T) {
 // does not displace others.
 func TestHistoryIsBounded(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *harness) {
-		few, err := open(t, storetest.Connect(t, w.server), store.Config{Prefix: "few", HistoryPerJob: 3, HistoryAge: time.Hour})
-		w.must(err)
-		w.store = few
+		w.store = must.Get(open(t, storetest.Connect(t, w.server), store.Config{Prefix: "few", HistoryPerJob: 3, HistoryAge: time.Hour}))(t)
 		w.record(job, scheduler.OutcomeFaulted, "faulted")
 		for i := range 10 {
 			w.record(job, scheduler.OutcomeCompleted, strconv.Itoa(i))
@@ -92,8 +91,8 @@ func TestHistoryIsBounded(t *testing.T) {
 		if got, want := w.recent(job, 0, 99), []string{"9", "8", "7", "faulted"}; !slices.Equal(got, want) {
 			t.Errorf("found %q, want %q", got, want)
 		}
-		if few.HistoryAge() != time.Hour {
-			t.Errorf("records are kept for %s", few.HistoryAge())
+		if age := w.store.HistoryAge(); age != time.Hour {
+			t.Errorf("records are kept for %s", age)
 		}
 		time.Sleep(61 * time.Minute)
 		if got := w.recent(job, 0, 99); len(got) != 0 {
@@ -107,9 +106,7 @@ func TestHistoryPerJobIsBroughtUp(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *harness) {
 		w.must(w.store.Forget(t.Context(), job, 1e5))
 		for _, test := range []struct{ most, want int }{{3, 3}, {conn.Unlimited, 1203}, {5, 5}} {
-			s, err := open(t, storetest.Connect(t, w.server), store.Config{HistoryPerJob: int64(test.most), HistoryAge: time.Hour})
-			w.must(err)
-			w.store = s
+			w.store = must.Get(open(t, storetest.Connect(t, w.server), store.Config{HistoryPerJob: int64(test.most), HistoryAge: time.Hour}))(t)
 			for range 1200 {
 				w.record(job, scheduler.OutcomeSkipped, "")
 			}
@@ -144,8 +141,7 @@ func TestForget(t *testing.T) {
 func TestUnreadableRecord(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *harness) {
 		f := w.follow(job, 0)
-		_, err := w.js.Publish(t.Context(), "carillon.history.c.job.completed", []byte("?"))
-		w.must(err)
+		must.Get(w.js.Publish(t.Context(), "carillon.history.c.job.completed", []byte("?")))(t)
 		w.record(job, scheduler.OutcomeFailed, "fine")
 		const unreadable = "this record cannot be read: invalid character '?' looking for beginning of value"
 		f.mustSee("1 c/job "+unreadable, "2 c/job fine")

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/store"
 	"github.com/carillon-sched/carillon/store/storetest"
@@ -22,9 +23,7 @@ func TestHistoryInCluster(t *testing.T) {
 			r := scheduler.Record{
 				Job: k, Outcome: scheduler.OutcomeSkipped, Reason: scheduler.ReasonDST, Nominal: at, From: at, To: at, Count: 1,
 			}
-			if err := st.Append(t.Context(), &r); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, st.Append(t.Context(), &r))
 		}
 	}
 	for _, k := range jobs {

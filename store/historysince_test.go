@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/store"
 	"github.com/carillon-sched/carillon/store/storetest"
@@ -60,12 +61,10 @@ func TestRecordsSince(t *testing.T) {
 // limit.
 func TestKept(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *harness) {
-		few, err := open(t, storetest.Connect(t, w.server), store.Config{Prefix: "few", HistoryPerJob: 3, HistoryAge: time.Hour})
-		w.must(err)
+		few := must.Get(open(t, storetest.Connect(t, w.server), store.Config{Prefix: "few", HistoryPerJob: 3, HistoryAge: time.Hour}))(t)
 		w.store = few
 		kept := func(k scheduler.Key) time.Duration {
-			since, err := few.Kept(t.Context(), k)
-			w.must(err)
+			since := must.Get(few.Kept(t.Context(), k))(t)
 			return time.Since(since).Round(time.Second)
 		}
 		for range 5 {
@@ -87,9 +86,7 @@ func TestLoadJobAsOf(t *testing.T) {
 		var at []time.Time
 		for _, text := range []string{"first", "second", "third"} {
 			time.Sleep(time.Minute)
-			var err error
-			revision, err = w.store.SaveJob(t.Context(), job, []byte(text), revision, false)
-			w.must(err)
+			revision = must.Get(w.store.SaveJob(t.Context(), job, []byte(text), revision, false))(t)
 			at = append(at, time.Now().Add(time.Second))
 		}
 		for i, want := range []string{"first", "second", "third"} {

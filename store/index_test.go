@@ -12,6 +12,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/store/storetest"
 )
@@ -22,11 +23,9 @@ func TestListingBeyondAPage(t *testing.T) {
 		ctx, later := t.Context(), time.Now().Add(time.Hour)
 		for i := range 40 {
 			k := scheduler.Key{Collection: fmt.Sprintf("c%d", i%2), Job: fmt.Sprintf("j%d", i)}
-			rev, err := w.store.SaveJob(ctx, k, []byte("x"), 0, false)
-			w.must(err)
+			rev := must.Get(w.store.SaveJob(ctx, k, []byte("x"), 0, false))(t)
 			if i%5 == 0 {
-				_, err := w.store.SaveJob(ctx, k, []byte("y"), rev, false)
-				w.must(err)
+				must.Get(w.store.SaveJob(ctx, k, []byte("y"), rev, false))(t)
 			}
 			w.must(w.store.ScheduleAt(ctx, scheduler.BatonKey{Key: k}, []byte("t"), later, 0))
 			if i%3 == 0 {
@@ -58,15 +57,10 @@ func TestListingBeyondAPage(t *testing.T) {
 				t.Errorf("beyond %d: %v, want %v", page, got, want)
 			}
 		}
-		enough, n := errors.New("enough"), 0
-		err := w.store.EachJob(ctx, "", func(scheduler.Key) error { n++; return enough })
-		if !errors.Is(err, enough) || n != 1 {
-			t.Errorf("went on %d times after an error: %v", n, err)
-		}
-		err = w.store.EachBaton(ctx, 0, func(scheduler.BatonKey, bool) error { n++; return enough })
-		if !errors.Is(err, enough) || n != 2 {
-			t.Errorf("went on %d times after an error: %v", n-1, err)
-		}
+		mustStop(t, func(f func() error) error { return w.store.EachJob(ctx, "", func(scheduler.Key) error { return f() }) })
+		mustStop(t, func(f func() error) error {
+			return w.store.EachBaton(ctx, 0, func(scheduler.BatonKey, bool) error { return f() })
+		})
 	})
 }
 
@@ -80,16 +74,12 @@ func TestListingWhileWritten(t *testing.T) {
 		key := func(i int) scheduler.Key { return scheduler.Key{Collection: "c", Job: fmt.Sprintf("j%d", i)} }
 		revisions := make([]uint64, jobs)
 		for i := range jobs {
-			rev, err := w.store.SaveJob(ctx, key(i), []byte("x"), 0, false)
-			w.must(err)
-			revisions[i] = rev
+			revisions[i] = must.Get(w.store.SaveJob(ctx, key(i), []byte("x"), 0, false))(t)
 			w.must(w.store.ScheduleAt(ctx, scheduler.BatonKey{Key: key(i)}, []byte("t"), later, 0))
 		}
 		told := map[string]int{}
 		write := func(i int) {
-			var err error
-			revisions[i], err = w.store.SaveJob(ctx, key(i), []byte("y"), revisions[i], false)
-			w.must(err)
+			revisions[i] = must.Get(w.store.SaveJob(ctx, key(i), []byte("y"), revisions[i], false))(t)
 		}
 		w.must(w.store.EachJob(ctx, "", func(k scheduler.Key) error {
 			told[k.String()]++
@@ -128,11 +118,9 @@ func TestListingWhileEmptied(t *testing.T) {
 		ctx := t.Context()
 		w.store.ScanBeyond(1)
 		for i := range 5000 { // more than requested ahead
-			_, err := w.store.SaveJob(ctx, scheduler.Key{Collection: "c", Job: fmt.Sprintf("j%d", i)}, []byte("x"), 0, false)
-			w.must(err)
+			must.Get(w.store.SaveJob(ctx, scheduler.Key{Collection: "c", Job: fmt.Sprintf("j%d", i)}, []byte("x"), 0, false))(t)
 		}
-		stream, err := w.js.Stream(ctx, "KV_carillon-jobs")
-		w.must(err)
+		stream := must.Get(w.js.Stream(ctx, "KV_carillon-jobs"))(t)
 		n := 0
 		w.must(w.store.EachJob(ctx, "", func(scheduler.Key) error {
 			n++
@@ -160,13 +148,11 @@ func TestListingAsksTheIndexOnce(t *testing.T) {
 		const jobs = 40
 		for i := range jobs {
 			k := scheduler.Key{Collection: fmt.Sprintf("c%d", i%2), Job: fmt.Sprintf("j%d", i)}
-			_, err := w.store.SaveJob(ctx, k, []byte("x"), 0, false)
-			w.must(err)
+			must.Get(w.store.SaveJob(ctx, k, []byte("x"), 0, false))(t)
 			w.must(w.store.ScheduleAt(ctx, scheduler.BatonKey{Key: k}, []byte("t"), later, 0))
 		}
 		listener := storetest.Connect(t, w.server)
-		index, err := listener.SubscribeSync("$JS.API.STREAM.INFO.>")
-		w.must(err)
+		index := must.Get(listener.SubscribeSync("$JS.API.STREAM.INFO.>"))(t)
 		w.must(listener.Flush()) // the subscription is active
 		asked := func() (n int) {
 			for {
@@ -212,9 +198,7 @@ func TestListingManyBatons(t *testing.T) {
 		const batons = 100_100 // a page has 100,000
 		acks := make([]jetstream.PubAckFuture, batons)
 		for i := range acks {
-			var err error
-			acks[i], err = w.js.PublishAsync(fmt.Sprintf("carillon.fire.0.c.j%d", i), nil, jetstream.WithStallWait(time.Minute))
-			w.must(err)
+			acks[i] = must.Get(w.js.PublishAsync(fmt.Sprintf("carillon.fire.0.c.j%d", i), nil, jetstream.WithStallWait(time.Minute)))(t)
 		}
 		for _, ack := range acks {
 			select {

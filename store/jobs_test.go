@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/store"
 )
@@ -16,9 +17,7 @@ import (
 // save saves the job and returns its revision.
 func (w *harness) save(body string, replaces uint64, final bool) uint64 {
 	w.t.Helper()
-	rev, err := w.store.SaveJob(w.t.Context(), job, []byte(body), replaces, final)
-	w.must(err)
-	return rev
+	return must.Get(w.store.SaveJob(w.t.Context(), job, []byte(body), replaces, final))(w.t)
 }
 
 // TestJobWrites makes each write from each state. A conflict changes nothing.
@@ -42,51 +41,46 @@ func TestJobWrites(t *testing.T) {
 	deleted := func(w *harness) { one(w); w.must(w.store.RemoveJob(w.t.Context(), job, 1, 0)) }
 	final := func(w *harness) { w.save("old", 0, true) }
 	expired := func(w *harness) { final(w); time.Sleep(200 * time.Minute) }
-	tests := []struct {
-		name   string
+	type row struct {
 		before func(*harness)
 		write  func(context.Context, *store.Store) error
 		want   error
 		body   string // afterwards; "" without a job
-	}{
-		{"save a new job", none, save(0), nil, "new"},
-		{"save a new job over a revision there never was", none, save(3), scheduler.ErrConflict, ""},
-		{"save a new job that there is already", one, save(0), scheduler.ErrConflict, "old"},
-		{"save over the last revision", two, save(2), nil, "new"},
-		{"save over an earlier revision", two, save(1), scheduler.ErrConflict, "old"},
-		{"save over the last revision of a deleted job", deleted, save(1), scheduler.ErrConflict, ""},
-		{"save over the marker of a deleted job", deleted, save(2), nil, "new"},
-		{"save as new what was deleted a moment ago", deleted, save(0), scheduler.ErrConflict, ""},
-		{"save over a final one that has expired", expired, save(1), scheduler.ErrConflict, ""},
-		{"save over the marker of an expired one", expired, save(2), nil, "new"},
-
-		{"rewrite the last revision", two, rewrite(2, false), nil, "new"},
-		{"rewrite an earlier revision", two, rewrite(1, false), scheduler.ErrConflict, "old"},
-		{"rewrite a deleted job", deleted, rewrite(1, false), scheduler.ErrConflict, ""},
-		{"rewrite a final one", final, rewrite(1, true), nil, "new"},
-		{"rewrite an earlier revision as a final one", two, rewrite(1, true), scheduler.ErrConflict, "old"},
-		{"rewrite a final one that was deleted", deleted, rewrite(1, true), scheduler.ErrConflict, ""},
-		{"rewrite a final one that has expired", expired, rewrite(1, true), scheduler.ErrConflict, ""},
-
-		{"remove the last revision", two, remove(2), nil, ""},
-		{"remove an earlier revision", two, remove(1), scheduler.ErrConflict, "old"},
-		{"remove a deleted job", deleted, remove(1), scheduler.ErrConflict, ""},
-		{"remove a job there never was", none, remove(1), scheduler.ErrConflict, ""},
 	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, w *harness) {
-				test.before(w)
-				mustBe(t, "the write", test.write(t.Context(), w.store), test.want)
-				st, err := w.store.LoadJob(t.Context(), job)
-				if test.body == "" {
-					mustBe(t, "LoadJob", err, scheduler.ErrNotFound)
-				} else if err != nil || string(st.Data) != test.body {
-					t.Errorf("stored is %q, %v, want %q", st.Data, err, test.body)
-				}
-			})
-		})
-	}
+	inBubbles(t, map[string]row{
+		"save a new job": {none, save(0), nil, "new"},
+		"save a new job over a revision there never was": {none, save(3), scheduler.ErrConflict, ""},
+		"save a new job that there is already":           {one, save(0), scheduler.ErrConflict, "old"},
+		"save over the last revision":                    {two, save(2), nil, "new"},
+		"save over an earlier revision":                  {two, save(1), scheduler.ErrConflict, "old"},
+		"save over the last revision of a deleted job":   {deleted, save(1), scheduler.ErrConflict, ""},
+		"save over the marker of a deleted job":          {deleted, save(2), nil, "new"},
+		"save as new what was deleted a moment ago":      {deleted, save(0), scheduler.ErrConflict, ""},
+		"save over a final one that has expired":         {expired, save(1), scheduler.ErrConflict, ""},
+		"save over the marker of an expired one":         {expired, save(2), nil, "new"},
+
+		"rewrite the last revision":                  {two, rewrite(2, false), nil, "new"},
+		"rewrite an earlier revision":                {two, rewrite(1, false), scheduler.ErrConflict, "old"},
+		"rewrite a deleted job":                      {deleted, rewrite(1, false), scheduler.ErrConflict, ""},
+		"rewrite a final one":                        {final, rewrite(1, true), nil, "new"},
+		"rewrite an earlier revision as a final one": {two, rewrite(1, true), scheduler.ErrConflict, "old"},
+		"rewrite a final one that was deleted":       {deleted, rewrite(1, true), scheduler.ErrConflict, ""},
+		"rewrite a final one that has expired":       {expired, rewrite(1, true), scheduler.ErrConflict, ""},
+
+		"remove the last revision":     {two, remove(2), nil, ""},
+		"remove an earlier revision":   {two, remove(1), scheduler.ErrConflict, "old"},
+		"remove a deleted job":         {deleted, remove(1), scheduler.ErrConflict, ""},
+		"remove a job there never was": {none, remove(1), scheduler.ErrConflict, ""},
+	}, func(t *testing.T, w *harness, test row) {
+		test.before(w)
+		mustBe(t, "the write", test.write(t.Context(), w.store), test.want)
+		st, err := w.store.LoadJob(t.Context(), job)
+		if test.body == "" {
+			mustBe(t, "LoadJob", err, scheduler.ErrNotFound)
+		} else if err != nil || string(st.Data) != test.body {
+			t.Errorf("stored is %q, %v, want %q", st.Data, err, test.body)
+		}
+	})
 }
 
 // TestFinalJobsExpire checks the retention of final definitions: 3 h here. Rewriting one does not extend it, except to
@@ -96,8 +90,7 @@ func TestFinalJobsExpire(t *testing.T) {
 		return func(w *harness) {
 			rev := w.save("final", 0, true)
 			time.Sleep(after)
-			_, err := w.store.RewriteJob(w.t.Context(), job, []byte("final"), rev, true)
-			w.must(err)
+			must.Get(w.store.RewriteJob(w.t.Context(), job, []byte("final"), rev, true))(t)
 		}
 	}
 	ended := func(before time.Duration) func(w *harness) {
@@ -113,48 +106,38 @@ func TestFinalJobsExpire(t *testing.T) {
 			}
 		}
 	}
-	tests := []struct {
-		name  string
+	type row struct {
 		write func(w *harness)
 		kept  time.Duration // 0: no expiry
-	}{
-		{"a final one", func(w *harness) { w.save("final", 0, true) }, 3 * time.Hour},
-		{"one that is not final", func(w *harness) { w.save("active", 0, false) }, 0},
-		{"rewritten at once", rewritten(time.Second), 3 * time.Hour},
-		{"rewritten after an hour and a half", rewritten(90 * time.Minute), 3 * time.Hour},
-		{"rewritten shortly before its end", rewritten(179 * time.Minute), 179*time.Minute + time.Hour},
-		{"an end that is written at once", ended(0), 3 * time.Hour},
-		{"an end that is written an hour and a half after", ended(90 * time.Minute), 3 * time.Hour},
-		{"an end that is written after it would have expired", ended(5 * time.Hour), 6 * time.Hour},
-		{"one that was not final, rewritten as final", func(w *harness) {
+	}
+	inBubbles(t, map[string]row{
+		"a final one":                                        {func(w *harness) { w.save("final", 0, true) }, 3 * time.Hour},
+		"one that is not final":                              {func(w *harness) { w.save("active", 0, false) }, 0},
+		"rewritten at once":                                  {rewritten(time.Second), 3 * time.Hour},
+		"rewritten after an hour and a half":                 {rewritten(90 * time.Minute), 3 * time.Hour},
+		"rewritten shortly before its end":                   {rewritten(179 * time.Minute), 179*time.Minute + time.Hour},
+		"an end that is written at once":                     {ended(0), 3 * time.Hour},
+		"an end that is written an hour and a half after":    {ended(90 * time.Minute), 3 * time.Hour},
+		"an end that is written after it would have expired": {ended(5 * time.Hour), 6 * time.Hour},
+		"one that was not final, rewritten as final": {func(w *harness) {
 			w.save("active", 0, false)
 			time.Sleep(time.Hour)
-			_, err := w.store.RewriteJob(w.t.Context(), job, []byte("final"), 1, true)
-			w.must(err)
+			must.Get(w.store.RewriteJob(w.t.Context(), job, []byte("final"), 1, true))(t)
 		}, 4 * time.Hour},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, w *harness) {
-				began := time.Now()
-				test.write(w)
-				end := test.kept
-				if end == 0 {
-					end = 6 * time.Hour
-				}
-				time.Sleep(time.Until(began.Add(end - 5*time.Second)))
-				_, err := w.store.LoadJob(t.Context(), job)
-				mustBe(t, "before", err, nil)
-				time.Sleep(10 * time.Second)
-				var want error
-				if test.kept != 0 {
-					want = scheduler.ErrNotFound
-				}
-				_, err = w.store.LoadJob(t.Context(), job)
-				mustBe(t, "after", err, want)
-			})
-		})
-	}
+	}, func(t *testing.T, w *harness, test row) {
+		began := time.Now()
+		test.write(w)
+		end, want := test.kept, scheduler.ErrNotFound
+		if end == 0 {
+			end, want = 6*time.Hour, nil
+		}
+		time.Sleep(time.Until(began.Add(end - 5*time.Second)))
+		_, err := w.store.LoadJob(t.Context(), job)
+		mustBe(t, "before", err, nil)
+		time.Sleep(10 * time.Second)
+		_, err = w.store.LoadJob(t.Context(), job)
+		mustBe(t, "after", err, want)
+	})
 }
 
 // TestDeleteMarker checks the content and retention of a delete marker.
@@ -186,8 +169,7 @@ func TestDeleteMarker(t *testing.T) {
 func TestLoadJobAt(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *harness) {
 		ctx, s := t.Context(), w.store
-		strange, err := s.SaveJob(ctx, alike[0], []byte("alike"), 0, false)
-		w.must(err)
+		strange := must.Get(s.SaveJob(ctx, alike[0], []byte("alike"), 0, false))(t)
 		var revs []uint64
 		for i := range 9 {
 			replaces := uint64(0)
@@ -232,8 +214,7 @@ func TestListJobs(t *testing.T) {
 		}
 		rev := w.save("job", 0, false)
 		for _, k := range alike {
-			_, err := s.SaveJob(ctx, k, []byte(k.Job), 0, false)
-			w.must(err)
+			must.Get(s.SaveJob(ctx, k, []byte(k.Job), 0, false))(t)
 		}
 		w.must(s.RemoveJob(ctx, job, rev, 0))
 
@@ -259,11 +240,7 @@ func TestListJobs(t *testing.T) {
 		if got, want := each("c"), []string{"c/jo", "c/job2"}; !slices.Equal(got, want) {
 			t.Errorf("an hour later: listed %q, want %q", got, want)
 		}
-		enough, n := errors.New("enough"), 0
-		err := s.EachJob(ctx, "", func(scheduler.Key) error { n++; return enough })
-		if !errors.Is(err, enough) || n != 1 {
-			t.Errorf("went on %d times after an error: %v", n, err)
-		}
+		mustStop(t, func(f func() error) error { return s.EachJob(ctx, "", func(scheduler.Key) error { return f() }) })
 	})
 }
 
@@ -285,26 +262,21 @@ func TestEachKnownJob(t *testing.T) {
 		}
 		remove := func(name string) uint64 {
 			k := scheduler.Key{Collection: "c", Job: name}
-			rev, err := s.SaveJob(ctx, k, []byte("{}"), 0, false)
-			w.must(err)
+			rev := must.Get(s.SaveJob(ctx, k, []byte("{}"), 0, false))(t)
 			w.must(s.RemoveJob(ctx, k, rev, 0))
 			return rev + 1
 		}
 		w.save("edited", w.save("first", 0, false), false)
 		remove("deleted")
 		again := remove("again")
-		_, err := s.SaveJob(ctx, scheduler.Key{Collection: "c", Job: "again"}, []byte("{}"), again, false)
-		w.must(err)
-		_, err = s.SaveJob(ctx, scheduler.Key{Collection: "c", Job: "final"}, []byte("{}"), 0, true)
-		w.must(err)
+		must.Get(s.SaveJob(ctx, scheduler.Key{Collection: "c", Job: "again"}, []byte("{}"), again, false))(t)
+		must.Get(s.SaveJob(ctx, scheduler.Key{Collection: "c", Job: "final"}, []byte("{}"), 0, true))(t)
 		if got, want := known(), []string{"c/again false", "c/deleted true", "c/final false", "c/job false"}; !slices.Equal(got, want) {
 			t.Errorf("told %q, want %q", got, want)
 		}
-		enough, n := errors.New("enough"), 0
-		err = s.EachKnownJob(ctx, func(scheduler.Key, bool) error { n++; return enough })
-		if !errors.Is(err, enough) || n != 1 {
-			t.Errorf("went on %d times after an error: %v", n, err)
-		}
+		mustStop(t, func(f func() error) error {
+			return s.EachKnownJob(ctx, func(scheduler.Key, bool) error { return f() })
+		})
 		time.Sleep(61 * time.Minute)
 		if got, want := known(), []string{"c/again false", "c/final false", "c/job false"}; !slices.Equal(got, want) {
 			t.Errorf("an hour later: told %q, want %q", got, want)
@@ -324,9 +296,7 @@ func TestEachStoredJobWhileWritten(t *testing.T) {
 		const jobs, edited = 1200, 1100 // from edited on, each job has all its revisions
 		revisions := make([]uint64, jobs)
 		save := func(i int) {
-			var err error
-			revisions[i], err = s.SaveJob(ctx, key(i), []byte("{}"), revisions[i], false)
-			w.must(err)
+			revisions[i] = must.Get(s.SaveJob(ctx, key(i), []byte("{}"), revisions[i], false))(t)
 		}
 		for i := range jobs {
 			for range 1 + i/edited*7 {
@@ -364,50 +334,40 @@ func TestEachStoredJobWhileWritten(t *testing.T) {
 // TestWatchJobs: a watch delivers changes from its start until its context ends or it fails. It may omit a change that
 // is overwritten immediately.
 func TestWatchJobs(t *testing.T) {
-	for name, end := range map[string]struct {
+	type row struct {
 		do   func(w *harness, cancel func())
 		want error
-	}{
+	}
+	inBubbles(t, map[string]row{
 		"ended":           {func(_ *harness, cancel func()) { cancel() }, nil},
 		"connection lost": {func(w *harness, _ func()) { w.nc.Close() }, scheduler.ErrUnavailable},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, w *harness) {
-				w.save("before", 0, false)
-				ctx, cancel := context.WithCancel(t.Context())
-				defer cancel()
-				ready, ended := make(chan struct{}), make(chan error, 1)
-				seen := make(chan string, 100)
-				go func() {
-					ended <- w.store.WatchJobs(ctx, func() { close(ready) }, func(k scheduler.Key, revision uint64) {
-						seen <- fmt.Sprintf("%s %d", k, revision)
-					})
-				}()
-				<-ready
-				_, other := w.open()
-				rev, err := other.SaveJob(t.Context(), job, []byte("after"), 1, false)
-				w.must(err)
-				time.Sleep(time.Second)
-				w.must(other.RemoveJob(t.Context(), job, rev, 0))
-				_, err = other.SaveJob(t.Context(), alike[2], []byte("final"), 0, true)
-				w.must(err)
-				for _, want := range []string{"c/job 2", "c/job 3", "c2/job 4"} {
-					if got := <-seen; got != want {
-						t.Errorf("told %q, want %q", got, want)
-					}
-				}
-				time.Sleep(time.Second)
-				if len(seen) > 0 {
-					t.Errorf("told %q, too", <-seen)
-				}
-				end.do(w, cancel)
-				select {
-				case err := <-ended:
-					mustBe(t, "the watch", err, end.want)
-				case <-time.After(time.Minute):
-					t.Error("the watch goes on")
-				}
+	}, func(t *testing.T, w *harness, end row) {
+		w.save("before", 0, false)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		ready, ended := make(chan struct{}), make(chan error, 1)
+		seen := make(chan string, 100)
+		go func() {
+			ended <- w.store.WatchJobs(ctx, func() { close(ready) }, func(k scheduler.Key, revision uint64) {
+				seen <- fmt.Sprintf("%s %d", k, revision)
 			})
-		})
-	}
+		}()
+		<-ready
+		_, other := w.open()
+		rev := must.Get(other.SaveJob(t.Context(), job, []byte("after"), 1, false))(t)
+		time.Sleep(time.Second)
+		w.must(other.RemoveJob(t.Context(), job, rev, 0))
+		must.Get(other.SaveJob(t.Context(), alike[2], []byte("final"), 0, true))(t)
+		for _, want := range []string{"c/job 2", "c/job 3", "c2/job 4"} {
+			if got := <-seen; got != want {
+				t.Errorf("told %q, want %q", got, want)
+			}
+		}
+		time.Sleep(time.Second)
+		if len(seen) > 0 {
+			t.Errorf("told %q, too", <-seen)
+		}
+		end.do(w, cancel)
+		mustEnd(t, ended, time.Minute, end.want)
+	})
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/store"
 )
@@ -14,12 +15,10 @@ import (
 func TestLanesAreFoundAgain(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *harness) {
 		cfg := store.Config{Storage: jetstream.MemoryStorage, Prefix: "other", Lanes: 3}
-		st, err := store.Open(t.Context(), w.nc, cfg)
-		w.must(err)
+		st := must.Get(store.Open(t.Context(), w.nc, cfg))(t)
 		for _, cfg.Lanes = range []int{0, 3} {
 			w.must(w.js.DeleteKeyValue(t.Context(), "other-settings"))
-			again, err := store.Open(t.Context(), w.nc, cfg)
-			w.must(err)
+			again := must.Get(store.Open(t.Context(), w.nc, cfg))(t)
 			k := scheduler.Key{Collection: "c", Job: "job"}
 			if again.Lanes() != 3 || again.Lane(k) != st.Lane(k) {
 				t.Errorf("%d lanes", again.Lanes())

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -21,9 +22,8 @@ func TestLoad(t *testing.T) {
 			w.must(w.store.ScheduleAt(ctx, slot, []byte("b"), time.Now().Add(time.Hour), 0))
 		}
 		w.must(w.store.Fire(ctx, own, []byte("b"), 0))
-		_, err := w.nc.Request("carillon.spec.put.c.job", []byte("{}"), time.Second) // acknowledged when stored
-		w.must(err)
-		time.Sleep(time.Second) // the server updates the consumer's counts shortly after storing
+		must.Get(w.nc.Request("carillon.spec.put.c.job", []byte("{}"), time.Second))(t) // acknowledged when stored
+		time.Sleep(time.Second)                                                         // the server updates the consumer's counts shortly after storing
 		wantLoad(t, w, "one has fired", scheduler.LaneLoad{Waiting: 3, Running: 1, Pending: 1}, 1)
 
 		taken := make(chan *scheduler.Delivery, 1)

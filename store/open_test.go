@@ -13,16 +13,14 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/store"
 	"github.com/carillon-sched/carillon/store/storetest"
 )
 
-func connect(t *testing.T, s *server.Server, opts ...nats.Option) *nats.Conn {
+func connect(t *testing.T, s nats.InProcessConnProvider, opts ...nats.Option) *nats.Conn {
 	t.Helper()
-	nc, err := nats.Connect("", append(opts, nats.InProcessServer(s))...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	nc := must.Get(nats.Connect("", append(opts, nats.InProcessServer(s))...))(t)
 	t.Cleanup(nc.Close)
 	return nc
 }
@@ -33,6 +31,15 @@ func open(t *testing.T, nc *nats.Conn, cfg store.Config) (*store.Store, error) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	return store.Open(ctx, nc, cfg)
+}
+
+// denied has a user "weak", who may not publish to some subjects.
+func denied(subjects ...string) func(*server.Options) {
+	return func(o *server.Options) {
+		o.Users = []*server.User{{Username: "weak", Password: "x", Permissions: &server.Permissions{
+			Publish: &server.SubjectPermission{Deny: subjects},
+		}}}
+	}
 }
 
 func TestReplicasOpenTogether(t *testing.T) {
@@ -50,9 +57,7 @@ func TestReplicasOpenTogether(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(errs...))
 	st, err := open(t, connect(t, s), store.Config{})
 	if err != nil || st.Lanes() != 3 {
 		t.Errorf("a replica without a setting: %v", err)
@@ -66,24 +71,12 @@ func TestSecondOpenUpdatesNoStream(t *testing.T) {
 			s := storetest.Server(t, func(o *server.Options) { o.SyncAlways = always })
 			nc := connect(t, s)
 			cfg := store.Config{SyncAlways: always}
-			if _, err := open(t, nc, cfg); err != nil {
-				t.Fatal(err)
-			}
-			updates, err := nc.SubscribeSync("$JS.API.STREAM.UPDATE.>")
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := open(t, nc, cfg); err != nil {
-				t.Fatal(err)
-			}
-			if err := nc.Flush(); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(open(t, nc, cfg))(t)
+			updates := must.Get(nc.SubscribeSync("$JS.API.STREAM.UPDATE.>"))(t)
+			must.Get(open(t, nc, cfg))(t)
+			must.Do(t, nc.Flush())
 			for n, _, _ := updates.Pending(); n > 0; n-- {
-				m, err := updates.NextMsg(time.Second)
-				if err != nil {
-					t.Fatal(err)
-				}
+				m := must.Get(updates.NextMsg(time.Second))(t)
 				t.Error(m.Subject)
 			}
 		})
@@ -116,24 +109,15 @@ func TestSettingErrors(t *testing.T) {
 		},
 		"another number of lanes": {
 			prepare: func(t *testing.T, js jetstream.JetStream) {
-				if _, err := open(t, js.Conn(), store.Config{Lanes: 2}); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(open(t, js.Conn(), store.Config{Lanes: 2}))(t)
 			},
 			cfg: store.Config{Lanes: 4}, setting: "lanes", want: "created with 2",
 		},
 		"a later version's": {
 			prepare: func(t *testing.T, js jetstream.JetStream) {
-				if _, err := open(t, js.Conn(), store.Config{}); err != nil {
-					t.Fatal(err)
-				}
-				settings, err := js.KeyValue(t.Context(), "carillon-settings")
-				if err != nil {
-					t.Fatal(err)
-				}
-				if _, err := settings.PutString(t.Context(), "schema", "99"); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(open(t, js.Conn(), store.Config{}))(t)
+				settings := must.Get(js.KeyValue(t.Context(), "carillon-settings"))(t)
+				must.Get(settings.PutString(t.Context(), "schema", "99"))(t)
 			},
 			setting: "store", want: `a later version of Carillon has written it (form "99"`,
 		},
@@ -159,11 +143,9 @@ func TestSettingErrors(t *testing.T) {
 		},
 		"a bucket without times to live": {
 			prepare: func(t *testing.T, js jetstream.JetStream) {
-				if _, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{
+				must.Get(js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{
 					Bucket: "carillon-jobs", History: 64, Storage: jetstream.MemoryStorage,
-				}); err != nil {
-					t.Fatal(err)
-				}
+				}))(t)
 			},
 			setting: "prefix", want: "allow_msg_ttl",
 		},
@@ -175,31 +157,13 @@ func TestSettingErrors(t *testing.T) {
 			cfg: store.Config{Replicas: 3}, setting: "replicas", want: "3 replicas",
 		},
 		"a forbidden subject": {
-			server: func(o *server.Options) {
-				o.Users = []*server.User{{
-					Username: "weak", Password: "x",
-					Permissions: &server.Permissions{Publish: &server.SubjectPermission{Deny: []string{"carillon.history.>"}}},
-				}}
-			},
-			user: "weak", setting: "permissions", want: "carillon.history",
+			server: denied("carillon.history.>"), user: "weak", setting: "permissions", want: "carillon.history",
 		},
 		"acknowledgements are forbidden": {
-			server: func(o *server.Options) {
-				o.Users = []*server.User{{
-					Username: "weak", Password: "x",
-					Permissions: &server.Permissions{Publish: &server.SubjectPermission{Deny: []string{"$JS.ACK.>"}}},
-				}}
-			},
-			user: "weak", setting: "permissions", want: "$JS.ACK.CARILLON_TIMERS_0.workers",
+			server: denied("$JS.ACK.>"), user: "weak", setting: "permissions", want: "$JS.ACK.CARILLON_TIMERS_0.workers",
 		},
 		"the API is forbidden": {
-			server: func(o *server.Options) {
-				o.Users = []*server.User{{
-					Username: "weak", Password: "x",
-					Permissions: &server.Permissions{Publish: &server.SubjectPermission{Deny: []string{"$JS.API.>"}}},
-				}}
-			},
-			user: "weak", setting: "permissions", want: "$JS.API",
+			server: denied("$JS.API.>"), user: "weak", setting: "permissions", want: "$JS.API",
 		},
 	}
 	for name, test := range tests {
@@ -211,11 +175,7 @@ func TestSettingErrors(t *testing.T) {
 			}
 			nc := connect(t, s, opts...)
 			if test.prepare != nil {
-				js, err := jetstream.New(nc)
-				if err != nil {
-					t.Fatal(err)
-				}
-				test.prepare(t, js)
+				test.prepare(t, must.Get(jetstream.New(nc))(t))
 			}
 			_, err := open(t, nc, test.cfg)
 			wrong, ok := errors.AsType[*store.SettingError](err)
@@ -230,9 +190,7 @@ func makeStream(cfg jetstream.StreamConfig) func(*testing.T, jetstream.JetStream
 	cfg.Storage = jetstream.MemoryStorage
 	return func(t *testing.T, js jetstream.JetStream) {
 		t.Helper()
-		if _, err := js.CreateStream(t.Context(), cfg); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(js.CreateStream(t.Context(), cfg))(t)
 	}
 }
 
@@ -265,9 +223,7 @@ func TestOpenTellsWhatItMakes(t *testing.T) {
 	nc := connect(t, storetest.Server(t))
 	for _, made := range []bool{true, false} {
 		var told []string
-		if _, err := open(t, nc, store.Config{Progress: func(what string) { told = append(told, what) }}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(open(t, nc, store.Config{Progress: func(what string) { told = append(told, what) }}))(t)
 		for _, want := range []string{"creating bucket carillon-jobs with 1 replicas", "creating stream CARILLON_HISTORY with 1 replicas"} {
 			if slices.Contains(told, want) != made {
 				t.Errorf("%q: got %q", want, told)

@@ -16,12 +16,13 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/store"
 	"github.com/carillon-sched/carillon/store/storetest"
 )
 
-// holder is a process that takes and holds as many batons as it gets.
+// holder is a process that takes and holds as many messages as it gets.
 type holder struct {
 	*hands
 
@@ -36,12 +37,12 @@ type holder struct {
 func (w *harness) holder(n int) *holder {
 	w.t.Helper()
 	nc, s := w.open()
-	return w.holding(nc, s, n)
+	return w.holding(ofBatons, nc, s, n)
 }
 
-func (w *harness) holding(nc *nats.Conn, s *store.Store, n int) *holder {
+func (w *harness) holding(of queue, nc *nats.Conn, s *store.Store, n int) *holder {
 	h := &holder{nc: nc, store: s, wake: make(chan struct{}, 1), room: n}
-	h.hands = w.deliver(s, func() int {
+	h.hands = w.collect(of, s, func() int {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		return h.room
@@ -49,7 +50,7 @@ func (w *harness) holding(nc *nats.Conn, s *store.Store, n int) *holder {
 	return h
 }
 
-// grow adds room for n batons.
+// grow adds room for n messages.
 func (h *holder) grow(n int) {
 	h.mu.Lock()
 	h.room += n
@@ -65,7 +66,7 @@ func (h *holder) kill() {
 	go h.stop()
 }
 
-// all returns the batons that arrive within d, by name.
+// all returns the messages that arrive within d, by name.
 func (h *holder) all(d time.Duration) map[string]*scheduler.Delivery {
 	end, got := time.After(d), map[string]*scheduler.Delivery{}
 	for {
@@ -90,8 +91,7 @@ func (w *harness) fire(n int) {
 func (w *harness) sleeper() *nats.Conn {
 	w.t.Helper()
 	nc := storetest.Connect(w.t, w.server)
-	_, err := nc.SubscribeSync("carillon.presence.one.sleeper")
-	w.must(err)
+	must.Get(nc.SubscribeSync("carillon.presence.one.sleeper"))(w.t)
 	w.must(nc.Publish("carillon.presence.all", []byte(`{"id":"sleeper","says":"holds"}`)))
 	w.must(nc.Flush())
 	return nc
@@ -102,13 +102,10 @@ func TestStalledProcessKeepsItsBatons(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *harness) {
 		b := w.holder(0)
 		slow := w.sleeper()
-		js, err := jetstream.New(slow)
-		w.must(err)
-		c, err := js.Consumer(t.Context(), "CARILLON_TIMERS_0", "workers")
-		w.must(err)
+		js := must.Get(jetstream.New(slow))(t)
+		c := must.Get(js.Consumer(t.Context(), "CARILLON_TIMERS_0", "workers"))(t)
 		w.fire(1)
-		m, err := c.Next()
-		w.must(err)
+		m := must.Get(c.Next())(t)
 		b.grow(1)
 		for range 20 {
 			b.none(4 * time.Second)
@@ -154,64 +151,55 @@ func (g *gate) set(open bool) {
 // TestLostConnection: after a disconnect, a process starts no message that others may have. It keeps its messages
 // without other processes, or after a short disconnect.
 func TestLostConnection(t *testing.T) {
-	tests := []struct {
-		name   string
+	type row struct {
 		away   time.Duration
 		others bool
 		stands bool
-	}{
-		{"long", 5 * time.Second, true, false},
-		{"long, and there is nobody else", 5 * time.Second, false, true},
-		{"for a moment", 200 * time.Millisecond, true, true},
 	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, w *harness) {
-				g := &gate{Server: w.server}
-				nc, err := nats.Connect("", nats.InProcessServer(g), nats.MaxReconnects(-1), nats.ReconnectBufSize(-1),
-					nats.ReconnectWait(50*time.Millisecond), nats.ReconnectJitter(0, 0))
-				w.must(err)
-				t.Cleanup(nc.Close)
-				s, err := open(t, nc, store.Config{})
-				w.must(err)
-				a := w.holding(nc, s, 2)
-				w.fire(2)
-				early, late := a.take(), a.take()
-				var b *holder
-				if test.others {
-					b = w.holder(100)
-					w.must(w.store.Fire(t.Context(), own, []byte("b"), 0))
-					b.take() // and announces it
-				}
-				if !test.others {
-					w.nc.Close()
-				}
-				time.Sleep(5 * time.Second)
-				g.set(false)
-				time.Sleep(test.away)
-				if early.Lease.Stands() != test.stands {
-					t.Errorf("while it is away: %t", !test.stands)
-				}
-				g.set(true)
-				time.Sleep(time.Second)
-				if late.Lease.Stands() != test.stands {
-					t.Errorf("when it is back: %t", !test.stands)
-				}
-				early.Lease.Drop()
-				late.Lease.Drop()
-				if b == nil {
-					return
-				}
-				want := 0
-				if !test.stands {
-					want = 2
-				}
-				if got := len(b.all(time.Minute)); got != want {
-					t.Errorf("another was given %d of them, want %d", got, want)
-				}
-			})
-		})
-	}
+	inBubbles(t, map[string]row{
+		"long":                           {5 * time.Second, true, false},
+		"long, and there is nobody else": {5 * time.Second, false, true},
+		"for a moment":                   {200 * time.Millisecond, true, true},
+	}, func(t *testing.T, w *harness, test row) {
+		g := &gate{Server: w.server}
+		nc := connect(t, g, nats.MaxReconnects(-1), nats.ReconnectBufSize(-1), nats.ReconnectWait(50*time.Millisecond), nats.ReconnectJitter(0, 0))
+		s := must.Get(open(t, nc, store.Config{}))(t)
+		a := w.holding(ofBatons, nc, s, 2)
+		w.fire(2)
+		early, late := a.take(), a.take()
+		var b *holder
+		if test.others {
+			b = w.holder(100)
+			w.must(w.store.Fire(t.Context(), own, []byte("b"), 0))
+			b.take() // and announces it
+		}
+		if !test.others {
+			w.nc.Close()
+		}
+		time.Sleep(5 * time.Second)
+		g.set(false)
+		time.Sleep(test.away)
+		if early.Lease.Stands() != test.stands {
+			t.Errorf("while it is away: %t", !test.stands)
+		}
+		g.set(true)
+		time.Sleep(time.Second)
+		if late.Lease.Stands() != test.stands {
+			t.Errorf("when it is back: %t", !test.stands)
+		}
+		early.Lease.Drop()
+		late.Lease.Drop()
+		if b == nil {
+			return
+		}
+		want := 0
+		if !test.stands {
+			want = 2
+		}
+		if got := len(b.all(time.Minute)); got != want {
+			t.Errorf("another was given %d of them, want %d", got, want)
+		}
+	})
 }
 
 // TestQuietPresence: no notices without held messages, and few with them.
@@ -219,8 +207,7 @@ func TestQuietPresence(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *harness) {
 		a, b := w.holder(1), w.holder(0)
 		time.Sleep(time.Minute) // they have started
-		sub, err := storetest.Connect(t, w.server).SubscribeSync("carillon.presence.>")
-		w.must(err)
+		sub := must.Get(storetest.Connect(t, w.server).SubscribeSync("carillon.presence.>"))(t)
 		_ = sub.SetPendingLimits(-1, -1)
 		said := func(d time.Duration) (words []string) {
 			time.Sleep(d)
@@ -283,27 +270,22 @@ func TestPresenceForbidden(t *testing.T) {
 			o.NoAuthUser = "free"
 		})}
 		w.nc, w.store = w.open()
-		js, err := jetstream.New(storetest.Connect(t, w.server))
-		w.must(err)
-		w.js = js
+		w.js = must.Get(jetstream.New(storetest.Connect(t, w.server)))(t)
 		nc := connect(t, w.server, nats.UserInfo("quiet", "p"))
 		var log strings.Builder
-		s, err := open(t, nc, store.Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
-		w.must(err)
+		s := must.Get(open(t, nc, store.Config{Logger: slog.New(slog.NewTextHandler(&log, nil))}))(t)
 		if !strings.Contains(log.String(), "subject=carillon.presence.>") {
 			t.Errorf("the log has nothing of it: %s", log.String())
 		}
-		_, err = s.Check(t.Context())
-		w.must(err)
-		quiet, a, b := w.holding(nc, s, 1), w.holder(0), w.holder(0)
+		must.Get(s.Check(t.Context()))(t)
+		quiet, a, b := w.holding(ofBatons, nc, s, 1), w.holder(0), w.holder(0)
 		w.fire(1)
 		d := quiet.take()
 		a.grow(1)
 		w.must(w.store.Fire(t.Context(), own, []byte("b"), 0))
 		a.take()
 		time.Sleep(10 * time.Second)
-		_, err = s.Check(t.Context())
-		w.must(err)
+		must.Get(s.Check(t.Context()))(t)
 		a.kill()
 		b.grow(10)
 		if got := b.take(); got.BatonKey != own {

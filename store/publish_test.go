@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/store"
 	"github.com/carillon-sched/carillon/store/storetest"
@@ -26,11 +27,8 @@ func TestPublishAcrossRestart(t *testing.T) {
 		r := &relay{}
 		old := storetest.Server(t, persistent)
 		r.to.Store(old)
-		nc, err := nats.Connect("", nats.InProcessServer(r), nats.MaxReconnects(-1))
-		w.must(err)
-		defer nc.Close()
-		s, err := store.Open(t.Context(), nc, store.Config{})
-		w.must(err)
+		nc := connect(t, r, nats.MaxReconnects(-1))
+		s := must.Get(store.Open(t.Context(), nc, store.Config{}))(t)
 
 		var all sync.WaitGroup
 		var mu sync.Mutex
@@ -60,12 +58,9 @@ func TestPublishAcrossRestart(t *testing.T) {
 		r.to.Store(storetest.Server(t, persistent))
 		all.Wait()
 
-		js, err := jetstream.New(nc)
-		w.must(err)
-		history, err := js.Stream(t.Context(), "CARILLON_HISTORY")
-		w.must(err)
-		info, err := history.Info(t.Context(), jetstream.WithSubjectFilter("carillon.history.>"))
-		w.must(err)
+		js := must.Get(jetstream.New(nc))(t)
+		history := must.Get(js.Stream(t.Context(), "CARILLON_HISTORY"))(t)
+		info := must.Get(history.Info(t.Context(), jetstream.WithSubjectFilter("carillon.history.>")))(t)
 		there := map[string]bool{}
 		for subject := range info.State.Subjects {
 			there[strings.Split(subject, ".")[3]] = true

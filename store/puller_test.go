@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"strconv"
 	"sync"
@@ -11,60 +10,48 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nats.go"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/store"
 	"github.com/carillon-sched/carillon/store/storetest"
 )
 
-// fireMany fires n batons of detached runs.
-func (w *harness) fireMany(n int) {
-	w.t.Helper()
-	for i := range n {
-		w.must(w.store.Fire(w.t.Context(), beside(fmt.Sprintf("x%d", i)), []byte("b"), 0))
-	}
-}
-
 // TestRoomIsNotExceeded: deliveries never exceed the room, and the rest arrives when room is available.
 func TestRoomIsNotExceeded(t *testing.T) {
-	for _, room := range []int{1, 5, 300} {
-		t.Run(strconv.Itoa(room), func(t *testing.T) {
-			inBubble(t, func(t *testing.T, w *harness) {
-				var free atomic.Int64
-				free.Store(int64(room))
-				wake := make(chan struct{}, 1)
-				n := 2*room + 1
-				h := w.deliver(w.store, func() int { return int(free.Load()) }, wake, func() { free.Add(-1) })
-				w.fireMany(n)
-				var held []*scheduler.Delivery
-				for left := n; left > 0; {
-					time.Sleep(time.Minute)
-					for len(h.got) > 0 {
-						held = append(held, <-h.got)
-					}
-					if want := min(left, room); len(held) != want {
-						t.Fatalf("%d are delivered, want %d", len(held), want)
-					}
-					for _, d := range held {
-						w.must(d.Lease.Ack())
-					}
-					left -= len(held)
-					held = held[:0]
-					free.Store(int64(room))
-					wake <- struct{}{}
-				}
-				h.none(time.Minute)
-			})
-		})
-	}
+	inBubbles(t, map[string]int{"1": 1, "5": 5, "300": 300}, func(t *testing.T, w *harness, room int) {
+		var free atomic.Int64
+		free.Store(int64(room))
+		wake := make(chan struct{}, 1)
+		n := 2*room + 1
+		h := w.deliver(w.store, func() int { return int(free.Load()) }, wake, func() { free.Add(-1) })
+		w.fire(n)
+		var held []*scheduler.Delivery
+		for left := n; left > 0; {
+			time.Sleep(time.Minute)
+			for len(h.got) > 0 {
+				held = append(held, <-h.got)
+			}
+			if want := min(left, room); len(held) != want {
+				t.Fatalf("%d are delivered, want %d", len(held), want)
+			}
+			for _, d := range held {
+				w.must(d.Lease.Ack())
+			}
+			left -= len(held)
+			held = held[:0]
+			free.Store(int64(room))
+			wake <- struct{}{}
+		}
+		h.none(time.Minute)
+	})
 }
 
 // TestNothingWithoutRoom: without room, nothing is requested.
 func TestNothingWithoutRoom(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *harness) {
 		h := w.deliver(w.store, func() int { return 0 }, nil)
-		w.fireMany(3)
+		w.fire(3)
 		h.none(5 * time.Minute)
 		other := w.deliver(w.store, wide, nil)
 		for range 3 {
@@ -77,53 +64,48 @@ func TestNothingWithoutRoom(t *testing.T) {
 
 // TestPulling: batons arrive quickly, whatever happens to the pull request.
 func TestPulling(t *testing.T) {
-	tests := []struct {
-		name    string
+	type row struct {
 		disturb func(w *harness)
 		within  time.Duration
-	}{
-		{"at once", func(*harness) {}, 50 * time.Millisecond},
-		{"after an hour of silence, in which requests expired", func(*harness) {
+	}
+	inBubbles(t, map[string]row{
+		"at once": {func(*harness) {}, 50 * time.Millisecond},
+		"after an hour of silence, in which requests expired": {func(*harness) {
 			time.Sleep(time.Hour)
 		}, 50 * time.Millisecond},
-		{"after a reconnect, which the server forgets requests at", func(w *harness) {
+		"after a reconnect, which the server forgets requests at": {func(w *harness) {
 			w.must(w.nc.ForceReconnect())
 		}, 5 * time.Second},
-		{"after many reconnects", func(w *harness) {
+		"after many reconnects": {func(w *harness) {
 			for range 10 {
 				w.must(w.nc.ForceReconnect())
 				time.Sleep(time.Second)
 			}
 		}, 5 * time.Second},
-		{"after the consumer was made anew", func(w *harness) {
+		"after the consumer was made anew": {func(w *harness) {
 			w.must(w.js.DeleteConsumer(w.t.Context(), "CARILLON_TIMERS_0", "workers"))
 			time.Sleep(time.Minute)
 			w.open()
 		}, time.Second},
-		{"after the stream was made anew", func(w *harness) {
+		"after the stream was made anew": {func(w *harness) {
 			w.must(w.js.DeleteStream(w.t.Context(), "CARILLON_TIMERS_0"))
 			time.Sleep(time.Minute)
 			w.open()
 		}, 35 * time.Second},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, w *harness) {
-				h := w.deliver(w.store, wide, nil)
-				time.Sleep(time.Second)
-				test.disturb(w)
-				_, other := w.open()
-				began := time.Now()
-				w.must(other.Fire(t.Context(), own, []byte("b"), 0))
-				d := h.take()
-				if took := time.Since(began); took > test.within {
-					t.Errorf("delivered after %s, want %s", took, test.within)
-				}
-				w.must(d.Lease.Ack())
-				h.none(time.Minute)
-			})
-		})
-	}
+	}, func(t *testing.T, w *harness, test row) {
+		h := w.deliver(w.store, wide, nil)
+		time.Sleep(time.Second)
+		test.disturb(w)
+		_, other := w.open()
+		began := time.Now()
+		w.must(other.Fire(t.Context(), own, []byte("b"), 0))
+		d := h.take()
+		if took := time.Since(began); took > test.within {
+			t.Errorf("delivered after %s, want %s", took, test.within)
+		}
+		w.must(d.Lease.Ack())
+		h.none(time.Minute)
+	})
 }
 
 // relay connects a client to one server after another.
@@ -137,11 +119,8 @@ func TestAnotherServer(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *harness) {
 		r := &relay{}
 		r.to.Store(w.server)
-		nc, err := nats.Connect("", nats.InProcessServer(r))
-		w.must(err)
-		defer nc.Close()
-		s, err := open(t, nc, store.Config{})
-		w.must(err)
+		nc := connect(t, r)
+		s := must.Get(open(t, nc, store.Config{}))(t)
 		h := w.deliver(s, wide, nil)
 		time.Sleep(time.Second)
 
@@ -166,7 +145,7 @@ func TestAnotherServer(t *testing.T) {
 func TestStopLosesNothing(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *harness) {
 		h := w.deliver(w.store, func() int { return 1000 }, nil)
-		w.fireMany(200)
+		w.fire(200)
 		h.stop()
 		taken := len(h.got)
 		for range taken {
@@ -183,8 +162,7 @@ func TestStopLosesNothing(t *testing.T) {
 // TestForeignMessage: a message on a fire subject without a job is removed and blocks no baton.
 func TestForeignMessage(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *harness) {
-		_, err := w.js.Publish(t.Context(), "carillon.fire.0.a.b.c.d", []byte("?"))
-		w.must(err)
+		must.Get(w.js.Publish(t.Context(), "carillon.fire.0.a.b.c.d", []byte("?")))(t)
 		h := w.deliver(w.store, wide, nil)
 		w.must(w.store.Fire(t.Context(), own, []byte("b"), 0))
 		if d := h.take(); d.BatonKey != own {
@@ -201,8 +179,7 @@ func TestForeignMessage(t *testing.T) {
 func TestLanesShareRoom(t *testing.T) {
 	const lanes, room = 4, 40
 	inBubble(t, func(t *testing.T, w *harness) {
-		s, err := open(t, storetest.Connect(t, w.server), store.Config{Prefix: "many", Lanes: lanes})
-		w.must(err)
+		s := must.Get(open(t, storetest.Connect(t, w.server), store.Config{Prefix: "many", Lanes: lanes}))(t)
 		for i := range 20 * room {
 			slot := scheduler.BatonKey{Key: scheduler.Key{Collection: "c", Job: "job" + strconv.Itoa(i)}}
 			w.must(s.Fire(t.Context(), slot, []byte("x"), 0))

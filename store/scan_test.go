@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -30,9 +31,7 @@ func (s *scanned) key(i int) scheduler.Key {
 
 func (s *scanned) save(i int) {
 	s.w.t.Helper()
-	var err error
-	s.revisions[i], err = s.w.store.SaveJob(s.w.t.Context(), s.key(i), []byte("{}"), s.revisions[i], false)
-	s.w.must(err)
+	s.revisions[i] = must.Get(s.w.store.SaveJob(s.w.t.Context(), s.key(i), []byte("{}"), s.revisions[i], false))(s.w.t)
 }
 
 func (s *scanned) remove(i int) {

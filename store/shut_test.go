@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/store"
 	"github.com/carillon-sched/carillon/store/storetest"
@@ -21,18 +22,14 @@ import (
 // TestCheckChangesNothing checks a healthy store with a job, batons, records and specs, one of them held.
 func TestCheckChangesNothing(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *harness) {
-		_, err := w.store.SaveJob(t.Context(), job, []byte("{}"), 0, false)
-		w.must(err)
+		must.Get(w.store.SaveJob(t.Context(), job, []byte("{}"), 0, false))(t)
 		w.must(w.store.ScheduleAt(t.Context(), own, []byte("baton"), time.Now().Add(time.Hour), 0))
 		w.must(w.store.Append(t.Context(), &scheduler.Record{Job: job, Outcome: scheduler.OutcomeCompleted, Nominal: time.Now()}))
 		for range 3 {
-			_, err := w.js.Publish(t.Context(), "carillon.spec.put.c.job", []byte("{}"))
-			w.must(err)
+			must.Get(w.js.Publish(t.Context(), "carillon.spec.put.c.job", []byte("{}")))(t)
 		}
-		consumer, err := w.js.Consumer(t.Context(), "CARILLON_SPECS", "workers")
-		w.must(err)
-		spec, err := consumer.Next(jetstream.FetchMaxWait(time.Minute))
-		w.must(err)
+		consumer := must.Get(w.js.Consumer(t.Context(), "CARILLON_SPECS", "workers"))(t)
+		spec := must.Get(consumer.Next(jetstream.FetchMaxWait(time.Minute)))(t)
 
 		var streams []string
 		names := w.js.StreamNames(t.Context())
@@ -46,8 +43,7 @@ func TestCheckChangesNothing(t *testing.T) {
 			}
 			return all
 		}
-		first, err := w.store.Check(t.Context())
-		w.must(err)
+		first := must.Get(w.store.Check(t.Context()))(t)
 		before := count()
 		for range 3 {
 			shut, err := w.store.Check(t.Context())
@@ -60,8 +56,7 @@ func TestCheckChangesNothing(t *testing.T) {
 				t.Errorf("%s: %d messages, and %d before", streams[i], after, before[i])
 			}
 		}
-		info, err := consumer.Info(t.Context())
-		w.must(err)
+		info := must.Get(consumer.Info(t.Context()))(t)
 		if info.NumAckPending != 1 || info.NumPending != 2 {
 			t.Errorf("specs: %d under way and %d waiting, of 1 and 2", info.NumAckPending, info.NumPending)
 		}
@@ -79,8 +74,7 @@ func TestCheckChangesNothing(t *testing.T) {
 func TestCheckWithoutJetStream(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *harness) {
 		w.must(w.server.ShutdownJetStream())
-		shut, err := w.store.Check(t.Context())
-		w.must(err)
+		shut := must.Get(w.store.Check(t.Context()))(t)
 		if len(shut) < 8 || shut[0].Reported || shut[0].Reason == "" || !strings.Contains(shut[0].String(), shut[0].Stream) {
 			t.Errorf("got %v", shut)
 		}
@@ -103,18 +97,12 @@ func TestCheckFindsShutStream(t *testing.T) {
 	dir := t.TempDir()
 	s := storetest.Server(t, func(o *server.Options) { o.StoreDir = dir })
 	nc := connect(t, s)
-	st, err := store.Open(t.Context(), nc, store.Config{Lanes: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := must.Get(store.Open(t.Context(), nc, store.Config{Lanes: 2}))(t)
 	msgs := filepath.Join(dir, "jetstream", "$G", "streams", "CARILLON_TIMERS_1", "msgs")
-	if err := os.Rename(msgs, msgs+".away"); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(msgs, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(msgs, msgs+".away"))
+	must.Do(t, os.WriteFile(msgs, nil, 0o600))
 	large := make([]byte, 900<<10)
+	var err error
 	for i := 0; i < 100 && err == nil; i++ { // more than one file of the stream, so that it needs another
 		slot := scheduler.BatonKey{Key: scheduler.Key{Collection: "c", Job: "job" + strconv.Itoa(i)}}
 		if st.Lane(slot.Key) == 1 {
@@ -122,9 +110,7 @@ func TestCheckFindsShutStream(t *testing.T) {
 		}
 	}
 	mustBe(t, "arming", err, scheduler.ErrUnavailable)
-	if err := errors.Join(os.Remove(msgs), os.Rename(msgs+".away", msgs)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.Remove(msgs), os.Rename(msgs+".away", msgs)))
 	shut, err := st.Check(t.Context())
 	if err != nil || len(shut) != 1 || shut[0].Stream != "CARILLON_TIMERS_1" || !shut[0].Reported || !strings.Contains(shut[0].Reason, "not a directory") {
 		t.Errorf("got %v, %v", shut, err)
@@ -138,16 +124,8 @@ func TestCheckFindsShutStream(t *testing.T) {
 
 // TestCheckIsForbidden checks a store whose NATS user may not purge some streams: these are skipped and not reported.
 func TestCheckIsForbidden(t *testing.T) {
-	s := storetest.Server(t, func(o *server.Options) {
-		o.Users = []*server.User{{
-			Username: "weak", Password: "x",
-			Permissions: &server.Permissions{Publish: &server.SubjectPermission{Deny: []string{"$JS.API.STREAM.PURGE.KV_carillon-jobs"}}},
-		}}
-	})
-	st, err := open(t, connect(t, s, nats.UserInfo("weak", "x")), store.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := storetest.Server(t, denied("$JS.API.STREAM.PURGE.KV_carillon-jobs"))
+	st := must.Get(open(t, connect(t, s, nats.UserInfo("weak", "x")), store.Config{}))(t)
 	for range 2 {
 		if shut, err := st.Check(t.Context()); err != nil || len(shut) > 0 {
 			t.Errorf("got %v, %v", shut, err)
@@ -160,17 +138,13 @@ func TestCheckIsForbidden(t *testing.T) {
 func TestCheckHoldsUpNoSpec(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *harness) {
 		w.publish("put.c.job", "{}")
-		consumer, err := w.js.Consumer(t.Context(), "CARILLON_SPECS", "workers")
-		w.must(err)
-		spec, err := consumer.Next(jetstream.FetchMaxWait(time.Minute))
-		w.must(err)
+		consumer := must.Get(w.js.Consumer(t.Context(), "CARILLON_SPECS", "workers"))(t)
+		spec := must.Get(consumer.Next(jetstream.FetchMaxWait(time.Minute)))(t)
 		w.must(spec.Nak())
 		time.Sleep(time.Second)
-		_, err = w.store.Check(t.Context())
-		w.must(err)
+		must.Get(w.store.Check(t.Context()))(t)
 		began := time.Now()
-		_, err = consumer.Next(jetstream.FetchMaxWait(time.Minute))
-		w.must(err)
+		must.Get(consumer.Next(jetstream.FetchMaxWait(time.Minute)))(t)
 		if waited := time.Since(began); waited > time.Second {
 			t.Errorf("it is delivered after %s", waited)
 		}
@@ -181,8 +155,7 @@ func TestCheckHoldsUpNoSpec(t *testing.T) {
 func TestCheckFindsLostConsumer(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *harness) {
 		w.must(w.js.DeleteConsumer(t.Context(), "CARILLON_TIMERS_0", "workers"))
-		shut, err := w.store.Check(t.Context())
-		w.must(err)
+		shut := must.Get(w.store.Check(t.Context()))(t)
 		const want = "no process receives due batons in stream CARILLON_TIMERS_0: its consumer workers is gone; " +
 			`restart a scheduler, which makes it again; "carillon docs recover" lists the losses`
 		if len(shut) != 1 || !shut[0].Idle || shut.Explain(false) != want {

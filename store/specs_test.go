@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/store"
 	"github.com/carillon-sched/carillon/store/storetest"
@@ -18,8 +19,7 @@ import (
 // publish publishes a spec and returns its sequence.
 func (w *harness) publish(subject, body string) uint64 {
 	w.t.Helper()
-	ack, err := w.js.Publish(w.t.Context(), "carillon.spec."+subject, []byte(body))
-	w.must(err)
+	ack := must.Get(w.js.Publish(w.t.Context(), "carillon.spec."+subject, []byte(body)))(w.t)
 	return ack.Sequence
 }
 
@@ -194,8 +194,7 @@ func TestPublishResult(t *testing.T) {
 		ctx := t.Context()
 		w.must(w.store.PublishResult(ctx, "accepted", "c.job", []byte("1")))
 		w.must(w.store.PublishResult(ctx, "rejected", "", []byte("2")))
-		st, err := w.js.Stream(ctx, "CARILLON_SPEC_RESULTS")
-		w.must(err)
+		st := must.Get(w.js.Stream(ctx, "CARILLON_SPEC_RESULTS"))(t)
 		for subject, want := range map[string]string{
 			"carillon.spec-result.accepted.c.job": "1", "carillon.spec-result.rejected": "2",
 		} {
@@ -255,9 +254,7 @@ func TestSpecsAreAskedForInBytes(t *testing.T) {
 func TestCompletedRequest(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *harness) {
 		var log strings.Builder
-		st, err := open(t, storetest.Connect(t, w.server), store.Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
-		w.must(err)
-		w.store = st
+		w.store = must.Get(open(t, storetest.Connect(t, w.server), store.Config{Logger: slog.New(slog.NewTextHandler(&log, nil))}))(t)
 		got := w.specs(func() int { return 2 })
 		for range 10 {
 			w.publish("put.c.job", "{}")

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nats.go"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/store"
 )
 
@@ -59,37 +59,24 @@ func (c *stallableConn) Write(b []byte) (int, error) {
 // server gives none to the suspended one again.
 func TestSuspendedProcessKeepsNothing(t *testing.T) {
 	const n = 400
-	tests := []struct {
-		name   string
-		before int // batons that are due when it is suspended
-	}{
-		{"amid a herd", n},
-		{"in quiet times", 0},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, w *harness) {
-				link := &stallable{server: w.server, stalled: make(chan struct{})}
-				nc, err := nats.Connect("", nats.InProcessServer(link))
-				w.must(err)
-				defer nc.Close()
-				other, err := open(t, nc, store.Config{})
-				w.must(err)
-				room := func() int { return 1000 }
-				alive, suspended := w.deliver(w.store, room, nil), w.deliver(other, room, nil)
-				time.Sleep(65 * time.Second) // it has renewed its request a while ago
-				w.fireMany(test.before)
-				synctest.Wait()
-				if had := len(suspended.got); test.before > 0 && had < n/4 {
-					t.Fatalf("it has %d, want its share", had)
-				}
-				close(link.stalled)
-				w.fireMany(n - test.before)
-				time.Sleep(10*time.Second + 100*time.Millisecond) // the ack wait
-				if had := len(alive.got); had != n {
-					t.Errorf("the other has %d, want %d", had, n)
-				}
-			})
-		})
-	}
+	inBubbles(t, map[string]int{ // batons that are due when it is suspended
+		"amid a herd": n, "in quiet times": 0,
+	}, func(t *testing.T, w *harness, before int) {
+		link := &stallable{server: w.server, stalled: make(chan struct{})}
+		other := must.Get(open(t, connect(t, link), store.Config{}))(t)
+		room := func() int { return 1000 }
+		alive, suspended := w.deliver(w.store, room, nil), w.deliver(other, room, nil)
+		time.Sleep(65 * time.Second) // it has renewed its request a while ago
+		w.fire(before)
+		synctest.Wait()
+		if had := len(suspended.got); before > 0 && had < n/4 {
+			t.Fatalf("it has %d, want its share", had)
+		}
+		close(link.stalled)
+		w.fire(n - before)
+		time.Sleep(10*time.Second + 100*time.Millisecond) // the ack wait
+		if had := len(alive.got); had != n {
+			t.Errorf("the other has %d, want %d", had, n)
+		}
+	})
 }

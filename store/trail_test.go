@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/audit"
 )
@@ -104,9 +105,7 @@ func TestTrailFindsTheEndOfWhatWasBegun(t *testing.T) {
 		begun := entry(audit.Secret, "", "", "key")
 		begun.Phase = audit.Begun
 		for range 2 {
-			sequence, err := w.store.BeginEntry(t.Context(), begun)
-			w.must(err)
-			begun.Sequence = sequence
+			begun.Sequence = must.Get(w.store.BeginEntry(t.Context(), begun))(t)
 		}
 		if end, err := w.store.EndOf(t.Context(), begun); end != nil || err != nil {
 			t.Errorf("an end of what has none: %v, %v", end, err)
@@ -127,10 +126,8 @@ func TestTrailFindsTheEndOfWhatWasBegun(t *testing.T) {
 func TestTrailDeniesDeletion(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *harness) {
 		w.must(w.store.AppendEntry(t.Context(), entry(audit.Job, "a", "x", "")))
-		js, err := jetstream.New(w.nc)
-		w.must(err)
-		st, err := js.Stream(t.Context(), "CARILLON_AUDIT")
-		w.must(err)
+		js := must.Get(jetstream.New(w.nc))(t)
+		st := must.Get(js.Stream(t.Context(), "CARILLON_AUDIT"))(t)
 		if err := st.DeleteMsg(t.Context(), 1); err == nil {
 			t.Error("deleted")
 		}

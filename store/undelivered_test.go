@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -14,22 +15,17 @@ import (
 func (w *harness) strand() {
 	w.t.Helper()
 	ctx := w.t.Context()
-	old, err := w.js.Consumer(ctx, "CARILLON_TIMERS_0", "workers")
-	w.must(err)
+	old := must.Get(w.js.Consumer(ctx, "CARILLON_TIMERS_0", "workers"))(w.t)
 	cfg := old.CachedInfo().Config
 	all := cfg.FilterSubject
 	w.must(w.js.DeleteConsumer(ctx, "CARILLON_TIMERS_0", "workers"))
 	cfg.FilterSubject = "carillon.fire.0.zz.last"
-	c, err := w.js.CreateConsumer(ctx, "CARILLON_TIMERS_0", cfg)
-	w.must(err)
-	_, err = w.js.Publish(ctx, cfg.FilterSubject, nil)
-	w.must(err)
-	m, err := c.Next()
-	w.must(err)
+	c := must.Get(w.js.CreateConsumer(ctx, "CARILLON_TIMERS_0", cfg))(w.t)
+	must.Get(w.js.Publish(ctx, cfg.FilterSubject, nil))(w.t)
+	m := must.Get(c.Next())(w.t)
 	w.must(m.DoubleAck(ctx))
 	cfg.FilterSubject = all
-	_, err = w.js.UpdateConsumer(ctx, "CARILLON_TIMERS_0", cfg)
-	w.must(err)
+	must.Get(w.js.UpdateConsumer(ctx, "CARILLON_TIMERS_0", cfg))(w.t)
 }
 
 // TestUndelivered: only running batons that are never redelivered are found, and Discard removes one by its sequence.
@@ -38,9 +34,7 @@ func TestUndelivered(t *testing.T) {
 		ctx, s := t.Context(), w.store
 		undelivered := func() []scheduler.UndeliveredBaton {
 			t.Helper()
-			found, err := s.Undelivered(ctx, 0)
-			w.must(err)
-			return found
+			return must.Get(s.Undelivered(ctx, 0))(t)
 		}
 		if got := undelivered(); got != nil {
 			t.Errorf("in an empty store: %v", got)
