@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
@@ -15,10 +16,7 @@ func TestReveal(t *testing.T) {
 		}
 		return "shared-text", nil
 	}
-	v, err := document.Parse([]byte(`{"a": "literal-text", "b": {"secretRef": "orders"}, "c": {"secretRef": "other"}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(document.Parse([]byte(`{"a": "literal-text", "b": {"secretRef": "orders"}, "c": {"secretRef": "other"}}`)))(t)
 	r := document.NewReader()
 	o := r.Object(v, "")
 	for name, want := range map[string][2]string{

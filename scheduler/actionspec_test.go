@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
 // act is an action without retries; rest holds further fields.
@@ -145,12 +144,7 @@ func TestWrongErrorActions(t *testing.T) {
 		onError(act("a", onError(`{"type": "None", "retryPolicy": {"retryInterval": 7}}`))):       "action.errorAction.errorAction.retryPolicy.retryInterval: ",
 		onError("[" + act("a", onError("["+act("b", "")+","+act("c", "")+"]")) + "," + six + "]"): "action.errorAction: the job has more than 5 errorActions in all",
 	} {
-		v, err := document.Parse([]byte(`{"action": ` + act("main", errorActions) + `}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		reading := scheduler.DefinitionDecoder{Actions: noActions{}, Key: key, Now: at("08:00:00")}
-		_, err = reading.Definition(v)
+		_, err := decoder("08:00:00").Definition(parseDocument(t, `{"action": `+act("main", errorActions)+`}`))
 		if problems := scheduler.ProblemsIn(err); len(problems) != 1 || !strings.HasPrefix(problems[0].Error(), want) {
 			t.Errorf("%s: %v, want %s", errorActions, err, want)
 		}

@@ -90,6 +90,7 @@ func TestAfterSuccess(t *testing.T) {
 		{"a count is not used up", three, three, baton(three, "09:00:00", ran(1)), "09:00:00", succeeds, "proceed; next 09:01:00"},
 		{"a count is used up", three, three, baton(three, "09:00:00", ran(2)), "09:00:00", succeeds, "proceed; no baton, completed"},
 		{"a schedule has an end", last, last, baton(last, "09:02:00"), "09:02:00", succeeds, "proceed; no baton, completed"},
+		{"the clock was set back by an hour while it ran", j, j, baton(j, "09:00:00"), "08:00:00", succeeds, "proceed; next 09:01:00"},
 		{"it ended as the next one falls due", j, j, baton(j, "09:00:00"), "09:00:59", succeeds, "proceed; next 09:01:00"},
 
 		{"one fell due while it ran", j, j, baton(j, "09:00:00"), "09:00:59.5", succeeds, "proceed; skipped for overlap 1 at 09:01:00; next 09:02:00"},

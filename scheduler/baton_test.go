@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -141,14 +142,8 @@ func TestLate(t *testing.T) {
 			b.Attempt, b.Try = 1, 1
 		}
 		r, _ := scheduler.AttemptRecord(test.job, b, at(test.started), scheduler.Result{})
-		data, err := r.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
-		stored, err := scheduler.DecodeRecord(data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(r.Encode())(t)
+		stored := must.Get(scheduler.DecodeRecord(data))(t)
 		if r.Late != test.want || stored.Late != test.want {
 			t.Errorf("%s: got %t, stored as %t", test.started, r.Late, stored.Late)
 		}
@@ -174,14 +169,8 @@ func TestFaultedRecord(t *testing.T) {
 func TestSame(t *testing.T) {
 	j := job(t, minutely)
 	mine := attempt(j, baton(j, "09:00:00"), "09:00:00", succeeds)
-	data, err := mine.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	read, err := scheduler.DecodeRecord(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(mine.Encode())(t)
+	read := must.Get(scheduler.DecodeRecord(data))(t)
 	read.Sequence = 12
 	if !mine.Same(read) {
 		t.Error("a record is not the same once it is stored")

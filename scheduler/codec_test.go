@@ -14,6 +14,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -92,10 +93,7 @@ func TestStoredBaton(t *testing.T) {
 			if diff := gocmp.Diff(members(t, []byte(want)), members(t, b.Encode())); diff != "" {
 				t.Errorf("stored of kind %d (-want +got)\n%s", kind, diff)
 			}
-			got, err := scheduler.DecodeBaton([]byte(want))
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(scheduler.DecodeBaton([]byte(want)))(t)
 			if diff := gocmp.Diff(b, got); diff != "" {
 				t.Errorf("read of kind %d (-want +got)\n%s", kind, diff)
 			}
@@ -130,17 +128,11 @@ func TestStoredRecord(t *testing.T) {
 			if len(engine) > 0 {
 				want["engine"] = engine
 			}
-			data, err := test.record.Encode()
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must.Get(test.record.Encode())(t)
 			if diff := gocmp.Diff(want, members(t, data)); diff != "" {
 				t.Errorf("stored of kind %d (-want +got)\n%s", kind, diff)
 			}
-			got, err := scheduler.DecodeRecord(data)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(scheduler.DecodeRecord(data))(t)
 			if diff := gocmp.Diff(&test.record, got); diff != "" {
 				t.Errorf("read of kind %d (-want +got)\n%s", kind, diff)
 			}
@@ -163,10 +155,7 @@ func TestEveryFieldOfARecordIsStored(t *testing.T) {
 		}
 		r := scheduler.Record{Outcome: scheduler.OutcomeFailed}
 		fill(t, reflect.ValueOf(&r).Elem().Field(i))
-		data, err := r.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(r.Encode())(t)
 		got, err := scheduler.DecodeRecord(data)
 		if diff := gocmp.Diff(&r, got); err != nil || diff != "" {
 			t.Errorf("%s: %v (-want +got); give it a line in Form, code and record of recordform.go if users see it, "+
@@ -247,10 +236,7 @@ func TestCodecs(t *testing.T) {
 			t.Fatalf("%v (-want +got)\n%s", err, diff)
 		}
 		r := recordsOf(b).Draw(t, "record")
-		data, err := r.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(r.Encode())(t)
 		read, err := scheduler.DecodeRecord(data)
 		if diff := gocmp.Diff(&r, read); err != nil || diff != "" {
 			t.Fatalf("%v (-want +got)\n%s", err, diff)
@@ -362,10 +348,7 @@ func TestStoredMessageLacksTheAnswer(t *testing.T) {
 		{"ok", "A: b\r\n", "ok", "ok"},
 	} {
 		r.Message, r.Headers, r.Response = one.message, one.headers, one.response
-		data, err := r.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(r.Encode())(t)
 		if got := members(t, data)["message"]; got != one.stored {
 			t.Errorf("%q is stored as %q, want %q", one.message, got, one.stored)
 		}
@@ -384,9 +367,6 @@ func TestStoredMessageLacksTheAnswer(t *testing.T) {
 // quoted returns a text as JSON.
 func quoted(t *testing.T, text string) string {
 	t.Helper()
-	data, err := json.Marshal(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(json.Marshal(text))(t)
 	return string(data)
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
 // readCollection parses a collection from JSON; "" is none.
@@ -15,29 +15,13 @@ func readCollection(t *testing.T, text string) *scheduler.Collection {
 	if text == "" {
 		return nil
 	}
-	c, err := scheduler.ReadCollection("c", parseDocument(t, text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
-func parseDocument(t *testing.T, text string) document.Value {
-	t.Helper()
-	v, err := document.Parse([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
+	return must.Get(scheduler.ReadCollection("c", parseDocument(t, text)))(t)
 }
 
 // stored returns the stored form of a collection, and checks that it decodes to the same collection.
 func stored(t *testing.T, c *scheduler.Collection) string {
 	t.Helper()
-	data, err := c.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(c.Encode())(t)
 	again, err := scheduler.DecodeCollection("c", 1, data)
 	if err != nil || !again.Equals(c) {
 		t.Errorf("%s is read as something else, %v", data, err)

@@ -3,7 +3,6 @@ package scheduler_test
 import (
 	"errors"
 	"testing"
-	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -13,12 +12,7 @@ import (
 // TestProblemsKeepTheirCause checks that programs find the problems in a wrapped document error.
 func TestProblemsKeepTheirCause(t *testing.T) {
 	read := func(text string) error {
-		v, err := document.Parse([]byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		reading := scheduler.DefinitionDecoder{Actions: noActions{}, Key: key, Now: time.Now()}
-		_, err = reading.Document(v).Definition()
+		_, err := decoder("08:00:00").Document(parseDocument(t, text)).Definition()
 		return err
 	}
 	for _, text := range []string{

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -45,10 +46,7 @@ func TestEdited(t *testing.T) {
 		{"a faulted one, as it was", ended(scheduler.Faulted), once, "faulted"},
 		{"a faulted one, changed", ended(scheduler.Faulted), once + other, "enabled edited scheduled again"},
 	} {
-		next, err := row.job.Edited(definition(t, "10:00:00", row.members), at("10:00:00"), 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		next := must.Get(row.job.Edited(definition(t, "10:00:00", row.members), at("10:00:00"), 0))(t)
 		got := []string{string(next.State)}
 		if next.Generation > row.job.Generation {
 			got = append(got, "edited")
@@ -108,9 +106,7 @@ func TestBegunAgain(t *testing.T) {
 	mustSay(t, "it begins", stepSaid(again.Rederive(search.Found, at("10:00:01"))), "next 10:00:00")
 	b := baton(again, "10:00:00")
 	search = scheduler.NewPositionSearch(again)
-	for _, r := range []*scheduler.Record{attempt(again, b, "10:00:00", fails), before} {
-		search.Visit(r)
-	}
+	history{attempt(again, b, "10:00:00", fails), before}.visit(search.Visit)
 	mustSay(t, "its own try is tried again", stepSaid(again.Rederive(search.Found, at("10:00:01"))), "next 10:00:00 due 10:00:11 try 2")
 
 	old := scheduler.NewAttemptSearch(key, baton(j, "09:00:00"))

@@ -29,11 +29,7 @@ func (s *story) attempt(res scheduler.Result, crash bool) {
 	d := scheduler.After(s.job, s.job, b, res, rec.Ended)
 	if crash {
 		search := scheduler.NewAttemptSearch(key, s.baton)
-		for _, r := range s.history {
-			if !search.Visit(r) {
-				break
-			}
-		}
+		s.history.visit(search.Visit)
 		d = scheduler.Recover(s.job, s.job, search, rec.Ended.Add(time.Minute))
 	}
 	for i := range d.Step.Records {

@@ -4,7 +4,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/internal/fixture"
 )
 
@@ -32,6 +34,17 @@ const (
 	thrice   = once + `, "recurrence": {"frequency": "Minute", "count": 3}`
 	ending   = once + `, "recurrence": {"frequency": "Minute", "endTime": "2026-03-02T09:02:30Z"}`
 )
+
+// parseDocument parses a document.
+func parseDocument(t *testing.T, text string) document.Value {
+	t.Helper()
+	return must.Get(document.Parse([]byte(text)))(t)
+}
+
+// decoder reads documents that are put at a time.
+func decoder(when string) *scheduler.DefinitionDecoder {
+	return &scheduler.DefinitionDecoder{Actions: noActions{}, Key: key, UID: uid, Now: at(when)}
+}
 
 // job parses the fields of a job document, without an action, created at eight.
 func job(t *testing.T, members string) *scheduler.Job {

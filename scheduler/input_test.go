@@ -7,18 +7,12 @@ import (
 	"testing"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/scheduler/internal/fixture"
 )
 
 // readInput parses a job with a schema for the data of its runs.
 func readInput(t *testing.T, schema string) (*scheduler.Definition, error) {
 	t.Helper()
-	v, err := document.Parse([]byte(`{"action": {"type": "None"}, "input": ` + schema + `}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return (&scheduler.DefinitionDecoder{Actions: fixture.Actions{}, Key: key}).Document(v).Definition()
+	return decoder("08:00:00").Document(parseDocument(t, `{"action": {"type": "None"}, "input": `+schema+`}`)).Definition()
 }
 
 // TestInputRefused checks that a put rejects a schema that is invalid, has external references, or is too expensive,

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -53,11 +54,7 @@ func TestCourse(t *testing.T) {
 		{"its next run is too hard to find", two, scheduler.Found{}, history{costly, attempt(two, first, "09:00:00", succeeds)}, "faulted after 0"},
 	} {
 		search := scheduler.NewPositionSearch(row.job)
-		for _, r := range row.history {
-			if !search.Visit(r) {
-				break
-			}
-		}
+		row.history.visit(search.Visit)
 		course, x := row.job.Lifecycle(row.found, search)
 		mustSay(t, row.name, courseSaid(course, x), row.want)
 		for i, r := range row.history {
@@ -155,20 +152,14 @@ func TestTold(t *testing.T) {
 // TestEndingOver checks that an ending changes only the end of a stored job.
 func TestEndingOver(t *testing.T) {
 	j := job(t, noRetry+once)
-	data, err := j.Encode(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(j.Encode(nil))(t)
 	x := j.Completion(scheduler.Step{State: scheduler.Faulted, Progress: scheduler.Progress{Number: 1, Faults: 1}}, time.Time{})
 	over, verdict, err := x.ApplyTo(data)
 	if err != nil || verdict != scheduler.WriteCompletion {
 		t.Fatal(verdict, err)
 	}
 	ended, _ := j.End(x)
-	want, err := ended.Encode(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(ended.Encode(nil))(t)
 	mustSay(t, "the final form", string(over), string(want))
 	if back, err := scheduler.ReadJob(key, revision, over, noActions{}, nil); err != nil || back.State != scheduler.Faulted {
 		t.Errorf("read again: %v", err)

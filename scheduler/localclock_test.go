@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // measures lists the functions that may read the local clock, with the number of reads: to measure durations, or the
@@ -87,14 +89,8 @@ func TestDecisionsUseTheStoresClock(t *testing.T) {
 // countClockReads adds the uses of time.Now, Since and Until in a file to got, by function.
 func countClockReads(t *testing.T, name string, got map[string]int) {
 	t.Helper()
-	source, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := parser.ParseFile(token.NewFileSet(), name, source, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must.Get(os.ReadFile(name))(t)
+	file := must.Get(parser.ParseFile(token.NewFileSet(), name, source, parser.SkipObjectResolution))(t)
 	for _, d := range file.Decls {
 		where := filepath.ToSlash(name)
 		if f, ok := d.(*ast.FuncDecl); ok {

@@ -5,24 +5,19 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
 // TestMovedJob moves stored jobs to another store: only the spec sequence changes.
 func TestMovedJob(t *testing.T) {
 	j := job(t, once)
-	plain, err := j.Encode(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := must.Get(j.Encode(nil))(t)
 	if moved := scheduler.MovedJob(plain); !bytes.Equal(moved, plain) {
 		t.Errorf("a job that no spec wrote: %s, want %s", moved, plain)
 	}
 	j.SpecSequence = 77
-	written, err := j.Encode(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	written := must.Get(j.Encode(nil))(t)
 	if moved := scheduler.MovedJob(written); !bytes.Equal(moved, plain) {
 		t.Errorf("a job that a spec wrote: %s, want %s", moved, plain)
 	}
@@ -73,20 +68,14 @@ func TestMovedJobDisabled(t *testing.T) {
 	} {
 		j := job(t, once)
 		j.State, j.Progress, j.SpecSequence = test.state, test.had, 5
-		data, err := j.Encode(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(j.Encode(nil))(t)
 		got, err := scheduler.ReadJob(key, 1, scheduler.MovedJobDisabled(data, test.baton), noActions{}, nil)
 		if err != nil {
 			t.Errorf("%s: %v", test.name, err)
 			continue
 		}
 		j.State, j.Progress, j.SpecSequence = test.is, test.want, 0
-		want, err := j.Encode(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(j.Encode(nil))(t)
 		if again, err := got.Encode(nil); err != nil || !bytes.Equal(again, want) {
 			t.Errorf("%s: %s, %v, want %s", test.name, again, err, want)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -20,10 +21,7 @@ func TestStoredJobTellsWhereItsLastEditCameFrom(t *testing.T) {
 	} {
 		j := job(t, "")
 		j.Origin = origin
-		data, err := j.Encode(plainSealer{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(j.Encode(plainSealer{}))(t)
 		spaced := strings.Replace(string(data), `"generation":`, `"generation": `, 1)
 		for _, stored := range []string{string(data), spaced} {
 			edit, ok := scheduler.StoredEdit([]byte(stored))

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -65,10 +66,7 @@ func TestAdopt(t *testing.T) {
 			j.UID = "abcdefghijklmnop"
 			b := row.baton(job(t, row.put))
 			b.Revision, b.Progress = 99, scheduler.Progress{Number: 5, Runs: 5, Last: at("09:04:00")}
-			got, err := j.Reattach(b)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(j.Reattach(b))(t)
 			if !b.BelongsTo(got) || got.ScheduleGen != row.schedule || got.Created.After(b.Last) {
 				t.Errorf("incarnation %s, schedule %d, created %s", got.Incarnation(), got.ScheduleGen, got.Created)
 			}

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
 // paused returns j with a pause until a time, set at eight.
@@ -203,32 +203,19 @@ func TestPauseOfADocument(t *testing.T) {
 		`{}`: "12:00:00", `{"pausedUntil": null}`: "", `{"PAUSEDUNTIL": null}`: "", `{"timeout": "PT5S"}`: "12:00:00",
 		`{"pausedUntil": "2026-03-02T13:00:00Z"}`: "13:00:00", `{"state": "enabled"}`: "12:00:00",
 	} {
-		v, err := document.Parse([]byte(patch))
-		if err != nil {
-			t.Fatal(err)
-		}
-		reading := scheduler.DefinitionDecoder{Actions: noActions{}, Key: key, UID: uid, Now: at("09:10:00")}
-		draft, _ := reading.Patched(halted, v)
+		draft, _ := decoder("09:10:00").Patched(halted, parseDocument(t, patch))
 		def, err := draft.Definition()
 		if err != nil {
 			t.Fatalf("%s: %v", patch, err)
 		}
-		next, err := halted.Edited(def, at("09:10:00"), 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		next := must.Get(halted.Edited(def, at("09:10:00"), 0))(t)
 		got := ""
 		if !next.PausedUntil.IsZero() {
 			got = clock(next.PausedUntil)
 		}
 		mustSay(t, patch, got, want)
 	}
-	late, err := document.Parse([]byte(`{"pausedUntil": "9999-12-31T23:59:59-05:00"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	reading := scheduler.DefinitionDecoder{Actions: noActions{}, Key: key, UID: uid, Now: at("09:10:00")}
-	draft, _ := reading.Patched(halted, late)
+	draft, _ := decoder("09:10:00").Patched(halted, parseDocument(t, `{"pausedUntil": "9999-12-31T23:59:59-05:00"}`))
 	if _, err := draft.Definition(); !errors.Is(err, scheduler.ErrInvalid) || !strings.Contains(err.Error(), "after the year 9999") {
 		t.Errorf("an end that cannot be written: %v", err)
 	}

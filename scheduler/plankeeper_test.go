@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
@@ -33,10 +34,7 @@ func (k keeper) Keep(_ scheduler.Key, revision uint64, plan *spec.Plan, err erro
 func TestDecodeJobWithKeptPlans(t *testing.T) {
 	stored := func(rrule string) []byte {
 		j := job(t, `"recurrence": {"rrule": "DTSTART:20310101T000000Z RRULE:FREQ=DAILY"}`)
-		data, err := j.Encode(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(j.Encode(nil))(t)
 		return scheduler.Signed(bytes.Replace(formless(data), []byte("DTSTART:20310101T000000Z RRULE:FREQ=DAILY"), []byte(rrule), 1))
 	}
 	kept := keeper{}
@@ -44,10 +42,7 @@ func TestDecodeJobWithKeptPlans(t *testing.T) {
 		return scheduler.DecodeJobWith(kept, key, revision, data, noActions{}, nil)
 	}
 	data := stored("DTSTART:20310101T000000Z RRULE:FREQ=WEEKLY")
-	first, err := decode(1, data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(decode(1, data))(t)
 	again, err := decode(1, data)
 	if err != nil || again.Plan != first.Plan || again.Plan == nil {
 		t.Errorf("again: %v, the same plan: %t", err, again.Plan == first.Plan)

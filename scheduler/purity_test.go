@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // impureImports are forbidden imports, and import trees that end in a slash: concurrency, I/O and randomness.
@@ -34,20 +36,14 @@ var contexts = []string{"Context"}
 // TestPurity limits this package to a vocabulary and decisions: no goroutines, channels or locks, no I/O, no clock but
 // the times passed in, and no randomness.
 func TestPurity(t *testing.T) {
-	entries, err := os.ReadDir(".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(os.ReadDir("."))(t)
 	files := 0
 	for _, e := range entries {
 		if !strings.HasSuffix(e.Name(), ".go") || strings.HasSuffix(e.Name(), "_test.go") {
 			continue
 		}
 		files++
-		source, err := os.ReadFile(e.Name())
-		if err != nil {
-			t.Fatal(err)
-		}
+		source := must.Get(os.ReadFile(e.Name()))(t)
 		for _, problem := range impurities(t, e.Name(), string(source)) {
 			t.Error(problem)
 		}
@@ -61,20 +57,14 @@ func TestPurity(t *testing.T) {
 func impurities(t *testing.T, name, source string) []string {
 	t.Helper()
 	positions := token.NewFileSet()
-	file, err := parser.ParseFile(positions, name, source, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(parser.ParseFile(positions, name, source, parser.SkipObjectResolution))(t)
 	var problems []string
 	report := func(n ast.Node, what string) {
 		problems = append(problems, name+":"+strconv.Itoa(positions.Position(n.Pos()).Line)+": "+what)
 	}
 	packages := map[string]string{} // what a file calls the packages that are looked at: their paths
 	for _, spec := range file.Imports {
-		path, err := strconv.Unquote(spec.Path.Value)
-		if err != nil {
-			t.Fatal(err)
-		}
+		path := must.Get(strconv.Unquote(spec.Path.Value))(t)
 		local := path[strings.LastIndexByte(path, '/')+1:]
 		if spec.Name != nil {
 			local = spec.Name.Name

@@ -7,22 +7,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
 // collection parses the properties of a collection.
 func collection(t *testing.T, properties string) *scheduler.Collection {
 	t.Helper()
-	v, err := document.Parse([]byte(`{"properties": {` + properties + `}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := scheduler.ReadCollection("quota", v)
-	if err != nil {
-		t.Fatalf("%s: %v", properties, err)
-	}
-	return c
+	return must.Get(scheduler.ReadCollection("quota", parseDocument(t, `{"properties": {`+properties+`}}`)))(t)
 }
 
 // TestMinRetryInterval parses retry policies in collections with a minimum interval: a default is raised and written
@@ -58,29 +50,16 @@ func TestMinRetryInterval(t *testing.T) {
 		{"the free plan", free, ``, `{"type":"None","retryPolicy":{"retryInterval":"PT1H"}}`, time.Hour, 0},
 		{"the free plan, with a lower minimum", free + `, ` + two, `, "retryPolicy": {"retryInterval": "PT2M"}`, "action.retryPolicy.retryInterval: PT2M is shorter than the allowed PT1H", 0, 0},
 	} {
-		v, err := document.Parse([]byte(`{"action": {"type": "None"` + row.action + `}}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		limits := collection(t, row.collection).Limits(scheduler.Limits{MinRetryInterval: time.Second})
-		reading := scheduler.DefinitionDecoder{Limits: limits, Actions: noActions{}, Key: key, UID: uid, Now: at("08:00:00")}
-		def, err := reading.Definition(v)
+		reading := decoder("08:00:00")
+		reading.Limits = collection(t, row.collection).Limits(scheduler.Limits{MinRetryInterval: time.Second})
+		def, err := reading.Definition(parseDocument(t, `{"action": {"type": "None"`+row.action+`}}`))
 		if err != nil {
 			mustSay(t, row.name, err.Error(), row.want)
 			continue
 		}
 		mustSay(t, row.name, string(def.Properties()), `{"action":`+row.want+`}`)
-		j, err := scheduler.NewJob(key, uid, def, at("08:00:00"), 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		data, err := j.Encode(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if j, err = scheduler.DecodeJob(key, 1, data, noActions{}, nil); err != nil {
-			t.Fatal(err)
-		}
+		j := must.Get(scheduler.NewJob(key, uid, def, at("08:00:00"), 0))(t)
+		j = must.Get(scheduler.DecodeJob(key, 1, must.Get(j.Encode(nil))(t), noActions{}, nil))(t)
 		specs := []*scheduler.ActionSpec{&j.Def.Action}
 		for i := range j.Def.Action.OnError {
 			specs = append(specs, &j.Def.Action.OnError[i])
@@ -122,30 +101,12 @@ func TestMinRetryIntervalOfDefaults(t *testing.T) {
 			mustSay(t, row.name, fmt.Sprint(err), row.want)
 			continue
 		}
-		data, err := c.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if c, err = scheduler.DecodeCollection("quota", 1, data); err == nil {
-			c.Defaults, err = c.ReadDefaults(noActions{}, scheduler.Limits{})
-		}
-		if err != nil {
-			t.Errorf("%s: as stored, %v", row.name, err)
-			continue
-		}
-		reading := scheduler.DefinitionDecoder{Limits: c.Limits(limits), Actions: noActions{}, Key: key, UID: uid, Now: at("08:00:00")}
-		v, err := document.Parse([]byte(`{"action": {"type": "None"}}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		def, err := reading.Definition(v)
-		if err != nil {
-			t.Fatal(err)
-		}
-		j, err := scheduler.NewJob(key, uid, def, at("08:00:00"), 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c = must.Get(scheduler.DecodeCollection("quota", 1, must.Get(c.Encode())(t)))(t)
+		c.Defaults = must.Get(c.ReadDefaults(noActions{}, scheduler.Limits{}))(t)
+		reading := decoder("08:00:00")
+		reading.Limits = c.Limits(limits)
+		def := must.Get(reading.Definition(parseDocument(t, `{"action": {"type": "None"}}`)))(t)
+		j := must.Get(scheduler.NewJob(key, uid, def, at("08:00:00"), 0))(t)
 		due, ok := j.Inheriting(c.Defaults).Def.Action.Retry.Next(0, "id", scheduler.Result{Failed: true}, at("09:00:00"))
 		if got := due.Sub(at("09:00:00")); ok != (row.after > 0) || ok && got != row.after {
 			t.Errorf("%s: the next try is after %v, %v; want %v", row.name, got, ok, row.after)
@@ -156,11 +117,10 @@ func TestMinRetryIntervalOfDefaults(t *testing.T) {
 // TestAdmits covers exceeded recurrence quotas.
 func TestAdmits(t *testing.T) {
 	c := collection(t, `"quota": {"maxRecurrence": {"frequency": "hour", "interval": 2}}`)
-	reading := scheduler.DefinitionDecoder{Key: key, UID: uid, Now: at("08:00:00")}
-	if err := c.Admits(definition(t, "08:00:00", once), &reading); err != nil {
+	if err := c.Admits(definition(t, "08:00:00", once), decoder("08:00:00")); err != nil {
 		t.Errorf("it does not recur: %v", err)
 	}
-	err := c.Admits(definition(t, "08:00:00", once+`, "recurrence": {"cron": "0 9,10 * * *"}`), &reading)
+	err := c.Admits(definition(t, "08:00:00", once+`, "recurrence": {"cron": "0 9,10 * * *"}`), decoder("08:00:00"))
 	const want = "two occurrences are PT1H apart, and the quota of collection quota (maxRecurrence) allows one every 2 hours"
 	if !errors.Is(err, scheduler.ErrConflict) || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want a conflict: %s", err, want)
@@ -192,7 +152,7 @@ func TestAdmitsRules(t *testing.T) {
 	} {
 		c := collection(t, `"quota": {"maxRecurrence": {"frequency": `+row.quota+`}}`)
 		def := definition(t, "08:00:00", `"action": {"type": "None"}, `+row.timing)
-		err := c.Admits(def, &scheduler.DefinitionDecoder{Key: key, UID: uid, Now: at("08:00:00")})
+		err := c.Admits(def, decoder("08:00:00"))
 		if errors.Is(err, scheduler.ErrConflict) != row.refused || err != nil && !row.refused {
 			t.Errorf("%s in %s: %v", row.timing, row.quota, err)
 		}

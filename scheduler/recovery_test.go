@@ -14,6 +14,15 @@ import (
 // history holds a job's records, newest first.
 type history []*scheduler.Record
 
+// visit passes the records on until look has enough.
+func (h history) visit(look func(*scheduler.Record) bool) {
+	for _, r := range h {
+		if !look(r) {
+			return
+		}
+	}
+}
+
 // attempt returns the records of an attempt of b, including a faulted record.
 func attempt(j *scheduler.Job, b scheduler.Baton, started string, res scheduler.Result) *scheduler.Record {
 	rec, _ := scheduler.AttemptRecord(j, b, at(started), res)
@@ -44,11 +53,7 @@ type recoverRow struct {
 
 func (r *recoverRow) recovered(now time.Time) string {
 	search := scheduler.NewAttemptSearch(key, r.baton)
-	for _, rec := range r.history {
-		if !search.Visit(rec) {
-			break
-		}
-	}
+	r.history.visit(search.Visit)
 	if search.Found == nil {
 		return "again; " + said(scheduler.Decide(r.now, true, r.baton, now))
 	}

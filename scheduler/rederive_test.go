@@ -65,11 +65,7 @@ func TestPlaceSearch(t *testing.T) {
 		{"one that lies too deep", j, append(slices.Clone(beyond), own("09:05:00")), nil},
 	} {
 		search := scheduler.NewPositionSearch(row.job)
-		for _, r := range row.history {
-			if !search.Visit(r) {
-				break
-			}
-		}
+		row.history.visit(search.Visit)
 		got, want := "nothing", "nothing"
 		if search.Found != nil {
 			got = string(search.Found.Outcome) + " " + clock(search.Found.Nominal)
@@ -96,11 +92,7 @@ func TestPlaceSearchFaulted(t *testing.T) {
 		"that of another occurrence is": {history{earlierFault, failed}, false},
 	} {
 		search := scheduler.NewPositionSearch(j)
-		for _, r := range row.history {
-			if !search.Visit(r) {
-				break
-			}
-		}
+		row.history.visit(search.Visit)
 		if search.Faulted() != row.want {
 			t.Errorf("%s: %t", name, search.Faulted())
 		}

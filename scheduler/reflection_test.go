@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/carillon-sched/carillon/integration/testkit/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -120,10 +121,7 @@ func storedSeeds(tb testing.TB) [][]byte {
 	odd.Message, odd.Response, odd.Duration = "a \"<b>\"\r\n\u2028 ß \x00\xff", "\x00\xff", -1500*time.Millisecond
 	odd.Progress.Merged = []int64{math.MaxInt64, math.MinInt64}
 	for _, r := range []scheduler.Record{skipOnly, whole, odd, typical()} {
-		data, err := r.Encode()
-		if err != nil {
-			tb.Fatal(err)
-		}
+		data := must.Get(r.Encode())(tb)
 		seeds = append(seeds, data)
 	}
 	return seeds
@@ -187,10 +185,7 @@ func TestForeignMembers(t *testing.T) {
 	if diff := gocmp.Diff(fullest, b); err != nil || diff != "" {
 		t.Errorf("%v (-want +got)\n%s", err, diff)
 	}
-	data, err := whole.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(whole.Encode())(t)
 	r, err := scheduler.DecodeRecord([]byte(with(string(data), `,"later":{"deep":[null,{"version":1}]}`)))
 	if diff := gocmp.Diff(&whole, r); err != nil || diff != "" {
 		t.Errorf("%v (-want +got)\n%s", err, diff)

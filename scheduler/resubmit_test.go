@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -38,10 +39,7 @@ func TestParseOccurrence(t *testing.T) {
 
 // TestParseManagedOccurrence parses an id as in resource group paths.
 func TestParseManagedOccurrence(t *testing.T) {
-	s, err := scheduler.NewScope("s", "g")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(scheduler.NewScope("s", "g"))(t)
 	managed := scheduler.Key{Collection: s.Collection("partners"), Job: "job"}
 	for _, k := range []scheduler.Key{managed, managed.Plain()} {
 		if got, err := scheduler.ParseOccurrence(managed, k.String()+"@2026-03-02T09:00:00Z"); err != nil || clock(got) != "09:00:00" {
@@ -107,11 +105,7 @@ func TestResubmission(t *testing.T) {
 		{"it was repeated with success, and is forced", history{again, faulted, failed}, true, "09:00:00 after 08:58:00"},
 	} {
 		search := scheduler.NewOccurrenceSearch(j, at("09:00:00"))
-		for _, r := range row.history {
-			if !search.Visit(r) {
-				break
-			}
-		}
+		row.history.visit(search.Visit)
 		r, err := search.Resubmission(row.force)
 		var got string
 		switch {

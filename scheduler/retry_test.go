@@ -7,17 +7,14 @@ import (
 
 	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/web"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
 // policyOf parses a retry policy as part of a job.
 func policyOf(t *testing.T, policy string) (*scheduler.RetryPolicy, error) {
 	t.Helper()
-	v, err := document.Parse([]byte(`{"action": {"type": "Http", "request": {"uri": "http://x.example", "method": "GET"}, "retryPolicy": ` + policy + `}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := parseDocument(t, `{"action": {"type": "Http", "request": {"uri": "http://x.example", "method": "GET"}, "retryPolicy": `+policy+`}}`)
 	reading := scheduler.DefinitionDecoder{Actions: actions.New(web.New(web.Config{}))}
 	d, err := reading.Definition(v)
 	if err != nil {
@@ -86,10 +83,7 @@ func TestRetryJitter(t *testing.T) {
 		`{"retryType": "exponential", "retryInterval": "PT100S"}`: 10 * time.Second,
 		`{"retryInterval": "PT100S", "jitter": "PT30S"}`:          30 * time.Second,
 	} {
-		p, err := policyOf(t, policy)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(policyOf(t, policy))(t)
 		now, seen := time.Now(), map[time.Duration]bool{}
 		for _, id := range []string{"a/b@x#1", "a/b@x#2", "a/c@x#1", "a/d@x#1"} {
 			due, _ := p.Next(0, id, scheduler.Result{Failed: true}, now)

@@ -5,17 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
 func scope(t *testing.T, subscription, group string) scheduler.Scope {
 	t.Helper()
-	s, err := scheduler.NewScope(subscription, group)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must.Get(scheduler.NewScope(subscription, group))(t)
 }
 
 // TestScopeNamesCollections checks collection names in keys: plain in the default scope, distinct in all others,
@@ -92,18 +89,12 @@ func TestReadID(t *testing.T) {
 // in the default one.
 func TestStoredScope(t *testing.T) {
 	s := scope(t, "S1", "Group")
-	v, err := document.Parse([]byte(`{"id": "` + s.Provider() + `/jobCollections/c", "name": "c", "properties": {"state": "Suspended"}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := parseDocument(t, `{"id": "`+s.Provider()+`/jobCollections/c", "name": "c", "properties": {"state": "Suspended"}}`)
 	c, err := scheduler.ReadCollection(s.Collection("c"), v)
 	if err != nil || c.Scope != s || c.Placed() != nil {
 		t.Fatalf("%+v, %v", c, err)
 	}
-	data, err := c.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(c.Encode())(t)
 	if !strings.Contains(string(data), `"state":"disabled"`) {
 		t.Errorf("a version that does not know it would take it for damaged: %s", data)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/actions/builtin"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/spec"
@@ -26,10 +27,7 @@ type sourceRow struct {
 // sourceRows parses the file.
 func sourceRows(tb testing.TB) []*sourceRow {
 	tb.Helper()
-	data, err := os.ReadFile("testdata/sourcedocuments.txt")
-	if err != nil {
-		tb.Fatal(err)
-	}
+	data := must.Get(os.ReadFile("testdata/sourcedocuments.txt"))(tb)
 	var rows []*sourceRow
 	for line := range strings.Lines(string(data)) {
 		line = strings.TrimSuffix(line, "\n")
@@ -168,11 +166,7 @@ func sourceTime(t *testing.T, text, otherwise string) time.Time {
 	if text == "" {
 		text = otherwise
 	}
-	at, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return at
+	return must.Get(time.Parse(time.RFC3339, text))(t)
 }
 
 // sourceProblems returns the problems of an error, one per line.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/carillon-sched/carillon/actions/builtin"
 	"github.com/carillon-sched/carillon/integration/testkit/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
@@ -68,9 +69,7 @@ func storedCorpus(tb testing.TB, actions scheduler.ActionReader) map[string][]by
 		case 2:
 			j.State, j.BegunGen = scheduler.Disabled, 1
 		}
-		if corpus[name], err = j.Encode(plainSealer{}); err != nil {
-			tb.Fatal(err)
-		}
+		corpus[name] = must.Get(j.Encode(plainSealer{}))(tb)
 	}
 	for _, row := range sourceRows(tb) {
 		for _, text := range []string{row.text, row.meant} {
@@ -79,15 +78,9 @@ func storedCorpus(tb testing.TB, actions scheduler.ActionReader) map[string][]by
 			}
 		}
 	}
-	files, err := filepath.Glob("../examples/*/*.*")
-	if err != nil {
-		tb.Fatal(err)
-	}
+	files := must.Get(filepath.Glob("../examples/*/*.*"))(tb)
 	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			tb.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(file))(tb)
 		if v, err := document.Parse(data); err == nil {
 			add(file, v)
 		}
@@ -190,10 +183,7 @@ func (lockedSealer) Unseal(_ scheduler.Key, v document.Value) document.Value {
 
 // TestOtherFormIsDamaged covers jobs that this version cannot have written. The error names the unknown form.
 func TestOtherFormIsDamaged(t *testing.T) {
-	data, err := job(t, once).Encode(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(job(t, once).Encode(nil))(t)
 	later := scheduler.Signed(bytes.Replace(formless(data), []byte(`"properties":{`), []byte(`"properties":{"quantum":true,"recurrence":{"frequency":"eon"},`), 1))
 	for want, stored := range map[string][]byte{
 		"a later version of Carillon may have written it": bytes.Replace(data, []byte(`{"form":"1`), []byte(`{"form":"2`), 1),

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -30,10 +31,7 @@ func TestStoredTrace(t *testing.T) {
 	}
 	r, untraced := whole, whole
 	r.Trace = traced
-	data, err := r.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(r.Encode())(t)
 	without, err := untraced.Encode()
 	id := `,"traceId":"` + traced.ID() + `"`
 	if got := strings.Replace(strings.Replace(string(data), storedTrace, "", 1), id, "", 1); err != nil || got != string(without) {

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
 // TestDefinitionWarnings checks the warnings for settings without effect, and their paths.
@@ -32,10 +32,7 @@ func TestDefinitionWarnings(t *testing.T) {
 		},
 	} {
 		def := read(t, row.document)
-		j, err := scheduler.NewJob(key, uid, def, at("08:00:00"), 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		j := must.Get(scheduler.NewJob(key, uid, def, at("08:00:00"), 0))(t)
 		var got []string
 		for _, w := range def.Warnings(j.Plan) {
 			got = append(got, w.Path+": "+w.Message)
@@ -47,26 +44,14 @@ func TestDefinitionWarnings(t *testing.T) {
 // read parses a whole document.
 func read(t *testing.T, text string) *scheduler.Definition {
 	t.Helper()
-	v, err := document.Parse([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	reading := scheduler.DefinitionDecoder{Actions: noActions{}, Key: key, UID: uid, Now: at("08:00:00")}
-	def, err := reading.Document(v).Definition()
-	if err != nil {
-		t.Fatalf("%s: %v", text, err)
-	}
-	return def
+	return must.Get(decoder("08:00:00").Document(parseDocument(t, text)).Definition())(t)
 }
 
 // TestZeroStartIsNone checks that .NET's zero time is equivalent to an absent startTime.
 func TestZeroStartIsNone(t *testing.T) {
 	const rest = `"action": {"type": "None"}, "recurrence": {"frequency": "day", "schedule": {"hours": [9]}}}`
 	none, zero := read(t, `{`+rest), read(t, `{"startTime": "0001-01-01T00:00:00Z", `+rest)
-	j, err := scheduler.NewJob(key, uid, none, at("08:00:00"), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := must.Get(scheduler.NewJob(key, uid, none, at("08:00:00"), 0))(t)
 	if !j.Equals(zero) || strings.Contains(string(zero.Properties()), "startTime") {
 		t.Errorf("it is another definition: %s", zero.Properties())
 	}
@@ -84,10 +69,7 @@ func TestAnswersMayBePutBack(t *testing.T) {
 			t.Errorf("%s: %s", text, got.Properties())
 		}
 	}
-	v, err := document.Parse([]byte(`{` + answer + `"timeout": "PT5S"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := parseDocument(t, `{`+answer+`"timeout": "PT5S"}`)
 	if patch, err := scheduler.ReadPatch(key, v); err != nil || patch.String() != `{"timeout":"PT5S"}` {
 		t.Errorf("as a patch: %s, %v", patch, err)
 	}
