@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-
 	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/store/storetest"

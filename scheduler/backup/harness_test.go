@@ -3,7 +3,6 @@ package backup_test
 import (
 	"bytes"
 	"context"
-	"log/slog"
 	"net/http"
 	"strings"
 	"sync"
@@ -43,14 +42,13 @@ type system struct {
 	service *control.Service
 	vault   *secrets.Vault
 	sink    *sink
-	stop    context.CancelFunc
-	ended   chan error
+	halt    func() // stops the worker, if it runs
 }
 
 // newSystem returns a system whose worker is not running.
 func newSystem(t *testing.T, s *server.Server, key seal.Key, cfg store.Config) *system {
 	t.Helper()
-	sys := &system{t: t, sink: &sink{}}
+	sys := &system{t: t, sink: &sink{}, halt: func() {}}
 	sys.nc = storetest.Connect(t, s)
 	cfg.Storage = jetstream.MemoryStorage
 	sys.store = must.Get(store.Open(t.Context(), sys.nc, cfg))(t)
@@ -70,24 +68,9 @@ func (s *system) actions() scheduler.ActionReader {
 func (s *system) start() {
 	s.t.Helper()
 	w := engine.New(engine.Config{
-		Store: s.store, Actions: s.actions(), Secrets: s.vault, Grace: time.Millisecond, Logger: slog.New(slog.NewTextHandler(testLog{s.t}, nil)),
+		Store: s.store, Actions: s.actions(), Secrets: s.vault, Grace: time.Millisecond, Logger: storetest.Logger(s.t),
 	})
-	ctx, cancel := context.WithCancel(context.WithoutCancel(s.t.Context()))
-	s.stop, s.ended = cancel, make(chan error, 1)
-	go func() { s.ended <- w.Run(ctx) }()
-	s.t.Cleanup(s.halt)
-}
-
-// halt stops the worker.
-func (s *system) halt() {
-	if s.stop == nil {
-		return
-	}
-	s.stop()
-	if err := <-s.ended; err != nil {
-		s.t.Errorf("worker: %v", err)
-	}
-	s.stop = nil
+	s.halt = storetest.Run(s.t, w.Run)
 }
 
 // destroy removes the system's streams and buckets: fake time costs processor time for each stream of the server.
@@ -116,19 +99,17 @@ func (s *system) audit() {
 	s.must(s.service.Finish(s.t.Context(), report))
 }
 
-func (s *system) must(err error) {
+// must fails the test if a call fails. It takes all results of the call, the error last.
+func (s *system) must(results ...any) {
 	s.t.Helper()
-	if err != nil {
+	if err := results[len(results)-1]; err != nil {
 		s.t.Fatal(err)
 	}
 }
 
 func (s *system) put(name, body string) {
 	s.t.Helper()
-	_, _, err := s.service.Put(s.t.Context(), control.Edit{Key: key(name), Body: []byte(body)})
-	if err != nil {
-		s.t.Fatalf("%s: %v", name, err)
-	}
+	s.must(s.service.Put(s.t.Context(), control.Edit{Key: key(name), Body: []byte(body)}))
 }
 
 // jobs returns the stored definitions by name.
@@ -147,8 +128,7 @@ func (s *system) views() map[string]*v1.Job {
 	s.t.Helper()
 	all := map[string]*v1.Job{}
 	for name := range s.jobs() {
-		v := must.Get(s.service.Get(s.t.Context(), key(name)))(s.t)
-		all[name] = v
+		all[name] = must.Get(s.service.Get(s.t.Context(), key(name)))(s.t)
 	}
 	return all
 }
@@ -253,13 +233,4 @@ func (s *sink) seen(name string) []call {
 		}
 	}
 	return of
-}
-
-// testLog writes log lines to the test's log.
-type testLog struct{ t *testing.T }
-
-// Write logs one line.
-func (l testLog) Write(p []byte) (int, error) {
-	l.t.Log(strings.TrimSpace(string(p)))
-	return len(p), nil
 }

@@ -59,12 +59,9 @@ var kinds = map[string]string{
 func fill(t *testing.T, s *system) {
 	t.Helper()
 	ctx := t.Context()
-	_, _, err := s.service.PutSecret(ctx, "common", []byte(`{"value": "gemeinsam"}`))
-	s.must(err)
-	_, _, err = s.service.PutCollection(ctx, "stopped", nil)
-	s.must(err)
-	_, _, err = s.service.PutCollection(ctx, "empty", []byte(`{"properties": {"quota": {"maxJobCount": 3}}}`))
-	s.must(err)
+	s.must(s.service.PutSecret(ctx, "common", []byte(`{"value": "gemeinsam"}`)))
+	s.must(s.service.PutCollection(ctx, "stopped", nil))
+	s.must(s.service.PutCollection(ctx, "empty", []byte(`{"properties": {"quota": {"maxJobCount": 3}}}`)))
 	must.Get(s.store.Tokens().Save(ctx, "abcdefghij", []byte(`{"id":"abcdefghij"}`), 0))(t)
 	for name, body := range kinds {
 		s.put(name, body)
@@ -124,12 +121,10 @@ func compare(t *testing.T, when string, from, back *system) {
 func valuesOf(t *testing.T, b scheduler.Bucket) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	if err := b.Each(t.Context(), func(st scheduler.Stored) error {
+	must.Do(t, b.Each(t.Context(), func(st scheduler.Stored) error {
 		all[st.Key.Job] = string(st.Data)
 		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return all
 }
 

@@ -7,20 +7,13 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/integration/testkit/must"
-	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/instant"
 )
 
 // planOf returns the plan of a job whose timing is written in JSON.
 func planOf(t *testing.T, properties string, created time.Time) *Plan {
 	t.Helper()
-	v := must.Get(document.Parse([]byte(properties)))(t)
-	r := document.NewReader()
-	o := r.Object(v, "")
-	timing := ReadTiming(o)
-	o.Done()
-	must.Do(t, r.Err())
-	return must.Get(NewPlan(timing, created))(t)
+	return must.Get(NewPlan(timingOf(t, properties, false), created))(t)
 }
 
 func TestDSTGap(t *testing.T) {

@@ -285,7 +285,9 @@ func BenchmarkPublish(b *testing.B) {
 			for _, h := range headers {
 				SetHeader(m, h, "value")
 			}
-			must.Get(s.Publish(b.Context(), m))(b)
+			if _, err := s.Publish(b.Context(), m); err != nil {
+				b.Fatal(err)
+			}
 		}
 	})
 	b.Run("library", func(b *testing.B) {
@@ -296,7 +298,10 @@ func BenchmarkPublish(b *testing.B) {
 			for _, h := range headers {
 				m.Header.Set(h, "value")
 			}
-			f := must.Get(js.PublishMsgAsync(m))(b)
+			f, err := js.PublishMsgAsync(m)
+			if err != nil {
+				b.Fatal(err)
+			}
 			select {
 			case <-f.Ok():
 			case err := <-f.Err():

@@ -53,8 +53,7 @@ func connect(t *testing.T, s *embedded.Server) jetstream.JetStream {
 	t.Helper()
 	nc := must.Get(s.Connect())(t)
 	t.Cleanup(nc.Close)
-	js := must.Get(jetstream.New(nc))(t)
-	return js
+	return must.Get(jetstream.New(nc))(t)
 }
 
 func TestDataSurvivesRestart(t *testing.T) {

@@ -46,8 +46,7 @@ func TestLibraryOverWire(t *testing.T) {
 					options = options[1:]
 				}
 				speak(t, s, back, func() *nats.Conn {
-					nc := must.Get(nats.Connect(url, options...))(t)
-					return nc
+					return must.Get(nats.Connect(url, options...))(t)
 				})
 			})
 		}
