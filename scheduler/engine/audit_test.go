@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/engine"
@@ -31,16 +32,10 @@ func TestAuditRestoresBatons(t *testing.T) {
 		w.put("late", `{`+failing+`}}`)
 		time.Sleep(5 * time.Second)
 		w.stopWorker()
-		js, err := jetstream.New(w.nc)
-		w.must(err)
-		if err := js.DeleteStream(t.Context(), "CARILLON_TIMERS_0"); err != nil {
-			t.Fatal(err)
-		}
-		if w.store, err = store.Open(t.Context(), w.nc, store.Config{Storage: jetstream.MemoryStorage}); err != nil {
-			t.Fatal(err)
-		}
-		rep, err := w.service.Audit(t.Context(), true)
-		w.must(err)
+		js := must.Get(jetstream.New(w.nc))(t)
+		must.Do(t, js.DeleteStream(t.Context(), "CARILLON_TIMERS_0"))
+		w.store = must.Get(store.Open(t.Context(), w.nc, store.Config{Storage: jetstream.MemoryStorage}))(t)
+		rep := must.Get(w.service.Audit(t.Context(), true))(t)
 		if rep.Fixed != 3 || len(rep.Findings) != 3 {
 			t.Errorf("audit: %+v, want new, recurring and late restored", rep)
 		}
@@ -63,8 +58,7 @@ func TestAuditNamesWhatNeverRan(t *testing.T) {
 		w.put("off", `{`+action+`, "state": "disabled", "recurrence": {"cron": "0 9 * * *"}}`)
 		w.put("on", `{`+action+`, "recurrence": {"cron": "0 9 * * *"}}`)
 		time.Sleep(time.Minute)
-		rep, err := w.service.Audit(t.Context(), true)
-		w.must(err)
+		rep := must.Get(w.service.Audit(t.Context(), true))(t)
 		if got := strings.Join(rep.NeverRan, " "); got != "default/never" || len(rep.Findings) > 0 {
 			t.Errorf("never ran: %s; findings: %+v", got, rep.Findings)
 		}
@@ -97,23 +91,15 @@ func TestAuditRecordsFault(t *testing.T) {
 // hide it.
 func (w *harness) loseDefinitions(names ...string) {
 	w.t.Helper()
-	js, err := jetstream.New(w.nc)
-	w.must(err)
-	st, err := js.Stream(w.t.Context(), "KV_carillon-jobs")
-	w.must(err)
 	for _, name := range names {
-		if err := st.Purge(w.t.Context(), jetstream.WithPurgeSubject("$KV.carillon-jobs.default."+name)); err != nil {
-			w.t.Fatal(err)
-		}
+		w.must(w.stream("KV_carillon-jobs").Purge(w.t.Context(), jetstream.WithPurgeSubject("$KV.carillon-jobs.default."+name)))
 	}
 }
 
 // audit runs one that mends.
 func (w *harness) audit() *control.AuditReport {
 	w.t.Helper()
-	rep, err := w.service.Audit(w.t.Context(), true)
-	w.must(err)
-	return rep
+	return must.Get(w.service.Audit(w.t.Context(), true))(w.t)
 }
 
 // lost returns the jobs that an audit names as lost.
@@ -165,13 +151,7 @@ func TestLostDefinitionsKeepTheirBatons(t *testing.T) {
 		}
 		w.mustBeInOrder()
 		time.Sleep(18 * time.Minute)
-		calls := map[string]int{}
-		for _, c := range w.sink.seen() {
-			calls[c.key]++
-			if calls[c.key] > 1 {
-				t.Errorf("%s was called twice", c.key)
-			}
-		}
+		w.wantNoRepeats()
 		for name, want := range map[string]int{"kept": 6, "started": 6, "anchored": 6, "once": 0} {
 			var runs, skips int
 			for _, r := range w.history(name) {
@@ -250,32 +230,27 @@ func TestLostWhileItRuns(t *testing.T) {
 // TestDamagedBatonsAreSetAside has batons that someone wrote, or a disk made, of which nothing can follow. Each is removed once,
 // and the audit, which is called for, has the job go on.
 func TestDamagedBatonsAreSetAside(t *testing.T) {
-	for name, body := range map[string]string{
+	inWorlds(t, map[string]string{
 		"no document":                    `{"rev"`,
 		"a run by hand in front of none": `{"rev":2,"sched":1,"manual":true,"nominal":"2000-01-01T00:00:00Z","due":"2000-01-01T00:00:00Z"}`,
 		"a detached run's":               `{"rev":2,"sched":1,"oneOff":true,"nominal":"2000-01-01T00:00:00Z","due":"2000-01-01T00:00:00Z"}`,
-	} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, w *harness) {
-				w.stopWorker()
-				takeovers := make(chan struct{}, 1000)
-				w.startWorker(func(c *engine.Config) { c.OnTakeover = func() { takeovers <- struct{}{} } })
-				start := time.Now().Add(10 * time.Minute).UTC().Truncate(time.Second)
-				w.put("job", `{`+action+`, "startTime": "`+start.Format(time.RFC3339)+`", "recurrence": {"frequency": "Minute", "interval": 10}}`)
-				w.must(w.store.Cancel(t.Context(), scheduler.BatonKey{Key: key("job")}, 0))
-				w.must(w.store.Fire(t.Context(), scheduler.BatonKey{Key: key("job")}, []byte(body), 0))
-				time.Sleep(20 * time.Second)
-				if len(takeovers) != 1 {
-					t.Errorf("an audit was called for %d times, want once", len(takeovers))
-				}
-				if rep := w.audit(); rep.Fixed != 1 || rep.Waiting+rep.Running != 0 {
-					t.Errorf("audit: %+v", rep)
-				}
-				time.Sleep(25 * time.Minute)
-				w.wantHistory("job", "completed completed")
-			})
-		})
-	}
+	}, func(t *testing.T, w *harness, body string) {
+		takeovers := make(chan struct{}, 1000)
+		w.startWorker(func(c *engine.Config) { c.OnTakeover = func() { takeovers <- struct{}{} } })
+		start := time.Now().Add(10 * time.Minute).UTC().Truncate(time.Second)
+		w.put("job", `{`+action+`, "startTime": "`+start.Format(time.RFC3339)+`", "recurrence": {"frequency": "Minute", "interval": 10}}`)
+		w.must(w.store.Cancel(t.Context(), scheduler.BatonKey{Key: key("job")}, 0))
+		w.must(w.store.Fire(t.Context(), scheduler.BatonKey{Key: key("job")}, []byte(body), 0))
+		time.Sleep(20 * time.Second)
+		if len(takeovers) != 1 {
+			t.Errorf("an audit was called for %d times, want once", len(takeovers))
+		}
+		if rep := w.audit(); rep.Fixed != 1 || rep.Waiting+rep.Running != 0 {
+			t.Errorf("audit: %+v", rep)
+		}
+		time.Sleep(25 * time.Minute)
+		w.wantHistory("job", "completed completed")
+	})
 }
 
 // TestEditMendsDamagedBaton has a waiting baton that cannot be read: an edit of the job removes it, and plans anew.
@@ -303,13 +278,7 @@ func TestLostCollectionIsNamed(t *testing.T) {
 		k := scheduler.Key{Collection: "ops", Job: "job"}
 		body := []byte(`{` + action + `, "recurrence": {"frequency": "Minute"}}`)
 		w.must(w.service.Put(w.t.Context(), control.Edit{Key: k, Body: body}))
-		js, err := jetstream.New(w.nc)
-		w.must(err)
-		st, err := js.Stream(t.Context(), "KV_carillon-collections")
-		w.must(err)
-		if err := st.Purge(t.Context(), jetstream.WithPurgeSubject("$KV.carillon-collections.ops")); err != nil {
-			t.Fatal(err)
-		}
+		w.must(w.stream("KV_carillon-collections").Purge(t.Context(), jetstream.WithPurgeSubject("$KV.carillon-collections.ops")))
 		time.Sleep(150 * time.Second)
 		if rep := w.audit(); len(rep.Findings) != 1 || rep.Findings[0].Name != "collection ops" || !rep.Findings[0].Lost {
 			t.Errorf("audit: %+v", rep)
@@ -325,19 +294,15 @@ func TestLostCollectionIsNamed(t *testing.T) {
 func (w *harness) strand() {
 	w.t.Helper()
 	ctx := w.t.Context()
-	js, err := jetstream.New(w.nc)
-	w.must(err)
-	old, err := js.Consumer(ctx, "CARILLON_TIMERS_0", "workers")
-	w.must(err)
+	js := must.Get(jetstream.New(w.nc))(w.t)
+	old := must.Get(js.Consumer(ctx, "CARILLON_TIMERS_0", "workers"))(w.t)
 	cfg := old.CachedInfo().Config
 	all := cfg.FilterSubject
 	w.must(js.DeleteConsumer(ctx, "CARILLON_TIMERS_0", "workers"))
 	cfg.FilterSubject = "carillon.fire.0.zz.last"
-	c, err := js.CreateConsumer(ctx, "CARILLON_TIMERS_0", cfg)
-	w.must(err)
+	c := must.Get(js.CreateConsumer(ctx, "CARILLON_TIMERS_0", cfg))(w.t)
 	w.must(js.Publish(ctx, cfg.FilterSubject, nil))
-	m, err := c.Next()
-	w.must(err)
+	m := must.Get(c.Next())(w.t)
 	w.must(m.DoubleAck(ctx))
 	cfg.FilterSubject = all
 	w.must(js.UpdateConsumer(ctx, "CARILLON_TIMERS_0", cfg))
@@ -347,51 +312,48 @@ func (w *harness) strand() {
 // removed it. Nobody is given it, until the audit has it fired again, or removes it when it was passed on: every occurrence runs
 // once, and the schedule goes on.
 func TestAuditRescuesUndelivered(t *testing.T) {
-	for _, test := range []struct {
-		name, point string
-		before      bool
-	}{
-		{"before it was run", "take", false},
-		{"before its record", "record completed", true},
-		{"after its record", "record completed", false},
-		{"after it was passed on", "pass on", false},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			inWorld(t, func(t *testing.T, w *harness) {
-				m := w.startMortal(&mortal{point: test.point, before: test.before})
-				w.put("job", `{`+action+`, "recurrence": {"frequency": "Minute", "count": 3}}`)
-				m.awaitDeath(t)
-				w.stopWorker()
-				w.strand()
-				w.startWorker()
-				time.Sleep(30 * time.Second)
-				if got := w.outcomes("job"); strings.Count(got, "completed") > 1 {
-					t.Fatalf("history %q before the audit", got)
-				}
-				rep := w.audit()
-				if len(rep.Findings) != 1 || rep.Fixed != 1 || rep.Findings[0].Name != "default/job" {
-					t.Errorf("found %+v", rep.Findings)
-				}
-				time.Sleep(10 * time.Minute)
-				w.wantHistory("job", "completed completed completed")
-				keys := map[string]int{}
-				for _, c := range w.sink.seen() {
-					keys[c.key]++
-				}
-				for key, n := range keys {
-					if n > 1 && !test.before {
-						t.Errorf("%s was called %d times", key, n)
-					}
-				}
-				if len(keys) != 3 {
-					t.Errorf("called %v", keys)
-				}
-				if rep := w.audit(); len(rep.Findings) > 0 || rep.Waiting+rep.Running > 0 {
-					t.Errorf("then %+v", rep)
-				}
-			})
-		})
+	type death struct {
+		point  string
+		before bool
 	}
+	inWorlds(t, map[string]death{
+		"before it was run":      {"take", false},
+		"before its record":      {"record completed", true},
+		"after its record":       {"record completed", false},
+		"after it was passed on": {"pass on", false},
+	}, func(t *testing.T, w *harness, test death) {
+		m := w.startMortal(&mortal{point: test.point, before: test.before})
+		w.put("job", `{`+action+`, "recurrence": {"frequency": "Minute", "count": 3}}`)
+		m.awaitDeath(t)
+		w.stopWorker()
+		w.strand()
+		w.startWorker()
+		time.Sleep(30 * time.Second)
+		if got := w.outcomes("job"); strings.Count(got, "completed") > 1 {
+			t.Fatalf("history %q before the audit", got)
+		}
+		rep := w.audit()
+		if len(rep.Findings) != 1 || rep.Fixed != 1 || rep.Findings[0].Name != "default/job" {
+			t.Errorf("found %+v", rep.Findings)
+		}
+		time.Sleep(10 * time.Minute)
+		w.wantHistory("job", "completed completed completed")
+		keys := map[string]int{}
+		for _, c := range w.sink.seen() {
+			keys[c.key]++
+		}
+		for key, n := range keys {
+			if n > 1 && !test.before {
+				t.Errorf("%s was called %d times", key, n)
+			}
+		}
+		if len(keys) != 3 {
+			t.Errorf("called %v", keys)
+		}
+		if rep := w.audit(); len(rep.Findings) > 0 || rep.Waiting+rep.Running > 0 {
+			t.Errorf("then %+v", rep)
+		}
+	})
 }
 
 // TestRescue fires an undelivered baton again without an audit of everything.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/engine"
 )
@@ -27,74 +28,70 @@ func TestCrashPoints(t *testing.T) {
 	overlapping := `{` + action + `, "overlap": "allow", "recurrence": {"frequency": "Second", "interval": 20, "count": 4}}`
 	four := "completed completed completed completed"
 	failed := "failed failed failed faulted"
-	tests := []struct {
-		name, job, point string
-		before           bool
-		skip             int32
-		want             string
-		repeats          int // calls beyond one for each attempt
-	}{
-		{"taken", recurring, "take", true, 1, four, 0},
-		{"ran, not recorded", recurring, "record completed", true, 1, four, 1},
-		{"recorded", recurring, "record completed", false, 1, four, 0},
-		{"recorded, not passed on", recurring, "pass on", true, 1, four, 0},
-		{"passed on, not acknowledged", recurring, "pass on", false, 1, four, 0},
-		{"acknowledgement lost", recurring, "ack", true, 1, four, 0},
-		{"quick: ran, not recorded", quick, "record completed", true, 1, four, 1},
-		{"quick: passed on", quick, "pass on", false, 1, four, 0},
-		{"quick: acknowledgement lost", quick, "ack", true, 1, four, 0},
-		{"one-shot: ran, not recorded", once, "record completed", true, 0, "completed", 1},
-		{"one-shot: recorded", once, "record completed", false, 0, "completed", 0},
-		{"one-shot: end not written", once, "end", true, 0, "completed", 0},
-		{"one-shot: end written", once, "end", false, 0, "completed", 0},
-		{"retry: failure not recorded", retried, "record failed", true, 1, failed, 1},
-		{"retry: failure recorded", retried, "record failed", false, 1, failed, 0},
-		{"retry: passed on", retried, "pass on", false, 1, failed, 0},
-		{"retry: faulted not recorded", retried, "record faulted", true, 0, failed, 0},
-		{"retry: end written", retried, "end", false, 0, failed, 0},
-		{"overlapping: passed on", overlapping, "pass on", false, 1, four, 1},
-		{"overlapping: not passed on", overlapping, "pass on", true, 1, four, 1},
-		{"overlapping: detached run recorded", overlapping, "record completed", false, 1, four, 1},
+	type death struct {
+		job, point string
+		before     bool
+		skip       int32
+		want       string
+		repeats    int // calls beyond one for each attempt
 	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			inWorld(t, func(t *testing.T, w *harness) {
-				m := w.startMortal(&mortal{point: test.point, before: test.before, skip: test.skip})
-				w.sink.answers(func(*call) (int, string) {
-					if test.want == failed {
-						return http.StatusInternalServerError, ""
-					}
-					return http.StatusOK, ""
-				})
-				w.put("job", test.job)
-				m.awaitDeath(t)
-				w.startWorker()
-				time.Sleep(2 * time.Minute)
-				if test.point == "end" { // written behind: what was lost with the process is the audit's, and shows before
-					if v := w.get("job"); !v.Job.State.Final() {
-						t.Errorf("state %s before the audit", v.Job.State)
-					}
-					w.finish(map[bool]int{true: 1, false: 0}[test.before])
-				}
-				w.wantHistory("job", test.want)
-				keys := map[string]bool{}
-				for _, c := range w.sink.seen() {
-					keys[c.key+"#"+c.try] = true
-				}
-				// A detached run may have happened, unrecorded, before its job's baton was passed on.
-				if got := len(w.sink.seen()) - len(keys); got != test.repeats && (got != 0 || test.job != overlapping) {
-					t.Errorf("%d repeated calls, want %d", got, test.repeats)
-				}
-				if v := w.get("job"); !v.Job.State.Final() || v.Status.Executions != len(keys) {
-					t.Errorf("state %s, status %+v, want final with %d executions", v.Job.State, v.Status, len(keys))
-				}
-				if st, err := w.store.LoadJob(t.Context(), key("job")); err != nil || !scheduler.StoredState(st.Data).Final() {
-					t.Errorf("stored as %s, %v", scheduler.StoredState(st.Data), err)
-				}
-				w.mustBeInOrder()
-			})
+	inWorlds(t, map[string]death{
+		"taken":                              {recurring, "take", true, 1, four, 0},
+		"ran, not recorded":                  {recurring, "record completed", true, 1, four, 1},
+		"recorded":                           {recurring, "record completed", false, 1, four, 0},
+		"recorded, not passed on":            {recurring, "pass on", true, 1, four, 0},
+		"passed on, not acknowledged":        {recurring, "pass on", false, 1, four, 0},
+		"acknowledgement lost":               {recurring, "ack", true, 1, four, 0},
+		"quick: ran, not recorded":           {quick, "record completed", true, 1, four, 1},
+		"quick: passed on":                   {quick, "pass on", false, 1, four, 0},
+		"quick: acknowledgement lost":        {quick, "ack", true, 1, four, 0},
+		"one-shot: ran, not recorded":        {once, "record completed", true, 0, "completed", 1},
+		"one-shot: recorded":                 {once, "record completed", false, 0, "completed", 0},
+		"one-shot: end not written":          {once, "end", true, 0, "completed", 0},
+		"one-shot: end written":              {once, "end", false, 0, "completed", 0},
+		"retry: failure not recorded":        {retried, "record failed", true, 1, failed, 1},
+		"retry: failure recorded":            {retried, "record failed", false, 1, failed, 0},
+		"retry: passed on":                   {retried, "pass on", false, 1, failed, 0},
+		"retry: faulted not recorded":        {retried, "record faulted", true, 0, failed, 0},
+		"retry: end written":                 {retried, "end", false, 0, failed, 0},
+		"overlapping: passed on":             {overlapping, "pass on", false, 1, four, 1},
+		"overlapping: not passed on":         {overlapping, "pass on", true, 1, four, 1},
+		"overlapping: detached run recorded": {overlapping, "record completed", false, 1, four, 1},
+	}, func(t *testing.T, w *harness, test death) {
+		m := w.startMortal(&mortal{point: test.point, before: test.before, skip: test.skip})
+		w.sink.answers(func(*call) (int, string) {
+			if test.want == failed {
+				return http.StatusInternalServerError, ""
+			}
+			return http.StatusOK, ""
 		})
-	}
+		w.put("job", test.job)
+		m.awaitDeath(t)
+		w.startWorker()
+		time.Sleep(2 * time.Minute)
+		if test.point == "end" { // written behind: what was lost with the process is the audit's, and shows before
+			if v := w.get("job"); !v.Job.State.Final() {
+				t.Errorf("state %s before the audit", v.Job.State)
+			}
+			w.finish(map[bool]int{true: 1, false: 0}[test.before])
+		}
+		w.wantHistory("job", test.want)
+		keys := map[string]bool{}
+		for _, c := range w.sink.seen() {
+			keys[c.key+"#"+c.try] = true
+		}
+		// A detached run may have happened, unrecorded, before its job's baton was passed on.
+		if got := len(w.sink.seen()) - len(keys); got != test.repeats && (got != 0 || test.job != overlapping) {
+			t.Errorf("%d repeated calls, want %d", got, test.repeats)
+		}
+		if v := w.get("job"); !v.Job.State.Final() || v.Status.Executions != len(keys) {
+			t.Errorf("state %s, status %+v, want final with %d executions", v.Job.State, v.Status, len(keys))
+		}
+		if st, err := w.store.LoadJob(t.Context(), key("job")); err != nil || !scheduler.StoredState(st.Data).Final() {
+			t.Errorf("stored as %s, %v", scheduler.StoredState(st.Data), err)
+		}
+		w.mustBeInOrder()
+	})
 }
 
 // finish audits, finds so many jobs that have ended and nothing wrong, and writes their ends.
@@ -116,12 +113,11 @@ func TestCrashAfterEditWhileHeld(t *testing.T) {
 		w.sink.answers(func(*call) (int, string) { return http.StatusInternalServerError, "" })
 		start := time.Now().Add(20 * time.Second).UTC().Format(time.RFC3339Nano)
 		put := func(policy string) {
-			w.put("job", `{"startTime": "`+start+`", "action": {"type": "Http", "request": {"uri": "http://target.example/", "method": "GET"},
-				"retryPolicy": `+policy+`}}`)
+			w.put("job", `{"startTime": "`+start+`", "action": `+retried("target", policy)+`}`)
 		}
-		put(`{"retryType": "none"}`)
+		put(`"retryType": "none"`)
 		time.Sleep(19600 * time.Millisecond)
-		put(`{"retryInterval": "PT1S", "retryCount": 2}`)
+		put(`"retryInterval": "PT1S", "retryCount": 2`)
 		m.awaitDeath(t)
 		w.startWorker()
 		time.Sleep(time.Minute)
@@ -195,46 +191,35 @@ func TestCrashAtEveryErrorAction(t *testing.T) {
 func TestLostAcknowledgementIsNoBaton(t *testing.T) {
 	quick := `{` + action + `, "catchUp": {"policy": "all"}, "recurrence": {"frequency": "Second", "count": 4}}`
 	once := `{` + action + `}`
-	tried := `{"action": {"type": "Http", "request": {"uri": "http://down.example/", "method": "POST"},
-		"retryPolicy": {"retryInterval": "PT1S", "retryCount": 2}}}`
-	tests := []struct {
-		name, job string
-		lost      int32 // acknowledgements before the one that is lost
-		edit      string
-		want      string
-	}{
-		{"of the second run", quick, 1, "", "completed completed completed completed"},
-		{"of a one-shot", once, 0, "", "completed"},
-		{"of a one-shot that is edited", once, 0, `{` + action + `, "startTime": "2000-01-01T00:00:01Z"}`, "completed completed"},
-		{"of a try", tried, 1, "", "failed failed failed faulted"},
+	tried := `{"action": ` + retried("down", `"retryInterval": "PT1S", "retryCount": 2`) + `}`
+	type loss struct {
+		job  string
+		lost int32 // acknowledgements before the one that is lost
+		edit string
+		want string
 	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			inWorld(t, func(t *testing.T, w *harness) {
-				endless := func(c *engine.Config) { c.Store, c.Logger = refusing(c.Store, "EndJobs"), nil }
-				m := w.startMortal(&mortal{point: "ack", before: true, skip: test.lost}, endless)
-				w.sink.answers(failingAt("down"))
-				w.put("job", test.job)
-				m.awaitDeath(t)
-				w.startWorker(endless)
-				if test.edit != "" {
-					w.put("job", test.edit)
-				}
-				time.Sleep(time.Minute)
-				w.wantHistory("job", test.want)
-				if v := w.get("job"); !v.Job.State.Final() {
-					t.Errorf("it is %s", v.Job.State)
-				}
-				calls := map[string]bool{}
-				for _, c := range w.sink.seen() {
-					if calls[c.key+"#"+c.try] {
-						t.Errorf("try %s of %s was called again", c.try, c.key)
-					}
-					calls[c.key+"#"+c.try] = true
-				}
-			})
-		})
-	}
+	inWorlds(t, map[string]loss{
+		"of the second run":            {quick, 1, "", "completed completed completed completed"},
+		"of a one-shot":                {once, 0, "", "completed"},
+		"of a one-shot that is edited": {once, 0, `{` + action + `, "startTime": "2000-01-01T00:00:01Z"}`, "completed completed"},
+		"of a try":                     {tried, 1, "", "failed failed failed faulted"},
+	}, func(t *testing.T, w *harness, test loss) {
+		endless := func(c *engine.Config) { c.Store, c.Logger = refusing(c.Store, "EndJobs"), nil }
+		m := w.startMortal(&mortal{point: "ack", before: true, skip: test.lost}, endless)
+		w.sink.answers(failingAt("down"))
+		w.put("job", test.job)
+		m.awaitDeath(t)
+		w.startWorker(endless)
+		if test.edit != "" {
+			w.put("job", test.edit)
+		}
+		time.Sleep(time.Minute)
+		w.wantHistory("job", test.want)
+		if v := w.get("job"); !v.Job.State.Final() {
+			t.Errorf("it is %s", v.Job.State)
+		}
+		w.wantNoRepeats()
+	})
 }
 
 // TestLostAnswerIsNoRefusal has a run detached and its job's baton passed on, and the answers lost. Before each is tried again, the
@@ -258,8 +243,7 @@ func TestLostAnswerIsNoRefusal(t *testing.T) {
 				return err
 			}}
 		})
-		w.put("job", `{"action": {"type": "Http", "request": {"uri": "http://down.example/", "method": "POST"},
-			"retryPolicy": {"retryInterval": "PT10S", "retryCount": 1}}, "overlap": "allow", "recurrence": {"frequency": "Minute", "count": 9}}`)
+		w.put("job", `{"action": `+retried("down", `"retryInterval": "PT10S", "retryCount": 1`)+`, "overlap": "allow", "recurrence": {"frequency": "Minute", "count": 9}}`)
 		time.Sleep(90 * time.Second)
 		w.wantHistory("job", "failed failed faulted failed failed faulted")
 		if v := w.get("job"); v.Status.Executions != 4 {
@@ -273,42 +257,37 @@ func TestLostAnswerIsNoRefusal(t *testing.T) {
 // has the run end its attempt while the baton is looked at. Nothing runs twice, and
 // the run is counted once.
 func TestDetachedRunTakenOverBesideItsBaton(t *testing.T) {
-	for _, test := range []struct {
-		name, job string
-		status    int
-		before    bool // dies before the baton is passed on, otherwise right after
-		want      string
-		counted   int // executions
-	}{
-		{
-			"passed on, and it has ended", `{` + action + `, "overlap": "allow", "recurrence": {"frequency": "Minute", "count": 2}}`,
+	type death struct {
+		job     string
+		status  int
+		before  bool // dies before the baton is passed on, otherwise right after
+		want    string
+		counted int // executions
+	}
+	inWorlds(t, map[string]death{
+		"passed on, and it has ended": {
+			`{` + action + `, "overlap": "allow", "recurrence": {"frequency": "Minute", "count": 2}}`,
 			http.StatusOK, false, "completed completed", 2,
 		},
-		{
-			"not passed on, and it waits for its retry", `{"action": {"type": "Http", "request": {"uri": "http://target.example/", "method": "GET"},
-			"retryPolicy": {"retryInterval": "PT10S", "retryCount": 1}},
-			"overlap": "allow", "recurrence": {"frequency": "Minute", "count": 2}}`,
+		"not passed on, and it waits for its retry": {
+			`{"action": ` + retried("target", `"retryInterval": "PT10S", "retryCount": 1`) + `, "overlap": "allow", "recurrence": {"frequency": "Minute", "count": 2}}`,
 			http.StatusInternalServerError, true, "failed failed faulted failed failed faulted", 4,
 		},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			inWorld(t, func(t *testing.T, w *harness) {
-				m := w.startMortal(&mortal{point: "pass on", before: test.before})
-				w.sink.answers(after(200*time.Millisecond, test.status))
-				w.put("job", test.job)
-				m.awaitDeath(t)
-				w.startWorker(func(c *engine.Config) { c.Store = slow(slow(w.store, time.Second, "Append"), 5*time.Second, "Fire") })
-				time.Sleep(5 * time.Minute)
-				w.wantHistory("job", test.want)
-				if got := len(w.sink.seen()); got != test.counted && got != test.counted+1 {
-					t.Errorf("%d calls, want %d, and at most one of them repeated", got, test.counted)
-				}
-				if v := w.get("job"); !v.Job.State.Final() || v.Status.Executions != test.counted {
-					t.Errorf("state %s, status %+v, want final with %d executions", v.Job.State, v.Status, test.counted)
-				}
-			})
-		})
-	}
+	}, func(t *testing.T, w *harness, test death) {
+		m := w.startMortal(&mortal{point: "pass on", before: test.before})
+		w.sink.answers(after(200*time.Millisecond, test.status))
+		w.put("job", test.job)
+		m.awaitDeath(t)
+		w.startWorker(func(c *engine.Config) { c.Store = slow(slow(w.store, time.Second, "Append"), 5*time.Second, "Fire") })
+		time.Sleep(5 * time.Minute)
+		w.wantHistory("job", test.want)
+		if got := len(w.sink.seen()); got != test.counted && got != test.counted+1 {
+			t.Errorf("%d calls, want %d, and at most one of them repeated", got, test.counted)
+		}
+		if v := w.get("job"); !v.Job.State.Final() || v.Status.Executions != test.counted {
+			t.Errorf("state %s, status %+v, want final with %d executions", v.Job.State, v.Status, test.counted)
+		}
+	})
 }
 
 // TestKilledAmidHerd kills one of two workers in the middle of a herd. Nothing is
@@ -328,9 +307,7 @@ func TestKilledAmidHerd(t *testing.T) {
 		m := w.startMortal(&mortal{point: "record completed", before: true, skip: herd / 8}, small)
 		w.startWorker(small)
 		due := time.Now().Add(20 * time.Second)
-		for i := range herd {
-			w.put(fmt.Sprintf("job-%d", i), `{`+action+`, "startTime": "`+due.UTC().Format(time.RFC3339Nano)+`"}`)
-		}
+		w.putMany(herd, "job-%d", `{`+action+`, "startTime": "`+due.UTC().Format(time.RFC3339Nano)+`"}`)
 		m.awaitDeath(t)
 		killed := time.Now()
 		time.Sleep(time.Minute)
@@ -399,8 +376,7 @@ func TestDoubtEnds(t *testing.T) {
 	afterUnrecordedCall(t, func(t *testing.T, w *harness) {
 		w.startWorker()
 		time.Sleep(5 * time.Minute)
-		st, err := w.store.Waiting(t.Context(), scheduler.BatonKey{Key: key("job")})
-		w.must(err)
+		st := must.Get(w.store.Waiting(t.Context(), scheduler.BatonKey{Key: key("job")}))(t)
 		if b, err := scheduler.DecodeBaton(st.Data); err != nil || b.Suspect || b.Runs < 4 {
 			t.Errorf("the baton is %+v, %v", b, err)
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/control"
@@ -23,15 +24,10 @@ import (
 // damage writes into a bucket what nobody can read. How it changes what is there is up to change.
 func (w *harness) damage(bucket, key string, change func(string) string) {
 	w.t.Helper()
-	js, err := jetstream.New(w.nc)
-	w.must(err)
-	kv, err := js.KeyValue(w.t.Context(), bucket)
-	w.must(err)
-	e, err := kv.Get(w.t.Context(), key)
-	w.must(err)
-	if _, err := kv.PutString(w.t.Context(), key, change(string(e.Value()))); err != nil {
-		w.t.Fatal(err)
-	}
+	js := must.Get(jetstream.New(w.nc))(w.t)
+	kv := must.Get(js.KeyValue(w.t.Context(), bucket))(w.t)
+	e := must.Get(kv.Get(w.t.Context(), key))(w.t)
+	must.Get(kv.PutString(w.t.Context(), key, change(string(e.Value()))))(w.t)
 	synctest.Wait() // those who watch the bucket have heard
 }
 
@@ -56,10 +52,9 @@ func TestDamagedJobIsSetAside(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *harness) {
 		log := &noted{}
 		w.startWorker(func(c *engine.Config) { c.Logger = slog.New(slog.NewTextHandler(log, nil)) })
-		const every = `{` + action + `, "recurrence": {"frequency": "Minute"}}`
-		w.put("fine", every)
+		w.put("fine", everyMinute)
 		for name := range damages {
-			w.put(name, every)
+			w.put(name, everyMinute)
 		}
 		time.Sleep(150 * time.Second) // three runs each
 		for name, change := range damages {
@@ -82,9 +77,7 @@ func TestDamagedJobIsSetAside(t *testing.T) {
 		before := map[string]int{}
 		for name := range damages {
 			w.mustRefuse(name)
-			if v := w.put(name, every); v.Result != v1.Updated || v.Job.State != scheduler.Enabled {
-				t.Errorf("%s, mended: %s, %s", name, v.Result, v.Job.State)
-			}
+			mustBe(t, w.put(name, everyMinute), v1.Updated, scheduler.Enabled)
 			before[name] = strings.Count(w.outcomes(name), "completed")
 		}
 		time.Sleep(5*time.Minute + 20*time.Second) // one that is caught up, and five or six
@@ -93,13 +86,7 @@ func TestDamagedJobIsSetAside(t *testing.T) {
 				t.Errorf("%s ran %d times in five minutes after it was mended: %s", name, got, w.outcomes(name))
 			}
 		}
-		seen := map[string]bool{}
-		for _, c := range w.sink.seen() {
-			if seen[c.key] {
-				t.Errorf("%s was called twice", c.key)
-			}
-			seen[c.key] = true
-		}
+		w.wantNoRepeats()
 		rep, err := w.service.Doctor(t.Context(), false)
 		if err != nil || len(rep.Findings) > 0 {
 			t.Errorf("in the end the doctor says %+v, %v", rep, err)
@@ -180,19 +167,13 @@ func TestDamagedJobKeepsItsNumbers(t *testing.T) {
 		if v := w.put("counted", five); v.Job.UID != uid {
 			t.Error("it is another job")
 		}
-		if v := w.put("off", `{`+action+`}`); v.Job.State != scheduler.Disabled {
-			t.Errorf("the disabled job is %s", v.Job.State)
-		}
-		if err := w.service.Delete(t.Context(), key("gone"), 0); err != nil {
-			t.Error(err)
-		}
+		mustBe(t, w.put("off", `{`+action+`}`), v1.Updated, scheduler.Disabled)
+		w.must(w.service.Delete(t.Context(), key("gone"), 0))
 		time.Sleep(10 * time.Minute)
 		if got := strings.Count(w.outcomes("counted"), "completed"); got != 5 {
 			t.Errorf("it ran %d times: %s", got, w.outcomes("counted"))
 		}
-		if got := w.get("counted").Job.State; got != scheduler.Completed {
-			t.Errorf("in the end it is %s", got)
-		}
+		w.wantState("counted", scheduler.Completed, 5)
 		w.mustBeInOrder()
 	})
 }
@@ -200,8 +181,7 @@ func TestDamagedJobKeepsItsNumbers(t *testing.T) {
 // TestDamagedCollection: the jobs of a collection that cannot be read go on, and are listed; a put of it mends it.
 func TestDamagedCollection(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *harness) {
-		const every = `{` + action + `, "recurrence": {"frequency": "Minute"}}`
-		w.put("fine", every)
+		w.put("fine", everyMinute)
 		w.damage("carillon-collections", "default", func(s string) string { return s[1:] })
 		time.Sleep(150 * time.Second)
 		if got := len(w.history("fine")); got != 3 {
@@ -216,7 +196,7 @@ func TestDamagedCollection(t *testing.T) {
 		} else if shown, _ := json.Marshal(v1.Collection(all[0])); !strings.Contains(string(shown), "cannot be read") {
 			t.Errorf("shown as %s", shown)
 		}
-		_, _, err = w.service.Put(t.Context(), control.Edit{Key: key("new"), Body: []byte(every)})
+		_, _, err = w.service.Put(t.Context(), control.Edit{Key: key("new"), Body: []byte(everyMinute)})
 		if !errors.Is(err, scheduler.ErrConflict) || !strings.Contains(err.Error(), "collection default: its stored data") {
 			t.Errorf("a put into it: %v", err)
 		}
@@ -231,7 +211,7 @@ func TestDamagedCollection(t *testing.T) {
 		if err != nil || result != v1.Updated || put.State != scheduler.Enabled {
 			t.Errorf("mended: %+v, %s, %v", put, result, err)
 		}
-		w.put("new", every)
+		w.put("new", everyMinute)
 	})
 }
 
@@ -258,8 +238,7 @@ func TestDamagedRecord(t *testing.T) {
 // TestDamagedJobWithRunsUnderWay mends jobs while a run of each is under way, or waits for a retry: it is not lost, and not
 // called twice.
 func TestDamagedJobWithRunsUnderWay(t *testing.T) {
-	const often = `{"action": {"type": "Http", "request": {"uri": "http://target.example/", "method": "GET"},
-		"retryPolicy": {"retryType": "fixed", "retryInterval": "PT5M", "retryCount": 2}}, "timeout": "PT10M", "recurrence": {"frequency": "Hour"}`
+	often := `{"action": ` + retried("target", `"retryInterval": "PT5M", "retryCount": 2`) + `, "timeout": "PT10M", "recurrence": {"frequency": "Hour"}`
 	jobs := map[string]string{
 		"running": often + "}", "running-detached": often + `, "overlap": "allow"}`,
 		"retried": often + "}", "retried-detached": often + `, "overlap": "allow"}`,
@@ -302,20 +281,12 @@ func TestDamagedJobThatIsOver(t *testing.T) {
 		w.put("once", once)
 		time.Sleep(time.Minute)
 		w.damage("carillon-jobs", "default.once", damages["a-later-field"])
-		if v := w.put("once", once); v.Job.State != scheduler.Completed {
-			t.Errorf("mended, it is %s", v.Job.State)
-		}
+		mustBe(t, w.put("once", once), v1.Updated, scheduler.Completed)
 		time.Sleep(time.Minute)
-		if got := w.outcomes("once"); got != "completed" {
-			t.Errorf("it ran again: %s", got)
-		}
-		if v := w.put("once", `{`+action+`, "startTime": "2000-01-01T00:10:00Z"}`); v.Job.State != scheduler.Enabled {
-			t.Errorf("put with a change, it is %s", v.Job.State)
-		}
+		w.wantHistory("once", "completed")
+		mustBe(t, w.put("once", `{`+action+`, "startTime": "2000-01-01T00:10:00Z"}`), v1.Updated, scheduler.Enabled)
 		time.Sleep(20 * time.Minute)
-		if got := w.outcomes("once"); got != "completed completed" {
-			t.Errorf("put with a change: %s", got)
-		}
+		w.wantHistory("once", "completed completed")
 	})
 }
 
@@ -323,8 +294,7 @@ func TestDamagedJobThatIsOver(t *testing.T) {
 // mends it.
 func TestTooCostlyJobIsDamaged(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *harness) {
-		const every = `{` + action + `, "recurrence": {"frequency": "Minute"}}`
-		w.put("job", every)
+		w.put("job", everyMinute)
 		time.Sleep(30 * time.Second)
 		w.damage("carillon-jobs", "default.job", func(s string) string {
 			_, rest, _ := strings.Cut(s, ",")
@@ -338,9 +308,7 @@ func TestTooCostlyJobIsDamaged(t *testing.T) {
 			t.Errorf("shown as %s: %s", v.Job.State, v.Status.Message)
 		}
 		w.wantCalls(1)
-		if v := w.put("job", every); v.Result != v1.Updated || v.Job.State != scheduler.Enabled {
-			t.Errorf("mended: %s, %s", v.Result, v.Job.State)
-		}
+		mustBe(t, w.put("job", everyMinute), v1.Updated, scheduler.Enabled)
 		time.Sleep(time.Minute)
 		if n := len(w.sink.seen()); n < 2 {
 			t.Errorf("%d calls after it was mended", n)

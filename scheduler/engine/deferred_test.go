@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/engine"
@@ -36,9 +37,7 @@ func (w *harness) openCircuit() {
 	w.t.Helper()
 	w.put("opener", `{`+strings.Replace(quickly, `"retryCount": 3`, `"retryCount": 2`, 1)+`}`)
 	time.Sleep(5 * time.Second)
-	if got := w.outcomes("opener"); got != "failed failed failed faulted" {
-		w.t.Fatalf("history %q", got)
-	}
+	w.wantHistory("opener", "failed failed failed faulted")
 }
 
 // TestRuleGetsBreaker gives a target a circuit breaker while runs wait for it that came before there was one.
@@ -67,9 +66,7 @@ func TestPostponedOneOffIsNotTheJob(t *testing.T) {
 		w.openCircuit()
 		w.put("job", `{"overlap": "allow", "recurrence": {"frequency": "Minute"}, `+failOnce+`}`)
 		time.Sleep(5 * time.Second)
-		if got := w.outcomes("job"); got != "postponed" {
-			t.Fatalf("history %q", got)
-		}
+		w.wantHistory("job", "postponed")
 		w.loseTimers()
 		heal()
 		time.Sleep(10 * time.Minute)
@@ -121,9 +118,7 @@ func TestManyRatesStarveNobody(t *testing.T) {
 		}
 		w.put("other", fmt.Sprintf(job, "other"))
 		time.Sleep(time.Until(due) + time.Minute)
-		if v := w.get("other"); v.Job.State != scheduler.Completed {
-			t.Errorf("another target's job is %s a minute after it was due", v.Job.State)
-		}
+		w.wantState("other", scheduler.Completed, 1)
 		w.wantCalls(5)
 		postponed := 0
 		for i := range 160 {
@@ -198,9 +193,7 @@ func TestRuleIsTakenBack(t *testing.T) {
 	inBubble(t, func(_ *testing.T, w *harness) {
 		w.rules(`{"*": {"concurrency": 1}}`)
 		w.sink.answers(after(50*time.Second, http.StatusOK))
-		for i := range 4 {
-			w.put(fmt.Sprintf("job%d", i), `{`+failOnce+`}`)
-		}
+		w.putMany(4, "job%d", `{`+failOnce+`}`)
 		time.Sleep(time.Second)
 		w.wantCalls(1)
 		w.rules(`{}`)
@@ -308,9 +301,9 @@ func TestCollectionDisabledWhilePutOff(t *testing.T) {
 		w.openCircuit()
 		w.put("job", `{"recurrence": {"frequency": "Minute"}, `+failOnce+`}`)
 		time.Sleep(2 * time.Second)
-		w.must(w.service.PutCollection(w.t.Context(), scheduler.DefaultCollection, []byte(`{"properties": {"state": "disabled"}}`)))
+		w.turnCollection(scheduler.Disabled)
 		time.Sleep(10 * time.Minute)
-		w.must(w.service.PutCollection(w.t.Context(), scheduler.DefaultCollection, []byte(`{"properties": {"state": "enabled"}}`)))
+		w.turnCollection(scheduler.Enabled)
 		time.Sleep(time.Minute)
 		told := 0
 		for _, r := range w.history("job") {
@@ -331,10 +324,7 @@ func TestRunNowWhilePutOff(t *testing.T) {
 		w.put("planned", `{"recurrence": {"frequency": "Day"}, `+failOnce+`}`)
 		w.put("byHand", `{"startTime": "2040-01-01T00:00:00Z", "recurrence": {"frequency": "Day"}, `+failOnce+`}`)
 		asked := time.Now().UTC()
-		id, err := w.service.RunBy(t.Context(), key("byHand"), nil, asked)
-		if err != nil {
-			t.Fatal(err)
-		}
+		id := must.Get(w.service.RunBy(t.Context(), key("byHand"), nil, asked))(t)
 		time.Sleep(time.Second)
 		if _, err := w.service.Trigger(t.Context(), key("planned")); !errors.Is(err, scheduler.ErrConflict) || !strings.Contains(err.Error(), "its target does not let it run before") {
 			t.Errorf("a run beside a planned one that is held: %v", err)
@@ -351,12 +341,8 @@ func TestRunNowWhilePutOff(t *testing.T) {
 		}
 		heal()
 		time.Sleep(5 * time.Minute)
-		if got := w.outcomes("planned"); got != "postponed completed" {
-			t.Errorf("history %q", got)
-		}
-		if got := w.outcomes("byHand"); got != "postponed/manual completed/manual" {
-			t.Errorf("history %q", got)
-		}
+		w.wantHistory("planned", "postponed completed")
+		w.wantHistory("byHand", "postponed/manual completed/manual")
 		if next := w.get("byHand").Status.Next; next.Year() != 2041 {
 			t.Errorf("the next execution is at %s", next)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/engine"
 )
@@ -21,8 +22,7 @@ const overlapsEverySecond = `{` + action + `, "overlap": "allow", "recurrence": 
 func (w *harness) mustCountHistory(name string) {
 	w.t.Helper()
 	time.Sleep(30 * time.Second)
-	_, err := w.service.Disable(w.t.Context(), key(name))
-	w.must(err)
+	must.Get(w.service.Disable(w.t.Context(), key(name)))(w.t)
 	time.Sleep(30 * time.Second)
 	ran := 0
 	for _, r := range w.history(name) {
@@ -39,14 +39,13 @@ func (w *harness) mustCountHistory(name string) {
 // response, or stopped before it acknowledged the run. It counts once.
 func TestMergedAfterManyOthers(t *testing.T) {
 	const others = 2 * time.Minute // more runs than a job remembers in any case
-	for name, then := range map[string]func(w *harness, merged scheduler.BatonKey) error{
+	inWorlds(t, map[string]func(w *harness, merged scheduler.BatonKey) error{
 		"response lost": func(*harness, scheduler.BatonKey) error {
 			time.Sleep(others)
 			return scheduler.ErrUnavailable
 		},
 		"response lost, and another worker has acknowledged the run": func(w *harness, merged scheduler.BatonKey) error {
-			st, err := w.store.Running(w.t.Context(), merged)
-			w.must(err)
+			st := must.Get(w.store.Running(w.t.Context(), merged))(t)
 			w.must(w.store.Discard(w.t.Context(), merged, st.Revision))
 			time.Sleep(others)
 			return scheduler.ErrUnavailable
@@ -57,34 +56,28 @@ func TestMergedAfterManyOthers(t *testing.T) {
 			<-w.t.Context().Done()
 			return nil
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inWorld(t, func(_ *testing.T, w *harness) {
-				var once atomic.Bool
-				w.startWorker(func(c *engine.Config) {
-					c.Store = on(w.store, "ScheduleAt", func(do func() error) error {
-						err := do()
-						if err != nil || !once.CompareAndSwap(false, true) {
-							return err
-						}
-						return then(w, w.lastMerged("job"))
-					})
-				})
-				w.put("job", overlapsEverySecond)
-				time.Sleep(3 * time.Minute)
-				w.mustCountHistory("job")
+	}, func(_ *testing.T, w *harness, then func(w *harness, merged scheduler.BatonKey) error) {
+		var once atomic.Bool
+		w.startWorker(func(c *engine.Config) {
+			c.Store = on(w.store, "ScheduleAt", func(do func() error) error {
+				err := do()
+				if err != nil || !once.CompareAndSwap(false, true) {
+					return err
+				}
+				return then(w, w.lastMerged("job"))
 			})
 		})
-	}
+		w.put("job", overlapsEverySecond)
+		time.Sleep(3 * time.Minute)
+		w.mustCountHistory("job")
+	})
 }
 
 // lastMerged returns the detached run that the waiting baton of a job was merged with last.
 func (w *harness) lastMerged(name string) scheduler.BatonKey {
 	w.t.Helper()
-	st, err := w.store.Waiting(w.t.Context(), scheduler.BatonKey{Key: key(name)})
-	w.must(err)
-	b, err := scheduler.DecodeBaton(st.Data)
-	w.must(err)
+	st := must.Get(w.store.Waiting(w.t.Context(), scheduler.BatonKey{Key: key(name)}))(w.t)
+	b := must.Get(scheduler.DecodeBaton(st.Data))(w.t)
 	id := b.Merged[len(b.Merged)-1]
 	return scheduler.BatonKey{Key: key(name), Detached: scheduler.DetachedName(time.Unix(0, id))}
 }
@@ -126,8 +119,7 @@ func (w *harness) fireCopy(st scheduler.Stored) {
 	m.Data = st.Data
 	m.Header.Set(jetstream.SchedulerHeader, w.store.TimerSubject(slot))
 	m.Header.Set(jetstream.ScheduleNextHeader, "purge")
-	_, err := w.nc.RequestMsgWithContext(w.t.Context(), m)
-	w.must(err)
+	must.Get(w.nc.RequestMsgWithContext(w.t.Context(), m))(w.t)
 }
 
 // TestDisabledWhileMerged disables a job at the instant of a run: the run is merged into the next baton before that is removed.
@@ -146,8 +138,7 @@ func TestTriggeredWhileFired(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *harness) {
 		w.put("job", `{`+action+`, "recurrence": {"frequency": "Minute"}}`)
 		time.Sleep(time.Second)
-		st, err := w.store.Waiting(t.Context(), scheduler.BatonKey{Key: key("job")})
-		w.must(err)
+		st := must.Get(w.store.Waiting(t.Context(), scheduler.BatonKey{Key: key("job")}))(t)
 		w.service = w.newServiceOn(on(w.store, "Fire", func(do func() error) error {
 			time.Sleep(time.Until(st.FiresAt))
 			if err := do(); err != nil {
@@ -157,7 +148,7 @@ func TestTriggeredWhileFired(t *testing.T) {
 			return nil
 		}), newKey(t, "k1"))
 		time.Sleep(time.Until(st.FiresAt) - 20*time.Millisecond)
-		_, err = w.service.Trigger(t.Context(), key("job"))
+		_, err := w.service.Trigger(t.Context(), key("job"))
 		if !errors.Is(err, scheduler.ErrConflict) || !strings.Contains(err.Error(), "it is about to run by itself") {
 			t.Errorf("got %v", err)
 		}

@@ -139,14 +139,8 @@ func TestLeftOutOnceAfterCrash(t *testing.T) {
 // TestSkippedOnce interrupts a worker after it has recorded what it skips, and before it passes the baton on. The next delivery
 // records only what was skipped since.
 func TestSkippedOnce(t *testing.T) {
-	inBubble(t, func(_ *testing.T, w *harness) {
-		w.sink.answers(func(c *call) (int, string) {
-			if strings.HasPrefix(c.host, "slow") {
-				time.Sleep(3500 * time.Millisecond)
-			}
-			return http.StatusOK, ""
-		})
-		w.stopWorker()
+	inWorld(t, func(_ *testing.T, w *harness) {
+		w.sink.answers(after(3500*time.Millisecond, http.StatusOK))
 		w.startWorker(func(c *engine.Config) { c.Store = doubtful(w.store, scheduler.ReasonOverlap) })
 		start := time.Now().UTC().Truncate(time.Second).Add(2 * time.Second)
 		w.put("job", `{"startTime": "`+start.Format(time.RFC3339)+`", "recurrence": {"frequency": "second", "count": 20}, "action": `+to("slow", "")+`}`)

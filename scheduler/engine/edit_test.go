@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/control"
@@ -25,11 +26,21 @@ func TestDisableWhileRunning(t *testing.T) {
 		w.must(w.service.Disable(t.Context(), key("job")))
 		time.Sleep(2 * time.Minute)
 		w.wantHistory("job", "completed")
-		if v := w.get("job"); v.Job.State != scheduler.Disabled || v.Status.Executions != 1 {
-			t.Errorf("state %s, status %+v", v.Job.State, v.Status)
-		}
+		w.wantState("job", scheduler.Disabled, 1)
 		w.mustBeInOrder()
 	})
+}
+
+// wantPaths fails the test unless the target was called at these paths.
+func (w *harness) wantPaths(want string) {
+	w.t.Helper()
+	var paths []string
+	for _, c := range w.sink.seen() {
+		paths = append(paths, strings.TrimPrefix(c.url, "http://target.example"))
+	}
+	if got := strings.Join(paths, " "); got != want {
+		w.t.Errorf("calls %q, want %q", got, want)
+	}
 }
 
 // An occurrence under way keeps the definition it started with, retries
@@ -41,13 +52,7 @@ func TestEditWhileRunning(t *testing.T) {
 		time.Sleep(5 * time.Second) // between the first try and the retry
 		w.put("job", `{`+strings.ReplaceAll(failing, "/fails", "/new")+`}, "recurrence": {"frequency": "Minute"}}`)
 		time.Sleep(70 * time.Second)
-		var urls []string
-		for _, c := range w.sink.seen() {
-			urls = append(urls, strings.TrimPrefix(c.url, "http://target.example"))
-		}
-		if got, want := strings.Join(urls, " "), "/fails /fails /fails /new"; got != want {
-			t.Errorf("calls %q, want %q", got, want)
-		}
+		w.wantPaths("/fails /fails /fails /new")
 	})
 }
 
@@ -63,9 +68,7 @@ func TestDeletedJobsAreGone(t *testing.T) {
 			return err
 		}
 		for _, name := range []string{"a", "b", "c"} {
-			if err := put(name); err != nil {
-				t.Fatal(err)
-			}
+			w.must(put(name))
 		}
 		if err := put("d"); !errors.Is(err, scheduler.ErrConflict) || !strings.Contains(err.Error(), "is full") {
 			t.Errorf("a fourth job: %v", err)
@@ -96,30 +99,24 @@ func TestDeletedJobsAreGone(t *testing.T) {
 
 // Only the last occurrence decides whether a job with overlap allow faulted.
 func TestOverlapAllowFaults(t *testing.T) {
-	for name, test := range map[string]struct {
-		failing int
-		want    scheduler.State
-	}{"the last": {1, scheduler.Faulted}, "the one before": {0, scheduler.Completed}} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, w *harness) {
-				start := time.Now().Add(time.Minute).UTC()
-				fails := scheduler.OccurrenceID(key("job"), start.Add(time.Duration(test.failing)*12*time.Second))
-				w.sink.answers(func(c *call) (int, string) {
-					if c.key == fails {
-						return http.StatusInternalServerError, ""
-					}
-					return http.StatusOK, ""
-				})
-				w.put("job", `{`+failing+`}, "overlap": "allow", "startTime": "`+start.Format(time.RFC3339Nano)+`",
-					"recurrence": {"frequency": "Second", "interval": 12, "count": 2}}`)
-				time.Sleep(4 * time.Minute)
-				v := w.get("job")
-				if v.Job.State != test.want || v.Status.Executions != 4 || v.Status.Faults != 1 {
-					t.Errorf("state %s, status %+v, want %s", v.Job.State, v.Status, test.want)
-				}
-			})
+	inWorlds(t, map[string]int{"the last": 1, "the one before": 0}, func(t *testing.T, w *harness, nth int) {
+		w.startWorker()
+		start := time.Now().Add(time.Minute).UTC()
+		failed := scheduler.OccurrenceID(key("job"), start.Add(time.Duration(nth)*12*time.Second))
+		w.sink.answers(func(c *call) (int, string) {
+			if c.key == failed {
+				return http.StatusInternalServerError, ""
+			}
+			return http.StatusOK, ""
 		})
-	}
+		w.put("job", `{`+failing+`}, "overlap": "allow", "startTime": "`+start.Format(time.RFC3339Nano)+`",
+					"recurrence": {"frequency": "Second", "interval": 12, "count": 2}}`)
+		time.Sleep(4 * time.Minute)
+		w.wantState("job", []scheduler.State{scheduler.Completed, scheduler.Faulted}[nth], 4)
+		if n := w.get("job").Status.Faults; n != 1 {
+			t.Errorf("%d occurrences faulted", n)
+		}
+	})
 }
 
 // TestChangesOfAnotherProcess has another process edit a job and disable its collection. What the worker has read of both
@@ -135,13 +132,7 @@ func TestChangesOfAnotherProcess(t *testing.T) {
 		edited := `{` + strings.ReplaceAll(action, "/hook", "/new") + `, "recurrence": {"frequency": "Minute"}}`
 		w.must(second.Put(t.Context(), control.Edit{Key: key("job"), Body: []byte(edited)}))
 		time.Sleep(time.Minute)
-		var urls []string
-		for _, c := range w.sink.seen() {
-			urls = append(urls, strings.TrimPrefix(c.url, "http://target.example"))
-		}
-		if got, want := strings.Join(urls, " "), "/hook /hook /hook /new"; got != want {
-			t.Errorf("calls %q, want %q", got, want)
-		}
+		w.wantPaths("/hook /hook /hook /new")
 		w.must(second.PutCollection(t.Context(), scheduler.DefaultCollection, []byte(`{"properties": {"state": "disabled"}}`)))
 		time.Sleep(time.Minute)
 		w.wantHistory("job", "completed completed completed completed postponed")
@@ -159,8 +150,7 @@ func TestDisableWhileRunByHandIsPutOff(t *testing.T) {
 		for _, name := range []string{"off", "again"} {
 			w.put(name, `{"recurrence": {"frequency": "Hour"}, "startTime": "2000-01-01T01:00:00Z", `+quickly+`}`)
 			asked := time.Now().UTC()
-			id, err := w.service.RunBy(t.Context(), key(name), nil, asked)
-			w.must(err)
+			id := must.Get(w.service.RunBy(t.Context(), key(name), nil, asked))(t)
 			ids[name] = id
 			time.Sleep(time.Second)
 			w.must(w.service.Disable(t.Context(), key(name)))
@@ -268,8 +258,7 @@ func TestRunAfterEditCutShort(t *testing.T) {
 		}
 		w.must(err)
 		time.Sleep(time.Minute)
-		account, err := w.service.Account(t.Context(), key("job"), "2000-01-01T00:00:00Z", "")
-		w.must(err)
+		account := must.Get(w.service.Account(t.Context(), key("job"), "2000-01-01T00:00:00Z", ""))(t)
 		if account.Due < 7 || account.Lacking > 0 {
 			t.Errorf("%d due, %d without a record: %v", account.Due, account.Lacking, account.Rows)
 		}
@@ -279,9 +268,9 @@ func TestRunAfterEditCutShort(t *testing.T) {
 // TestDisableLetsBegunEnd disables jobs whose occurrence waits for a retry or an errorAction: it ends as usual, under the
 // definition that it began with, whether the job is enabled meanwhile or not. Every occurrence that began has its last record.
 func TestDisableLetsBegunEnd(t *testing.T) {
-	const policy = `"retryPolicy": {"retryCount": 2, "retryInterval": "PT1M"}`
-	main := `{"action": {"type": "Http", "request": {"uri": "http://main.example/", "method": "POST"}, ` + policy + `}`
-	alarm := `{"action": ` + to("main", `, "errorAction": {"type": "Http", "request": {"uri": "http://alarm.example/", "method": "POST"}, `+policy+`}`)
+	const policy = `"retryCount": 2, "retryInterval": "PT1M"`
+	main := `{"action": ` + retried("main", policy)
+	alarm := `{"action": ` + to("main", `, "errorAction": `+retried("alarm", policy))
 	hourly, minutely := `, "recurrence": {"frequency": "Hour"}`, `, "recurrence": {"frequency": "Minute"}`
 	const thrice, failed = "main main main", "failed failed failed faulted"
 	tests := map[string]struct {

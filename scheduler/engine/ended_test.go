@@ -2,13 +2,13 @@ package engine_test
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/control"
@@ -27,8 +27,7 @@ func inEndlessBubble(t *testing.T, f func(t *testing.T, w *harness)) {
 // storedState is the state that the definition of a job says.
 func (w *harness) storedState(name string) scheduler.State {
 	w.t.Helper()
-	st, err := w.store.LoadJob(w.t.Context(), key(name))
-	w.must(err)
+	st := must.Get(w.store.LoadJob(w.t.Context(), key(name)))(w.t)
 	return scheduler.StoredState(st.Data)
 }
 
@@ -55,8 +54,6 @@ func (w *harness) listed(state scheduler.State) (names []string) {
 // one by one and in lists. The audit tells them from jobs that have lost their batons, mends nothing, and their final forms say
 // what was shown.
 func TestEndedShowsAtOnce(t *testing.T) {
-	const never = `"retryPolicy": {"retryType": "none"}`
-	failed := `"action": {"type": "Http", "request": {"uri": "http://down.example/", "method": "POST"}, ` + never
 	jobs := map[string]struct {
 		doc   string
 		state scheduler.State
@@ -65,9 +62,9 @@ func TestEndedShowsAtOnce(t *testing.T) {
 		"once":    {action, scheduler.Completed, 1},
 		"counted": {action + `, "recurrence": {"frequency": "Second", "interval": 5, "count": 3}`, scheduler.Completed, 3},
 		"until":   {action + `, "recurrence": {"frequency": "Second", "interval": 5, "endTime": "2000-01-01T00:00:12Z"}`, scheduler.Completed, 3},
-		"failed":  {failed + `}`, scheduler.Faulted, 1},
-		"retried": {strings.ReplaceAll(failed, never, `"retryPolicy": {"retryCount": 2, "retryInterval": "PT5S"}`) + `}`, scheduler.Faulted, 3},
-		"alarmed": {failed + `, "errorAction": {"type": "Http", "request": {"uri": "http://alarm.example/", "method": "POST"}}}`, scheduler.Faulted, 2},
+		"failed":  {`"action": ` + to("down", ""), scheduler.Faulted, 1},
+		"retried": {`"action": ` + retried("down", `"retryCount": 2, "retryInterval": "PT5S"`), scheduler.Faulted, 3},
+		"alarmed": {`"action": ` + to("down", `, "errorAction": `+to("alarm", "")), scheduler.Faulted, 2},
 		"beside":  {action + `, "overlap": "allow", "recurrence": {"frequency": "Second", "interval": 5, "count": 2}`, scheduler.Completed, 2},
 	}
 	inEndlessBubble(t, func(t *testing.T, w *harness) {
@@ -139,16 +136,13 @@ func TestEndedJobIsOver(t *testing.T) {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
-		if v := w.put("job", `{`+action+`}`); v.Result != v1.Unchanged || v.Job.State != scheduler.Completed {
-			t.Errorf("put as it was: %s, %s", v.Result, v.Job.State)
-		}
+		mustBe(t, w.put("job", `{`+action+`}`), v1.Unchanged, scheduler.Completed)
 		time.Sleep(5 * time.Minute)
 		w.wantCalls(1)
 		w.put("job", `{`+action+`, "timeout": "PT5S"}`)
 		time.Sleep(time.Minute)
-		if got := w.outcomes("job"); got != "completed completed" || w.get("job").Job.State != scheduler.Completed {
-			t.Errorf("put with a change: %q, %s", got, w.get("job").Job.State)
-		}
+		w.wantHistory("job", "completed completed")
+		w.wantState("job", scheduler.Completed, 2)
 	})
 }
 
@@ -163,7 +157,7 @@ func TestResubmitOfEndedJob(t *testing.T) {
 		if w.storedState("job") != scheduler.Enabled || w.get("job").Job.State != scheduler.Faulted {
 			t.Fatal("it has not faulted, or that is written")
 		}
-		w.sink.answers(func(*call) (int, string) { return http.StatusOK, "" })
+		w.sink.answers(after(0, http.StatusOK))
 		w.mustResubmit("job", first.Occurrence)
 		time.Sleep(time.Second)
 		if v := w.get("job"); v.Job.State != scheduler.Completed || v.Status.Executions != 2 || v.Status.Occurrences != 2 {
@@ -188,18 +182,15 @@ func TestEndOfJobBeforeIsNotItsOwn(t *testing.T) {
 		w.must(w.service.Delete(t.Context(), key("job"), 0))
 		start := time.Now().Add(10 * time.Minute).UTC()
 		w.put("job", `{`+action+`, "startTime": "`+start.Format(time.RFC3339Nano)+`"}`)
-		if v := w.get("job"); v.Job.State != scheduler.Enabled || v.Status.Executions != 0 {
-			t.Errorf("at once: %s, %+v", v.Job.State, v.Status)
-		}
+		w.wantState("job", scheduler.Enabled, 0)
 		time.Sleep(5 * time.Minute)
 		if v := w.get("job"); v.Job.State != scheduler.Enabled || !v.Status.Next.Equal(start) {
 			t.Errorf("later: %s, %+v", v.Job.State, v.Status)
 		}
 		w.mustBeInOrder()
 		time.Sleep(10 * time.Minute)
-		if v := w.get("job"); v.Job.State != scheduler.Completed || len(w.sink.seen()) != 2 {
-			t.Errorf("in the end: %s, %d calls", v.Job.State, len(w.sink.seen()))
-		}
+		w.wantState("job", scheduler.Completed, 1)
+		w.wantCalls(2)
 	})
 }
 
@@ -245,16 +236,12 @@ func TestFinalAgeOutlivesEdits(t *testing.T) {
 			w.must(w.service.Patch(t.Context(), control.Edit{Key: key(name), Body: []byte(edit)}))
 		}
 		time.Sleep(69 * time.Minute)
-		if v := w.get("job"); v.Job.State != scheduler.Completed || v.Status.Executions != 1 {
-			t.Errorf("%s after %d executions", v.Job.State, v.Status.Executions)
-		}
+		w.wantState("job", scheduler.Completed, 1)
 		time.Sleep(2 * time.Minute)
 		if _, err := w.service.Get(t.Context(), key("job")); !errors.Is(err, scheduler.ErrNotFound) {
 			t.Errorf("two hours after its end, which an edit followed: %v", err)
 		}
-		if v := w.get("revived"); v.Job.State != scheduler.Completed || v.Status.Executions != 2 {
-			t.Errorf("revived: %s after %d executions", v.Job.State, v.Status.Executions)
-		}
+		w.wantState("revived", scheduler.Completed, 2)
 		time.Sleep(50 * time.Minute)
 		if _, err := w.service.Get(t.Context(), key("revived")); !errors.Is(err, scheduler.ErrNotFound) {
 			t.Errorf("two hours after its second end: %v", err)
@@ -264,8 +251,7 @@ func TestFinalAgeOutlivesEdits(t *testing.T) {
 
 // TestSkippedToItsEnd: a job whose last occurrence was missed, and is not caught up with, has ended with the record of that.
 func TestSkippedToItsEnd(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *harness) {
-		w.stopWorker()
+	inWorld(t, func(t *testing.T, w *harness) {
 		w.put("job", `{`+action+`, "startTime": "2000-01-01T00:01:00Z", "catchUp": {"policy": "skip"}, "recurrence": {"frequency": "Minute", "endTime": "2000-01-01T00:03:30Z"}}`)
 		time.Sleep(time.Hour)
 		w.startWorker(func(c *engine.Config) { c.Store, c.Logger = refusing(w.store, "EndJobs"), nil })
@@ -284,9 +270,7 @@ func TestLostIsNotEnded(t *testing.T) {
 		w.put("lost", `{`+action+`, "recurrence": {"frequency": "Hour"}}`)
 		time.Sleep(time.Minute)
 		w.must(w.store.Cancel(t.Context(), scheduler.BatonKey{Key: key("lost")}, 0))
-		if s := w.get("lost").Job.State; s != scheduler.Enabled {
-			t.Errorf("it shows as %s", s)
-		}
+		w.wantState("lost", scheduler.Enabled, 0) // its counters are lost with the baton
 		rep, err := w.service.Audit(t.Context(), false)
 		if err != nil || rep.Ended != 1 || len(rep.Findings) != 1 || rep.Findings[0].Name != "default/lost" {
 			t.Errorf("audit: %v, %d ended, findings %+v", err, rep.Ended, rep.Findings)
@@ -305,10 +289,9 @@ func TestLostIsNotEnded(t *testing.T) {
 func TestFaultOutlivesAnEdit(t *testing.T) {
 	inEndlessBubble(t, func(t *testing.T, w *harness) {
 		w.sink.answers(after(5*time.Second, http.StatusInternalServerError))
-		const body = `{"action": {"type": "Http", "request": {"uri": "http://main.example/", "method": "POST"}, "retryPolicy": %s}}`
-		w.put("job", fmt.Sprintf(body, `{"retryType": "none"}`))
+		w.put("job", `{"action": `+to("main", "")+`}`)
 		time.Sleep(2 * time.Second)
-		w.put("job", fmt.Sprintf(body, `{"retryCount": 3, "retryInterval": "PT5S"}`))
+		w.put("job", `{"action": `+retried("main", `"retryCount": 3, "retryInterval": "PT5S"`)+`}`)
 		time.Sleep(time.Minute)
 		if v := w.get("job"); v.Job.State != scheduler.Faulted || v.Status.Faults != 1 {
 			t.Errorf("%s, %+v", v.Job.State, v.Status)

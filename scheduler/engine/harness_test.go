@@ -17,6 +17,7 @@ import (
 
 	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/web"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/auth"
@@ -60,6 +61,16 @@ func inWorld(t *testing.T, f func(t *testing.T, w *harness)) {
 	storetest.Test(t, func(t *testing.T) { f(t, newHarness(t)) })
 }
 
+// inWorlds runs f for each row, each in a bubble without a worker.
+func inWorlds[T any](t *testing.T, rows map[string]T, f func(t *testing.T, w *harness, row T)) {
+	t.Helper()
+	for name, row := range rows {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *harness) { f(t, w, row) })
+		})
+	}
+}
+
 func newHarness(t *testing.T, change ...func(*store.Config)) *harness {
 	t.Helper()
 	s := storetest.Server(t)
@@ -81,8 +92,7 @@ func newHarness(t *testing.T, change ...func(*store.Config)) *harness {
 func (w *harness) open() (*nats.Conn, *store.Store) {
 	w.t.Helper()
 	nc := storetest.Connect(w.t, w.server)
-	st, err := store.Open(w.t.Context(), nc, w.config)
-	w.must(err)
+	st := must.Get(store.Open(w.t.Context(), nc, w.config))(w.t)
 	return nc, st
 }
 
@@ -106,11 +116,7 @@ func (w *harness) newServiceOn(st scheduler.Store, keys ...seal.Key) *control.Se
 
 func newKey(t *testing.T, id string) seal.Key {
 	t.Helper()
-	k, err := seal.NewKey(id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return k
+	return must.Get(seal.NewKey(id))(t)
 }
 
 func (w *harness) actions() scheduler.ActionReader {
@@ -148,6 +154,14 @@ func (w *harness) put(name, body string) *v1.Job {
 	return v
 }
 
+// putMany puts n jobs of one document. The name has a verb for the number of each.
+func (w *harness) putMany(n int, name, body string) {
+	w.t.Helper()
+	for i := range n {
+		w.put(fmt.Sprintf(name, i), body)
+	}
+}
+
 func key(name string) scheduler.Key {
 	return scheduler.Key{Collection: scheduler.DefaultCollection, Job: name}
 }
@@ -155,9 +169,7 @@ func key(name string) scheduler.Key {
 // get returns a job's view.
 func (w *harness) get(name string) *v1.Job {
 	w.t.Helper()
-	v, err := w.service.Get(w.t.Context(), key(name))
-	w.must(err)
-	return v
+	return must.Get(w.service.Get(w.t.Context(), key(name)))(w.t)
 }
 
 // history returns a job's records, oldest first.
@@ -186,11 +198,32 @@ func (w *harness) wantHistory(name, want string) {
 	}
 }
 
+// wantState fails the test unless a job is in a state, after so many executions.
+func (w *harness) wantState(name string, state scheduler.State, executions int) {
+	w.t.Helper()
+	if v := w.get(name); v.Job.State != state || v.Status.Executions != executions {
+		w.t.Errorf("%s: state %s, status %+v; want %s after %d executions", name, v.Job.State, v.Status, state, executions)
+	}
+}
+
 // wantCalls fails the test unless targets were called so often.
 func (w *harness) wantCalls(want int) {
 	w.t.Helper()
 	if got := len(w.sink.seen()); got != want {
 		w.t.Errorf("%d calls, want %d", got, want)
+	}
+}
+
+// wantNoRepeats fails the test if an attempt was called twice.
+func (w *harness) wantNoRepeats() {
+	w.t.Helper()
+	seen := map[string]bool{}
+	for _, c := range w.sink.seen() {
+		attempt := c.key + "#" + c.try
+		if seen[attempt] {
+			w.t.Errorf("%s was called again", attempt)
+		}
+		seen[attempt] = true
 	}
 }
 
@@ -314,18 +347,13 @@ func (w *harness) as(name string) context.Context {
 // timeOfDay is when the clock shows a time on the day on which bubbles begin.
 func timeOfDay(t *testing.T, clock string) time.Time {
 	t.Helper()
-	at, err := time.Parse(time.DateTime, "2000-01-01 "+clock)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return at
+	return must.Get(time.Parse(time.DateTime, "2000-01-01 "+clock))(t)
 }
 
 // mustBeInOrder fails the test when the audit finds anything.
 func (w *harness) mustBeInOrder() {
 	w.t.Helper()
-	rep, err := w.service.Audit(w.t.Context(), false)
-	w.must(err)
+	rep := must.Get(w.service.Audit(w.t.Context(), false))(w.t)
 	for _, f := range rep.Findings {
 		w.t.Errorf("audit: %s: %s", f.Name, f.Problem)
 	}
@@ -338,16 +366,16 @@ func (w *harness) turnCollection(state scheduler.State) {
 	time.Sleep(100 * time.Millisecond)
 }
 
+// stream returns a stream of the server.
+func (w *harness) stream(name string) jetstream.Stream {
+	w.t.Helper()
+	return must.Get(must.Get(jetstream.New(w.nc))(w.t).Stream(w.t.Context(), name))(w.t)
+}
+
 // loseTimers removes every baton, and has the audit restore them.
 func (w *harness) loseTimers() {
 	w.t.Helper()
-	js, err := jetstream.New(w.nc)
-	w.must(err)
-	timers, err := js.Stream(w.t.Context(), "CARILLON_TIMERS_0")
-	w.must(err)
-	if err := timers.Purge(w.t.Context()); err != nil {
-		w.t.Fatal(err)
-	}
+	w.must(w.stream("CARILLON_TIMERS_0").Purge(w.t.Context()))
 	w.must(w.service.Audit(w.t.Context(), true))
 }
 

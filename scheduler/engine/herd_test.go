@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/engine"
 	"github.com/carillon-sched/carillon/store"
@@ -26,9 +27,7 @@ func TestHerdLeavesRoom(t *testing.T) {
 		w.startWorker(func(c *engine.Config) { c.HoldMemory = 30 * scheduler.UsualHeldBytes })
 		due := time.Now().Add(20 * time.Second).UTC().Truncate(time.Second)
 		job := `{"startTime": "` + due.Format(time.RFC3339) + `", "action": {"type": "Http", "request": {"uri": "http://%s.example/", "method": "GET"}}}`
-		for i := range 300 {
-			w.put(fmt.Sprintf("job%d", i), fmt.Sprintf(job, "herd"))
-		}
+		w.putMany(300, "job%d", fmt.Sprintf(job, "herd"))
 		w.put("often", strings.Replace(fmt.Sprintf(job, "often"), due.Format(time.RFC3339)+`"`,
 			due.Add(-10*time.Second).Format(time.RFC3339)+`", "recurrence": {"frequency": "Second"}`, 1))
 		time.Sleep(time.Until(due) + time.Minute)
@@ -41,8 +40,7 @@ func TestHerdLeavesRoom(t *testing.T) {
 				}
 				continue
 			}
-			nominal, err := time.Parse(time.RFC3339Nano, c.expected)
-			w.must(err)
+			nominal := must.Get(time.Parse(time.RFC3339Nano, c.expected))(t)
 			if late := c.at.Sub(nominal); nominal.Before(due) && late <= 100*time.Millisecond {
 				punctual++
 			}
@@ -66,10 +64,8 @@ func TestHerdOfAStoreThatWaits(t *testing.T) {
 				w := newHarness(t, func(c *store.Config) { c.SyncAlways = waits })
 				w.startWorker()
 				due := time.Now().Add(time.Minute).UTC().Truncate(time.Second)
-				for i := range 400 {
-					w.put(fmt.Sprintf("job%d", i), `{"startTime": "`+due.Format(time.RFC3339)+`", "recurrence": {"frequency": "Minute", "count": 1},
+				w.putMany(400, "job%d", `{"startTime": "`+due.Format(time.RFC3339)+`", "recurrence": {"frequency": "Minute", "count": 1},
 						"action": {"type": "Http", "request": {"uri": "http://target.example/", "method": "GET"}}}`)
-				}
 				time.Sleep(time.Until(due) - 540*time.Millisecond)
 				early := 0
 				for i := range 400 {
@@ -101,8 +97,7 @@ func (w *harness) ahead(due time.Time, by time.Duration, names ...string) {
 	w.t.Helper()
 	for _, name := range names {
 		slot := scheduler.BatonKey{Key: key(name)}
-		st, err := w.store.Waiting(w.t.Context(), slot)
-		w.must(err)
+		st := must.Get(w.store.Waiting(w.t.Context(), slot))(w.t)
 		w.must(w.store.ScheduleAt(w.t.Context(), slot, st.Data, due.Add(-by), st.Revision))
 	}
 	time.Sleep(time.Until(due.Add(-by)) + time.Second)
@@ -148,55 +143,49 @@ func TestHeldFarAhead(t *testing.T) {
 			}
 		}, "/old 0s", "completed", 0},
 	}
-	for name, memory := range map[string]int{"plain": engine.DefaultHoldMemory, "packed": packsAll} {
-		t.Run(name, func(t *testing.T) {
-			inWorld(t, func(t *testing.T, w *harness) {
-				w.startWorker(func(c *engine.Config) { c.HoldMemory = memory })
-				due := time.Now().Add(time.Minute).UTC().Truncate(time.Second)
-				for name := range tests {
-					w.put(name, at(due, "/old"))
-				}
-				w.ahead(due, 10*time.Second, slices.Sorted(maps.Keys(tests))...)
-				for name, test := range tests {
-					if v := w.get(name); v.Status.Running || !v.Status.Next.Equal(due) {
-						t.Errorf("%s, while it is held: running %t, next %s", name, v.Status.Running, v.Status.Next)
-					}
-					test.edit(w, name, due)
-				}
-				time.Sleep(time.Second)
-				for name, test := range tests {
-					if test.next == 0 {
-						continue
-					}
-					if v := w.get(name); !v.Status.Next.Equal(due.Add(test.next)) {
-						t.Errorf("%s: next at %s after the edit, want %s", name, v.Status.Next, due.Add(test.next))
-					}
-				}
-				time.Sleep(2 * time.Minute)
-				for name, test := range tests {
-					var calls []string
-					for _, c := range w.callsOf(name) {
-						calls = append(calls, strings.TrimPrefix(c.url, "http://target.example")+" "+due.Sub(c.at).Round(10*time.Millisecond).String())
-					}
-					if got := strings.Join(calls, ", "); got != test.calls {
-						t.Errorf("%s: calls %q, want %q", name, got, test.calls)
-					}
-					if name != "deleted" {
-						w.wantHistory(name, test.outcomes)
-					}
-				}
-			})
-		})
-	}
+	inWorlds(t, map[string]int{"plain": engine.DefaultHoldMemory, "packed": packsAll}, func(t *testing.T, w *harness, memory int) {
+		w.startWorker(func(c *engine.Config) { c.HoldMemory = memory })
+		due := time.Now().Add(time.Minute).UTC().Truncate(time.Second)
+		for name := range tests {
+			w.put(name, at(due, "/old"))
+		}
+		w.ahead(due, 10*time.Second, slices.Sorted(maps.Keys(tests))...)
+		for name, test := range tests {
+			if v := w.get(name); v.Status.Running || !v.Status.Next.Equal(due) {
+				t.Errorf("%s, while it is held: running %t, next %s", name, v.Status.Running, v.Status.Next)
+			}
+			test.edit(w, name, due)
+		}
+		time.Sleep(time.Second)
+		for name, test := range tests {
+			if test.next == 0 {
+				continue
+			}
+			if v := w.get(name); !v.Status.Next.Equal(due.Add(test.next)) {
+				t.Errorf("%s: next at %s after the edit, want %s", name, v.Status.Next, due.Add(test.next))
+			}
+		}
+		time.Sleep(2 * time.Minute)
+		for name, test := range tests {
+			var calls []string
+			for _, c := range w.callsOf(name) {
+				calls = append(calls, strings.TrimPrefix(c.url, "http://target.example")+" "+due.Sub(c.at).Round(10*time.Millisecond).String())
+			}
+			if got := strings.Join(calls, ", "); got != test.calls {
+				t.Errorf("%s: calls %q, want %q", name, got, test.calls)
+			}
+			if name != "deleted" {
+				w.wantHistory(name, test.outcomes)
+			}
+		}
+	})
 }
 
 // TestAwayStoreIsToldSeldom: a herd falls due while no definition can be read. The log is not flooded, and all runs once.
 func TestAwayStoreIsToldSeldom(t *testing.T) {
 	const herd = 30
 	inWorld(t, func(t *testing.T, w *harness) {
-		for i := range herd {
-			w.put(fmt.Sprint("j", i), `{`+action+`, "startTime": "2000-01-01T00:01:00Z"}`)
-		}
+		w.putMany(herd, "j%d", `{`+action+`, "startTime": "2000-01-01T00:01:00Z"}`)
 		log := &noted{}
 		st, away := without(w.store, "LoadJob LoadJobs")
 		w.startWorker(func(c *engine.Config) { c.Store, c.Logger = st, slog.New(slog.NewTextHandler(log, nil)) })

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/control"
@@ -64,9 +65,7 @@ func TestSearchByTimeFindsRunByHand(t *testing.T) {
 			}
 		}
 		soon("")
-		if _, err := s.Trigger(t.Context(), key("far")); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.Trigger(t.Context(), key("far")))(t)
 		soon("default/far")
 		time.Sleep(10 * time.Second)
 		soon("default/far")
@@ -179,14 +178,10 @@ func TestBulkAfterRestart(t *testing.T) {
 			lose := s.store.lose
 			s.store.mu.Unlock()
 			lose()
-			for i := range 10 {
-				w.put(fmt.Sprintf("k%02d", i), labelled("new"))
-			}
+			w.putMany(10, "k%02d", labelled("new"))
 		}
 		s.store.mu.Unlock()
-		for i := range 50 {
-			w.put(fmt.Sprintf("j%02d", i), labelled("new"))
-		}
+		w.putMany(50, "j%02d", labelled("new"))
 		time.Sleep(time.Minute)
 		w.awaitIndex(s)
 		q := scheduler.JobQuery{Labels: selector(t, "team=new")}
@@ -233,9 +228,7 @@ func TestFollowersShareWhatTheyKnow(t *testing.T) {
 		const followers, jobs, runs = 20, 10, 3
 		st := &watched{Store: w.store}
 		s := control.New(control.Config{Store: st, Actions: w.actions(), Secrets: w.vault})
-		for i := range jobs {
-			w.put(fmt.Sprintf("j%d", i), `{"recurrence": {"frequency": "Minute", "count": 100}, `+action+`}`)
-		}
+		w.putMany(jobs, "j%d", `{"recurrence": {"frequency": "Minute", "count": 100}, `+action+`}`)
 		time.Sleep(time.Second)
 		var told atomic.Int64
 		follow := func(ctx context.Context, k scheduler.Key) error {
@@ -368,9 +361,7 @@ func TestForecastAgreesWithJobs(t *testing.T) {
 func (w *harness) sameForecast(q control.ForecastQuery) {
 	w.t.Helper()
 	ask := func(s *control.Service, q control.ForecastQuery) *forecast.Report {
-		r, err := s.Forecast(w.t.Context(), q)
-		w.must(err)
-		return r
+		return must.Get(s.Forecast(w.t.Context(), q))(w.t)
 	}
 	got := ask(w.service, q)
 	q.Collection = scheduler.DefaultCollection

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/control"
@@ -243,19 +244,16 @@ func TestDeleteCutShortBesideOneOff(t *testing.T) {
 		w.put("job", `{"overlap": "allow", "startTime": "`+due+`", "recurrence": {"frequency": "Day"}, `+at("old")+`}`)
 		time.Sleep(10 * time.Second)
 		slot := scheduler.BatonKey{Key: key("job")}
-		st, err := w.store.Waiting(t.Context(), slot)
-		w.must(err)
+		st := must.Get(w.store.Waiting(t.Context(), slot))(t)
 		time.Sleep(15 * time.Second)
 		w.stopWorker() // as if it had died before it passed the baton on
-		err = w.store.Cancel(t.Context(), slot, 0)
+		err := w.store.Cancel(t.Context(), slot, 0)
 		if err == nil {
 			err = w.store.Fire(t.Context(), slot, st.Data, 0)
 		}
 		w.must(err)
 		cut := w.newServiceOn(forgetful(w.store))
-		if err := cut.Delete(t.Context(), key("job"), 0); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, cut.Delete(t.Context(), key("job"), 0))
 		w.put("job", `{"overlap": "allow", "recurrence": {"frequency": "Minute", "count": 2}, `+at("new")+`}`)
 		time.Sleep(time.Second) // what fired before a worker began is suspect
 		looks := make(chan struct{}, 10)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/auth"
@@ -26,17 +27,14 @@ func admin(t *testing.T) context.Context {
 // operate creates an operation.
 func (w *harness) operate(ctx context.Context, body string) *v1.Operation {
 	w.t.Helper()
-	op, err := w.service.CreateOperation(ctx, "", []byte(body))
-	w.must(err)
-	return op
+	return must.Get(w.service.CreateOperation(ctx, "", []byte(body)))(w.t)
 }
 
 // endOf waits for the end of an operation, and returns it.
 func (w *harness) endOf(op *v1.Operation) *v1.Operation {
 	w.t.Helper()
 	for range 6000 {
-		now, err := w.service.Operation(admin(w.t), op.ID)
-		w.must(err)
+		now := must.Get(w.service.Operation(admin(w.t), op.ID))(w.t)
 		if now.HasEnded() {
 			return now
 		}
@@ -99,9 +97,7 @@ func TestOperationHasTheRightsOfItsCaller(t *testing.T) {
 // it was to end by the time of the request, and a job of the same search that was added later is left alone.
 func TestOperationContinuesInAnotherProcess(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *harness) {
-		for i := range 40 {
-			w.put(fmt.Sprintf("j%02d", i), hourlyJob)
-		}
+		w.putMany(40, "j%02d", hourlyJob)
 		stop := w.follow()
 		asked := w.store.Now()
 		op := w.operate(admin(t), `{"verb": "pause", "all": true, "until": "2h", "ratePerSecond": 5}`)
@@ -110,8 +106,7 @@ func TestOperationContinuesInAnotherProcess(t *testing.T) {
 		stop()
 		other := control.New(control.Config{Store: w.store, Actions: w.actions()})
 		time.Sleep(time.Minute)
-		now, err := w.service.Operation(admin(t), op.ID)
-		w.must(err)
+		now := must.Get(w.service.Operation(admin(t), op.ID))(t)
 		if now.Done == 0 || now.Done >= 40 || now.State != v1.Running {
 			t.Fatalf("%d of 40 done, %s", now.Done, now.State)
 		}
@@ -132,9 +127,7 @@ func TestOperationContinuesInAnotherProcess(t *testing.T) {
 // TestCanceledOperationStops cancels an operation: it stops between jobs, and keeps its counts.
 func TestCanceledOperationStops(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *harness) {
-		for i := range 40 {
-			w.put(fmt.Sprintf("j%02d", i), hourlyJob)
-		}
+		w.putMany(40, "j%02d", hourlyJob)
 		defer w.follow()()
 		op := w.operate(admin(t), `{"verb": "disable", "all": true, "ratePerSecond": 5}`)
 		time.Sleep(3 * time.Second)
@@ -154,8 +147,7 @@ func TestCanceledOperationStops(t *testing.T) {
 }
 
 // unretried is a job that is not retried.
-const unretried = `{"action": {"type": "Http", "request": {"uri": "http://target.example/hook", "method": "POST"},
-	"retryPolicy": {"retryType": "none"}}, "recurrence": {"frequency": "Minute"}}`
+var unretried = `{"action": ` + to("target", "") + `, "recurrence": {"frequency": "Minute"}}`
 
 // TestResubmitWhatFailed runs the occurrences of an outage again, each once: not those of another target or another time, and
 // none that was run again since.
@@ -182,8 +174,7 @@ func TestResubmitWhatFailed(t *testing.T) {
 		w.must(w.service.Delete(t.Context(), key("c"), 0))
 		w.put("c", unretried)
 
-		dry, err := w.service.CreateOperation(admin(t), "", []byte(`{"verb": "resubmit", "failedSince": "`+since+`", "dryRun": true}`))
-		w.must(err)
+		dry := must.Get(w.service.CreateOperation(admin(t), "", []byte(`{"verb": "resubmit", "failedSince": "`+since+`", "dryRun": true}`)))(t)
 		if dry.ID != "" || dry.Expected != 6 || len(dry.Failures) != 6 || dry.Failures[0].Occurrence == "" {
 			t.Errorf("dry run: %+v", dry)
 		}
@@ -232,18 +223,16 @@ func TestResubmitPastBusyJob(t *testing.T) {
 			if down.Load() {
 				return http.StatusInternalServerError, "down"
 			}
-			if slow.Load() && strings.Contains(c.url, "slow") {
+			if slow.Load() && strings.HasPrefix(c.host, "slow") {
 				time.Sleep(time.Minute)
 			}
 			return http.StatusOK, "ok"
 		}
 		down.Store(true)
 		hourly := strings.Replace(unretried, "Minute", "Hour", 1)
-		w.put("slow", strings.Replace(hourly, "/hook", "/slow", 1))
+		w.put("slow", strings.Replace(hourly, "target", "slow", 1))
 		const jobs = 30
-		for i := range jobs {
-			w.put(fmt.Sprintf("j%02d", i), hourly)
-		}
+		w.putMany(jobs, "j%02d", hourly)
 		since := w.store.Now().UTC().Add(-time.Minute).Format(time.RFC3339Nano)
 		time.Sleep(5 * time.Second)
 		down.Store(false)
@@ -270,9 +259,7 @@ func TestOperationAsksLittle(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *harness) {
 		defer w.follow()()
 		const jobs = 100
-		for i := range jobs {
-			w.put(fmt.Sprintf("j%03d", i), hourlyJob)
-		}
+		w.putMany(jobs, "j%03d", hourlyJob)
 		for _, body := range []string{`"pause", "until": "2h"`, `"enable"`, `"disable"`} {
 			before := w.nc.Stats().OutMsgs
 			op := w.endOf(w.operate(admin(t), `{"verb": `+body+`, "all": true}`))
@@ -292,8 +279,7 @@ func TestDisableManyWithTheirRetries(t *testing.T) {
 		inBubble(t, func(t *testing.T, w *harness) {
 			defer w.follow()()
 			w.sink.answers(failingAt("main"))
-			const failing = `{"action": {"type": "Http", "request": {"uri": "http://main.example/", "method": "POST"},
-				"retryPolicy": {"retryCount": 1, "retryInterval": "PT10M"}}}`
+			failing := `{"action": ` + retried("main", `"retryCount": 1, "retryInterval": "PT10M"`) + `}`
 			w.put("a", failing)
 			w.put("b", failing)
 			w.put("c", hourlyJob)

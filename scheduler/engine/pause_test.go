@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/auth"
@@ -17,8 +18,7 @@ import (
 func (w *harness) pause(name, until string) {
 	w.t.Helper()
 	ctx := auth.With(w.t.Context(), &auth.Principal{Name: "ann", Via: auth.ViaToken})
-	v, err := w.service.Pause(ctx, key(name), until)
-	w.must(err)
+	v := must.Get(w.service.Pause(ctx, key(name), until))(w.t)
 	if v.Job.State != scheduler.Enabled || !v.Job.PausedAt(time.Now()) {
 		w.t.Fatalf("state %s, paused until %s", v.Job.State, v.Job.PausedUntil)
 	}
@@ -35,7 +35,7 @@ func TestPauseEnds(t *testing.T) {
 		time.Sleep(60 * time.Second)
 		w.pause("job", "2h")
 		time.Sleep(60 * time.Second)
-		w.patchPause("job", `{"pausedUntil": null}`)
+		w.must(w.patch("job", `{"pausedUntil": null}`))
 		time.Sleep(6 * time.Second)
 		w.pause("job", "2h")
 		time.Sleep(20 * time.Second)
@@ -44,11 +44,6 @@ func TestPauseEnds(t *testing.T) {
 		want := "completed skipped(paused 6) completed/manual skipped(paused 6) skipped(paused 6) completed skipped(paused 2) completed"
 		w.wantHistory("job", want)
 	})
-}
-
-func (w *harness) patchPause(name, body string) {
-	w.t.Helper()
-	w.must(w.service.Patch(w.t.Context(), control.Edit{Key: key(name), Body: []byte(body)}))
 }
 
 // TestPauseWhileHeld pauses a job whose baton a worker holds: the answer does not wait for the worker, which then does not run it.
@@ -103,7 +98,7 @@ func TestPauseSurvives(t *testing.T) {
 		at("00:35:00")
 		w.must(w.service.Disable(t.Context(), key("job")))
 		at("00:45:00")
-		w.patchPause("job", `{"state": "enabled"}`)
+		w.must(w.patch("job", `{"state": "enabled"}`))
 		at("01:25:00")
 		w.wantHistory("job", "completed skipped(paused 2) skipped(disabled 1) skipped(paused 1) completed completed completed")
 		w.wantHistory("limited", "completed skipped(paused 4) completed completed")
@@ -123,8 +118,7 @@ func TestPauseIsForeseen(t *testing.T) {
 			w.pause(name, "2000-01-01T12:00Z")
 		}
 		time.Sleep(2 * time.Hour)
-		report, err := w.service.Forecast(t.Context(), control.ForecastQuery{Hours: 24})
-		w.must(err)
+		report := must.Get(w.service.Forecast(t.Context(), control.ForecastQuery{Hours: 24}))(t)
 		if report.Runs != 4*14+1 {
 			t.Errorf("%d runs are foreseen, want %d", report.Runs, 4*14+1)
 		}
@@ -132,15 +126,13 @@ func TestPauseIsForeseen(t *testing.T) {
 		for _, name := range names {
 			for _, q := range []control.RunsQuery{{Key: key(name)}, {Key: scheduler.Key{Collection: "default"}}} {
 				q.Days, q.Most = 2, 100
-				runs, err := w.service.Runs(t.Context(), q)
-				w.must(err)
+				runs := must.Get(w.service.Runs(t.Context(), q))(t)
 				if len(runs) == 0 || runs[0].Due.Before(timeOfDay(t, "12:00:00")) {
 					t.Errorf("%s: %d runs, the first of %+v", name, len(runs), runs[:min(1, len(runs))])
 				}
 			}
 		}
-		dry, err := w.service.Patch(t.Context(), control.Edit{Key: key("hour"), Body: []byte(`{"pausedUntil": "2000-01-01T06:00:00Z"}`), DryRun: true})
-		w.must(err)
+		dry := must.Get(w.service.Patch(t.Context(), control.Edit{Key: key("hour"), Body: []byte(`{"pausedUntil": "2000-01-01T06:00:00Z"}`), DryRun: true}))(t)
 		if got := fmt.Sprint(dry.DryRun.NextRuns[0].Format("15:04"), dry.DryRun.Before[0].Format(" 15:04 "), dry.DryRun.Changes[0].Path); got != "06:10 12:10 properties.pausedUntil" {
 			t.Errorf("the dry run says %s", got)
 		}

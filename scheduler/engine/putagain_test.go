@@ -7,8 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/control"
@@ -27,7 +26,7 @@ func (w *harness) putSpec(body string, sequence uint64) *v1.Job {
 func mustBe(t *testing.T, v *v1.Job, result v1.Result, state scheduler.State) {
 	t.Helper()
 	if v.Result != result || v.Job.State != state {
-		t.Errorf("%s, and %s; want %s, and %s", v.Result, v.Job.State, result, state)
+		t.Errorf("%s: %s, and %s; want %s, and %s", v.Job.Key, v.Result, v.Job.State, result, state)
 	}
 }
 
@@ -66,9 +65,7 @@ func TestPutAgainRunsAgain(t *testing.T) {
 		if n := len(w.sink.seen()); n != 1 {
 			t.Fatalf("%d calls, want 1: nothing asked for more", n)
 		}
-		if v := w.put("job", `{`+other+`}`); v.Result != v1.Updated { // and it runs at once
-			t.Errorf("with a change: %s", v.Result)
-		}
+		mustBe(t, w.put("job", `{`+other+`}`), v1.Updated, scheduler.Enabled) // and it runs at once
 		time.Sleep(time.Second)
 		start := time.Now().Add(10 * time.Minute).UTC()
 		mustBe(t, w.put("job", `{`+other+`, "startTime": "`+start.Format(time.RFC3339Nano)+`"}`), v1.Updated, scheduler.Enabled)
@@ -80,9 +77,7 @@ func TestPutAgainRunsAgain(t *testing.T) {
 		if calls[0].key == calls[1].key || calls[1].key == calls[2].key {
 			t.Errorf("keys %s, %s, %s: each run has one of its own", calls[0].key, calls[1].key, calls[2].key)
 		}
-		if v := w.get("job"); v.Job.State != scheduler.Completed || v.Status.Executions != 3 {
-			t.Errorf("state %s, status %+v", v.Job.State, v.Status)
-		}
+		w.wantState("job", scheduler.Completed, 3)
 		if _, err := w.service.Trigger(t.Context(), key("job")); !errors.Is(err, scheduler.ErrConflict) || !strings.Contains(err.Error(), "put it with a change") {
 			t.Errorf("run: %v", err)
 		}
@@ -104,9 +99,7 @@ func TestPutAgainAtOnce(t *testing.T) {
 			time.Sleep(time.Minute)
 			<-ended
 			w.wantHistory(name, "completed completed")
-			if s := w.get(name).Job.State; s != scheduler.Completed {
-				t.Errorf("%s: state %s", name, s)
-			}
+			w.wantState(name, scheduler.Completed, 2)
 		}
 		w.mustBeInOrder()
 	})
@@ -114,16 +107,13 @@ func TestPutAgainAtOnce(t *testing.T) {
 
 // TestPutAgainWhileEndIsUnwritten has the end of a one-shot lost with its worker, and puts the job with a change.
 func TestPutAgainWhileEndIsUnwritten(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *harness) {
-		w.stopWorker()
+	inWorld(t, func(t *testing.T, w *harness) {
 		m := w.startMortal(&mortal{point: "end", before: true})
 		w.put("job", `{`+action+`}`)
 		m.awaitDeath(t)
 		w.startWorker()
 		time.Sleep(time.Minute)
-		if v := w.put("job", `{`+action+`, "timeout": "PT5S"}`); v.Result != v1.Updated {
-			t.Errorf("with a change: %s", v.Result)
-		}
+		mustBe(t, w.put("job", `{`+action+`, "timeout": "PT5S"}`), v1.Updated, scheduler.Enabled)
 		time.Sleep(time.Minute)
 		w.wantHistory("job", "completed completed")
 		w.mustBeInOrder()
@@ -135,18 +125,12 @@ func TestPutAgainWhileEndIsUnwritten(t *testing.T) {
 func TestPutAgainOfFaultedJob(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *harness) {
 		w.sink.answers(func(*call) (int, string) { return http.StatusInternalServerError, "" })
-		const none, twice = `"retryPolicy": {"retryType": "none"}`, `"retryPolicy": {"retryCount": 2, "retryInterval": "PT10S"}`
-		body := func(policy string) string { return `{` + strings.TrimSuffix(action, "}") + `, ` + policy + `}}` }
-		w.put("job", body(none))
+		w.put("job", `{"action": `+to("main", "")+`}`)
 		time.Sleep(time.Minute)
-		if s := w.get("job").Job.State; s != scheduler.Faulted {
-			t.Fatalf("state %s", s)
-		}
+		w.wantState("job", scheduler.Faulted, 1)
 		later := time.Now().Add(10 * time.Minute).UTC()
-		w.put("job", strings.TrimSuffix(body(twice), "}")+`, "startTime": "`+later.Format(time.RFC3339Nano)+`"}`)
-		if err := w.store.Clear(t.Context(), key("job"), nil); err != nil { // as if it had died before
-			t.Fatal(err)
-		}
+		w.put("job", `{"action": `+retried("main", `"retryCount": 2, "retryInterval": "PT10S"`)+`, "startTime": "`+later.Format(time.RFC3339Nano)+`"}`)
+		w.must(w.store.Clear(t.Context(), key("job"), nil)) // as if it had died before
 		w.must(w.service.Audit(t.Context(), true))
 		time.Sleep(5 * time.Minute)
 		if n := len(w.sink.seen()); n != 1 {
@@ -165,10 +149,8 @@ func TestSpecTwice(t *testing.T) {
 		w.put("job", `{`+action+`}`)
 		time.Sleep(time.Minute)
 		changed := `{` + action + `, "timeout": "PT5S"}`
-		if v := w.putSpec(changed, 7); v.Result != v1.Updated {
-			t.Errorf("delivered: %s", v.Result)
-		}
-		if v := w.putSpec(changed, 7); v.Result != v1.Unchanged {
+		mustBe(t, w.putSpec(changed, 7), v1.Updated, scheduler.Enabled)
+		if v := w.putSpec(changed, 7); v.Result != v1.Unchanged { // its run may have ended
 			t.Errorf("delivered again at once: %s", v.Result)
 		}
 		time.Sleep(time.Minute)
@@ -256,16 +238,12 @@ func TestPutAgainWhileEndIsWritten(t *testing.T) {
 				t.Errorf("%s, as it was: %s, %q", name, v.Result, v.Status.Message)
 			}
 			start := time.Now().Add(wait).UTC().Format(time.RFC3339Nano)
-			if v := w.put(name, `{`+action+`, "startTime": "`+start+`"}`); v.Result != v1.Updated {
-				t.Errorf("%s, with a change: %s", name, v.Result)
-			}
+			mustBe(t, w.put(name, `{`+action+`, "startTime": "`+start+`"}`), v1.Updated, scheduler.Enabled)
 		}
 		time.Sleep(10 * time.Minute)
 		for name := range waits {
 			w.wantHistory(name, "completed completed")
-			if s := w.get(name).Job.State; s != scheduler.Completed {
-				t.Errorf("%s: state %s", name, s)
-			}
+			w.wantState(name, scheduler.Completed, 2)
 		}
 		w.mustBeInOrder()
 	})
@@ -294,9 +272,8 @@ func TestRestartWithNothingLeft(t *testing.T) {
 		time.Sleep(19800 * time.Millisecond)
 		w.put("job", `{`+action+`, "startTime": "1999-01-01T00:00:00Z", "recurrence": {"frequency": "Day", "endTime": "1999-02-01T00:00:00Z"}}`)
 		time.Sleep(time.Minute)
-		if v := w.get("job"); v.Job.State != scheduler.Completed || len(w.sink.seen()) > 0 {
-			t.Errorf("it is %s after %d calls", v.Job.State, len(w.sink.seen()))
-		}
+		w.wantState("job", scheduler.Completed, 0)
+		w.wantCalls(0)
 		if n := w.deliveries(); n > 10 {
 			t.Errorf("its baton was delivered %d times", n)
 		}
@@ -307,41 +284,29 @@ func TestRestartWithNothingLeft(t *testing.T) {
 // deliveries is how many batons were delivered so far.
 func (w *harness) deliveries() uint64 {
 	w.t.Helper()
-	js, err := jetstream.New(w.nc)
-	w.must(err)
-	c, err := js.Consumer(w.t.Context(), "CARILLON_TIMERS_0", "workers")
-	w.must(err)
-	return c.CachedInfo().Delivered.Consumer
+	return must.Get(w.stream("CARILLON_TIMERS_0").Consumer(w.t.Context(), "workers"))(w.t).CachedInfo().Delivered.Consumer
 }
 
 // TestRestartBeginsNothingTwice has a baton turn up that was armed for the schedule before, as by an edit that another one has
 // overtaken, when the present schedule has run: what that has left goes on, and nothing of it runs again, also while nobody writes ends.
 func TestRestartBeginsNothingTwice(t *testing.T) {
-	for name, test := range map[string]struct{ present, want string }{
+	inWorlds(t, map[string]struct{ present, want string }{
 		"ended":   {`{` + action + `}`, "completed"},
 		"goes on": {`{` + action + `, "recurrence": {"frequency": "Second", "interval": 40, "count": 2}}`, "completed completed"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, w *harness) {
-				w.stopWorker()
-				w.startWorker(func(c *engine.Config) { c.Store, c.Logger = refusing(w.store, "EndJobs"), nil })
-				w.put("job", `{`+action+`, "startTime": "2000-01-01T01:00:00Z"}`)
-				slot := scheduler.BatonKey{Key: key("job")}
-				stale, err := w.store.Waiting(t.Context(), slot)
-				w.must(err)
-				w.put("job", test.present)
-				time.Sleep(10 * time.Second)
-				if st, err := w.store.Waiting(t.Context(), slot); err == nil {
-					w.must(w.store.Fire(t.Context(), slot, stale.Data, st.Revision))
-				} else {
-					w.must(w.store.Fire(t.Context(), slot, stale.Data, 0))
-				}
-				time.Sleep(2 * time.Minute)
-				w.wantHistory("job", test.want)
-				if v := w.get("job"); v.Job.State != scheduler.Completed {
-					t.Errorf("it is %s", v.Job.State)
-				}
-			})
-		})
-	}
+	}, func(t *testing.T, w *harness, test struct{ present, want string }) {
+		w.startWorker(func(c *engine.Config) { c.Store, c.Logger = refusing(w.store, "EndJobs"), nil })
+		w.put("job", `{`+action+`, "startTime": "2000-01-01T01:00:00Z"}`)
+		slot := scheduler.BatonKey{Key: key("job")}
+		stale := must.Get(w.store.Waiting(t.Context(), slot))(t)
+		w.put("job", test.present)
+		time.Sleep(10 * time.Second)
+		if st, err := w.store.Waiting(t.Context(), slot); err == nil {
+			w.must(w.store.Fire(t.Context(), slot, stale.Data, st.Revision))
+		} else {
+			w.must(w.store.Fire(t.Context(), slot, stale.Data, 0))
+		}
+		time.Sleep(2 * time.Minute)
+		w.wantHistory("job", test.want)
+		w.wantState("job", scheduler.Completed, strings.Count(test.want, "completed"))
+	})
 }

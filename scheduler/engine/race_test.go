@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/integration/testkit/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/control"
@@ -238,8 +239,7 @@ func mustBeDeleted(t *testing.T, w *harness) {
 			t.Errorf("job j%d, after the deletion of its collection: %v", i, err)
 		}
 	}
-	rep, err := w.service.Audit(t.Context(), false)
-	w.must(err)
+	rep := must.Get(w.service.Audit(t.Context(), false))(t)
 	if len(rep.Findings) > 0 {
 		t.Errorf("doctor finds %+v", rep.Findings)
 	}
@@ -255,8 +255,7 @@ func TestInterruptedDeletion(t *testing.T) {
 		if got := len(w.sink.seen()); got != before || before == 0 {
 			t.Errorf("%d calls, and %d a minute after the collection was deleted", before, got)
 		}
-		c, err := w.service.Collection(t.Context(), "c")
-		w.must(err)
+		c := must.Get(w.service.Collection(t.Context(), "c"))(t)
 		if c.ShownState() != "deleting" {
 			t.Errorf("the state of the collection is %s", c.ShownState())
 		}
@@ -267,8 +266,7 @@ func TestInterruptedDeletion(t *testing.T) {
 		if _, err := w.service.SetCollectionState(t.Context(), "c", scheduler.Enabled); !errors.Is(err, scheduler.ErrConflict) {
 			t.Errorf("the collection enabled: %v", err)
 		}
-		rep, err := w.service.Audit(t.Context(), false)
-		w.must(err)
+		rep := must.Get(w.service.Audit(t.Context(), false))(t)
 		if len(rep.Findings) != 1 || !strings.Contains(rep.Findings[0].Problem, "is being deleted") {
 			t.Errorf("doctor finds %+v", rep.Findings)
 		}

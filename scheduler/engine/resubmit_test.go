@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/engine"
@@ -23,8 +24,7 @@ func (w *harness) resubmit(name, occurrence string) (*v1.Resubmitted, error) {
 // mustResubmit does so, and waits a second.
 func (w *harness) mustResubmit(name, occurrence string) *v1.Resubmitted {
 	w.t.Helper()
-	v, err := w.resubmit(name, occurrence)
-	w.must(err)
+	v := must.Get(w.resubmit(name, occurrence))(w.t)
 	time.Sleep(time.Second)
 	return v
 }
@@ -52,25 +52,20 @@ func TestResubmitFaulted(t *testing.T) {
 		time.Sleep(time.Second)
 		first := w.history("job")[0]
 		v := w.mustResubmit("job", first.Occurrence)
-		if got, want := w.outcomes("job"), "failed faulted failed/manual faulted/manual"; got != want {
-			t.Fatalf("history %q, want %q", got, want)
-		}
+		w.wantHistory("job", "failed faulted failed/manual faulted/manual")
 		if v := w.get("job"); v.Job.State != scheduler.Faulted || v.Status.Executions != 2 || v.Status.Faults != 2 {
 			t.Errorf("state %s, status %+v", v.Job.State, v.Status)
 		}
 		w.sink.answers(func(*call) (int, string) { return http.StatusOK, "" })
 		v = w.mustResubmit("job", v.Occurrence) // a resubmission repeats the same
 		w.mustRepeat(first.Occurrence, v)
-		if v := w.get("job"); v.Job.State != scheduler.Completed || v.Status.Executions != 3 {
-			t.Errorf("state %s, status %+v", v.Job.State, v.Status)
-		}
+		w.wantState("job", scheduler.Completed, 3)
 		for _, occurrence := range []string{first.Occurrence, first.ID, first.Nominal.Format(time.RFC3339Nano), v1.RecordID(first), "default/job/" + v1.RecordID(first), v.Occurrence} {
 			if _, err := w.resubmit("job", occurrence); !errors.Is(err, scheduler.ErrConflict) {
 				t.Errorf("%s, which was repeated with success: %v", occurrence, err)
 			}
 		}
-		again, err := w.service.Resubmit(t.Context(), key("job"), []byte(`{"occurrence": "`+v1.RecordID(first)+`", "force": true}`))
-		w.must(err)
+		again := must.Get(w.service.Resubmit(t.Context(), key("job"), []byte(`{"occurrence": "`+v1.RecordID(first)+`", "force": true}`)))(t)
 		time.Sleep(time.Second)
 		w.mustRepeat(first.Occurrence, again)
 		w.mustBeInOrder()
@@ -156,8 +151,7 @@ func TestResubmitCrash(t *testing.T) {
 				w.stopWorker()
 				first := w.history("job")[0].Occurrence
 				m := w.startMortal(&mortal{point: "record failed", before: before})
-				v, err := w.resubmit("job", first)
-				w.must(err)
+				v := must.Get(w.resubmit("job", first))(t)
 				m.awaitDeath(t)
 				w.startWorker()
 				time.Sleep(time.Minute)
@@ -214,8 +208,7 @@ func TestResubmitTwiceAtOnce(t *testing.T) {
 // cancel cancels occurrences of a job, and returns how many.
 func (w *harness) cancel(name, body string) int {
 	w.t.Helper()
-	v, err := w.service.Cancel(w.as("ada"), key(name), []byte(body))
-	w.must(err)
+	v := must.Get(w.service.Cancel(w.as("ada"), key(name), []byte(body)))(w.t)
 	return len(v.Occurrences)
 }
 
@@ -299,8 +292,7 @@ func TestCancelWhileRescheduled(t *testing.T) {
 			})
 		})
 		w.sink.answers(failingAt("main"))
-		w.put("job", `{"action": {"type": "Http", "request": {"uri": "http://main.example/", "method": "POST"},
-			"retryPolicy": {"retryCount": 2, "retryInterval": "PT10M"}}}`)
+		w.put("job", `{"action": `+retried("main", `"retryCount": 2, "retryInterval": "PT10M"`)+`}`)
 		w.service = w.newServiceOn(on(w.store, "SaveJob", func(do func() error) error {
 			close(looked)
 			time.Sleep(10 * time.Millisecond) // the worker, which has recorded the attempt, reschedules the baton

@@ -1,13 +1,13 @@
 package engine_test
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 )
@@ -29,9 +29,7 @@ func TestOverlapAllow(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		w.wantHistory("job", "completed completed completed completed")
-		if v := w.get("job"); v.Job.State != scheduler.Completed || v.Status.Executions != 4 {
-			t.Errorf("state %s, status %+v", v.Job.State, v.Status)
-		}
+		w.wantState("job", scheduler.Completed, 4)
 		w.mustBeInOrder()
 	})
 }
@@ -41,9 +39,7 @@ func TestRunDisabledJob(t *testing.T) {
 		w.put("job", `{`+action+`, "state": "disabled", "recurrence": {"frequency": "Hour"}}`)
 		w.must(w.service.Trigger(t.Context(), key("job")))
 		time.Sleep(125 * time.Minute)
-		if got, want := w.outcomes("job"), "completed/manual"; got != want {
-			t.Errorf("history %q, want %q", got, want)
-		}
+		w.wantHistory("job", "completed/manual")
 		if v := w.get("job"); v.Job.State != scheduler.Disabled || v.Status.Executions != 1 || v.Status.Occurrences != 1 {
 			t.Errorf("state %s, status %+v", v.Job.State, v.Status)
 		}
@@ -97,9 +93,7 @@ func TestPanicIsAFailedAttempt(t *testing.T) {
 		})
 		w.put("job", `{`+failing+`}}`)
 		time.Sleep(time.Minute)
-		if got, want := w.outcomes("job"), "failed completed"; got != want {
-			t.Fatalf("history %q, want %q", got, want)
-		}
+		w.wantHistory("job", "failed completed")
 		if m := w.history("job")[0].Message; !strings.Contains(m, "boom") {
 			t.Errorf("message %q does not name the panic", m)
 		}
@@ -109,6 +103,11 @@ func TestPanicIsAFailedAttempt(t *testing.T) {
 // to is an action that calls a host of its own, and is not retried; rest are more of its members.
 func to(host, rest string) string {
 	return `{"type": "Http", "request": {"uri": "http://` + host + `.example/", "method": "POST"}, "retryPolicy": {"retryType": "none"}` + rest + `}`
+}
+
+// retried is an action that calls a host of its own, and is retried as the fields of policy say.
+func retried(host, policy string) string {
+	return `{"type": "Http", "request": {"uri": "http://` + host + `.example/", "method": "POST"}, "retryPolicy": {` + policy + `}}`
 }
 
 // failingAt answers 500 at some hosts, and 200 at all others.
@@ -170,8 +169,7 @@ func TestRunData(t *testing.T) {
 			}
 		}
 		mustSend("0 for all", "0 for all", "0 for all")
-		occurrence, err := run(`{"data": {"order": 7}}`)
-		w.must(err)
+		occurrence := must.Get(run(`{"data": {"order": 7}}`))(t)
 		mustSend("7 for all", "7 for all", "7 for all")
 		n := 0
 		for _, r := range w.history("job") {
@@ -188,9 +186,7 @@ func TestRunData(t *testing.T) {
 		w.mustResubmit("job", occurrence)
 		mustSend("7 for all", "7 for all", "7 for all")
 		w.must(w.service.Disable(t.Context(), key("job")))
-		if _, err := run(`{"data": {"order": 8, "customer": "b"}}`); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(run(`{"data": {"order": 8, "customer": "b"}}`))(t)
 		mustSend("8 for b", "8 for b", "8 for b")
 	})
 }
@@ -198,20 +194,14 @@ func TestRunData(t *testing.T) {
 // TestRunDataUnknown: without a schema, a run gives only what a template uses.
 func TestRunDataUnknown(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *harness) {
-		w.sink.answers(func(*call) (int, string) { return http.StatusOK, "" })
 		w.put("job", `{"recurrence": {"frequency": "hour"}, "data": {"customer": "all", "order": 1}, "action": `+ordering("main", "")+`}`)
 		time.Sleep(time.Minute)
-		run := func(ctx context.Context, body string) error {
-			_, err := w.service.RunBy(ctx, key("job"), []byte(body), time.Time{})
-			return err
-		}
 		const want = "data.ordr: no template of the job uses it: correct the name, or declare it in the job's input"
-		if err := run(t.Context(), `{"data": {"ordr": 1}}`); err == nil || !strings.Contains(err.Error(), want) {
+		_, err := w.service.RunBy(t.Context(), key("job"), []byte(`{"data": {"ordr": 1}}`), time.Time{})
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
-		if err := run(t.Context(), `{"data": {"order": 2}}`); err != nil {
-			t.Error(err)
-		}
+		w.must(w.service.RunBy(t.Context(), key("job"), []byte(`{"data": {"order": 2}}`), time.Time{}))
 	})
 }
 

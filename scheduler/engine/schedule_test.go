@@ -10,8 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/engine"
@@ -50,9 +49,7 @@ func TestLanes(t *testing.T) {
 	storetest.Test(t, func(t *testing.T) {
 		w := newHarness(t, func(c *store.Config) { c.Lanes, c.Prefix = 4, "team.sched" })
 		w.startWorker()
-		for i := range 40 {
-			w.put(fmt.Sprintf("job%d", i), `{`+action+`, "recurrence": {"frequency": "Minute", "count": 3}}`)
-		}
+		w.putMany(40, "job%d", `{`+action+`, "recurrence": {"frequency": "Minute", "count": 3}}`)
 		time.Sleep(30 * time.Second)
 		for i := range 10 {
 			w.must(w.service.Trigger(t.Context(), key(fmt.Sprintf("job%d", i))))
@@ -271,8 +268,7 @@ func TestFarAwayWaits(t *testing.T) {
 		for name, start := range farAway {
 			w.mustWait(name, start)
 			w.mustWait(name+"-often", start)
-			id, err := w.service.Trigger(t.Context(), key(name))
-			w.must(err)
+			id := must.Get(w.service.Trigger(t.Context(), key(name)))(t)
 			time.Sleep(time.Second)
 			if calls := w.sink.seen(); calls[len(calls)-1].key != id {
 				t.Errorf("%s: called with the key %s, want %s", name, calls[len(calls)-1].key, id)
@@ -303,8 +299,7 @@ func TestFarAwayIsArmedAgain(t *testing.T) {
 		w.put("job", `{`+action+`, "startTime": "2263-01-01T00:00:00Z"}`)
 		w.put("soon", `{`+action+`, "startTime": "`+time.Now().Add(2*time.Hour).UTC().Format(time.RFC3339Nano)+`"}`)
 		for _, slot := range []scheduler.BatonKey{slot, {Key: key("soon")}} {
-			before, err := w.store.Waiting(t.Context(), slot)
-			w.must(err)
+			before := must.Get(w.store.Waiting(t.Context(), slot))(t)
 			w.must(w.store.Fire(t.Context(), slot, before.Data, before.Revision))
 			time.Sleep(time.Second)
 			after, err := w.store.Waiting(t.Context(), slot)
@@ -341,13 +336,11 @@ func (a ahead) Deliver(ctx context.Context, lane int, wake <-chan struct{}, room
 // TestLateClockHolds: a worker whose clock is half an hour behind that of the store holds what is due by that one. It does not arm it
 // again: the timer would fire at once, again and again.
 func TestLateClockHolds(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *harness) {
-		w.stopWorker()
+	inWorld(t, func(t *testing.T, w *harness) {
 		slot, due := scheduler.BatonKey{Key: key("job")}, time.Now().Add(30*time.Minute)
 		w.put("job", `{`+action+`, "startTime": "`+due.UTC().Format(time.RFC3339Nano)+`"}`)
 		w.startWorker(func(c *engine.Config) { c.Store = ahead{c.Store, due.Add(-time.Second)} })
-		before, err := w.store.Waiting(t.Context(), slot)
-		w.must(err)
+		before := must.Get(w.store.Waiting(t.Context(), slot))(t)
 		w.must(w.store.Fire(t.Context(), slot, before.Data, before.Revision))
 		time.Sleep(time.Minute)
 		if _, err := w.store.Running(t.Context(), slot); err != nil {
@@ -422,13 +415,7 @@ func (w *harness) mustDeferBy(s skewed) {
 	w.ail()
 	w.rules(breaker)
 	w.openCircuit()
-	js, err := jetstream.New(w.nc)
-	w.must(err)
-	writes := func() uint64 {
-		timers, err := js.Stream(w.t.Context(), "CARILLON_TIMERS_0")
-		w.must(err)
-		return timers.CachedInfo().State.LastSeq
-	}
+	writes := func() uint64 { return w.stream("CARILLON_TIMERS_0").CachedInfo().State.LastSeq }
 	before := writes()
 	w.put("deferred", `{`+failOnce+`}`)
 	time.Sleep(5 * time.Second)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/integration/testkit/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/control"
@@ -153,11 +154,7 @@ func (w *harness) found(s *control.Service, q scheduler.JobQuery, p v1.Page) str
 // selector reads one.
 func selector(t *testing.T, text string) scheduler.Selector {
 	t.Helper()
-	s, err := scheduler.ParseSelector(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must.Get(scheduler.ParseSelector(text))(t)
 }
 
 // queries are searches of every kind.

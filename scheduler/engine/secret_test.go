@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/control"
@@ -24,8 +25,7 @@ const (
 // raw is a job as it lies in the store.
 func (w *harness) raw(name string) string {
 	w.t.Helper()
-	st, err := w.store.LoadJob(w.t.Context(), key(name))
-	w.must(err)
+	st := must.Get(w.store.LoadJob(w.t.Context(), key(name)))(w.t)
 	return string(st.Data)
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/control"
@@ -71,10 +72,8 @@ func TestSharedSecret(t *testing.T) {
 // rotate rotates and returns what the doors answer.
 func (w *harness) rotate() string {
 	w.t.Helper()
-	r, err := w.service.RotateSecrets(w.t.Context())
-	w.must(err)
-	data, err := json.Marshal(r)
-	w.must(err)
+	r := must.Get(w.service.RotateSecrets(w.t.Context()))(w.t)
+	data := must.Get(json.Marshal(r))(w.t)
 	return string(data)
 }
 
@@ -373,8 +372,7 @@ func TestCollectionDefaults(t *testing.T) {
 			t.Errorf("the job with settings of its own is shown as %s", shown)
 		}
 		for selector, want := range map[string]int{"tier=1": 2, "team=all": 1, "team=own": 1, "tier!=1": 0} {
-			s, err := scheduler.ParseSelector(selector)
-			w.must(err)
+			s := must.Get(scheduler.ParseSelector(selector))(t)
 			found, _, err := w.service.Search(t.Context(), scheduler.JobQuery{Labels: s}, v1.Page{})
 			if err != nil || len(found) != want {
 				t.Errorf("%s finds %d jobs, %v; want %d", selector, len(found), err, want)

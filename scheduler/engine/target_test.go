@@ -12,6 +12,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/control"
@@ -30,14 +31,11 @@ func TestDeadTargetsDelayNobody(t *testing.T) {
 			return http.StatusOK, ""
 		})
 		due := time.Now().Add(time.Minute).UTC()
-		job := `{"startTime": "` + due.Format(time.RFC3339) + `", "action": {"type": "Http",
-			"request": {"uri": "http://%s.example/", "method": "GET"}, "retryPolicy": {"retryType": "none"}}}`
+		job := func(host string) string { return `{"startTime": "` + due.Format(time.RFC3339) + `", ` + at(host) + `}` }
 		for i := range 400 {
-			w.put(fmt.Sprintf("dead%d", i), fmt.Sprintf(job, fmt.Sprintf("dead%d", i%2)))
+			w.put(fmt.Sprintf("dead%d", i), job(fmt.Sprintf("dead%d", i%2)))
 		}
-		for i := range 100 {
-			w.put(fmt.Sprintf("live%d", i), fmt.Sprintf(job, "live"))
-		}
+		w.putMany(100, "live%d", job("live"))
 		time.Sleep(time.Until(due) + time.Second)
 		live := 0
 		for _, c := range w.sink.seen() {
@@ -64,9 +62,7 @@ func TestBusyTargetWaitsOutside(t *testing.T) {
 		})
 		job := `{"startTime": "%s", "action": {"type": "Http", "request": {"uri": "http://%s.example/", "method": "GET"}}}`
 		due := time.Now().Add(time.Minute).UTC()
-		for i := range 400 {
-			w.put(fmt.Sprintf("slow%d", i), fmt.Sprintf(job, due.Format(time.RFC3339), "slow"))
-		}
+		w.putMany(400, "slow%d", fmt.Sprintf(job, due.Format(time.RFC3339), "slow"))
 		late := due.Add(30 * time.Second)
 		w.put("live", fmt.Sprintf(job, late.Format(time.RFC3339), "live"))
 		time.Sleep(time.Until(late) + 3*time.Second)
@@ -109,9 +105,7 @@ func TestStop(t *testing.T) {
 		w.startWorker()
 		time.Sleep(2 * time.Second)
 		for _, name := range []string{"quick", "long", "held"} {
-			if got, want := w.outcomes(name), "completed"; got != want {
-				t.Errorf("%s: history %q, want %q", name, got, want)
-			}
+			w.wantHistory(name, "completed")
 		}
 		w.wantCalls(4)
 	})
@@ -127,9 +121,7 @@ func TestTwoWorkersShare(t *testing.T) {
 		})
 		storetest.Run(t, second.Run)
 		due := time.Now().Add(time.Minute).UTC().Format(time.RFC3339)
-		for i := range 200 {
-			w.put(fmt.Sprintf("job%d", i), `{`+action+`, "startTime": "`+due+`"}`)
-		}
+		w.putMany(200, "job%d", `{`+action+`, "startTime": "`+due+`"}`)
 		time.Sleep(2 * time.Minute)
 		w.wantCalls(200)
 		if n := ran.Load(); n < 20 || n > 180 {
@@ -148,10 +140,7 @@ func (w *harness) rules(targets string) {
 // herd puts n jobs that are due at one instant, in a minute.
 func (w *harness) herd(n int) time.Time {
 	due := time.Now().Add(time.Minute).UTC().Truncate(time.Second)
-	for i := range n {
-		w.put(fmt.Sprintf("job%d", i), `{"startTime": "`+due.Format(time.RFC3339)+`", "action": {"type": "Http",
-			"request": {"uri": "http://target.example/", "method": "GET"}, "retryPolicy": {"retryType": "none"}}}`)
-	}
+	w.putMany(n, "job%d", `{"startTime": "`+due.Format(time.RFC3339)+`", `+failOnce+`}`)
 	return due
 }
 
@@ -160,28 +149,19 @@ const breaker = `{"*": {"circuitBreaker": {"failures": 3, "openFor": "PT30S", "m
 // TestCircuit shows that a target in trouble costs jobs no retries, and that they run once it is back.
 func TestCircuit(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *harness) {
-		var well atomic.Bool
-		w.sink.answers(func(*call) (int, string) {
-			if well.Load() {
-				return http.StatusOK, ""
-			}
-			return http.StatusServiceUnavailable, ""
-		})
+		heal := w.ail()
 		w.rules(breaker)
-		w.put("first", `{"action": {"type": "Http", "request": {"uri": "http://target.example/", "method": "GET"},
-			"retryPolicy": {"retryType": "fixed", "retryInterval": "PT1S", "retryCount": 5}}}`)
+		w.put("first", `{"action": `+retried("target", `"retryInterval": "PT1S", "retryCount": 5`)+`}`)
 		time.Sleep(5 * time.Second)
-		if got, want := w.outcomes("first"), "failed failed failed postponed"; got != want {
-			t.Fatalf("history %q, want %q", got, want)
-		}
+		w.wantHistory("first", "failed failed failed postponed")
 		w.put("second", `{`+action+`}`)
-		w.put("other", `{"action": {"type": "Http", "request": {"uri": "http://other.example/", "method": "GET"}, "retryPolicy": {"retryType": "none"}}}`)
+		w.put("other", `{"action": `+to("other", "")+`}`)
 		time.Sleep(5 * time.Second)
 		w.wantHistory("second", "postponed")
 		w.wantHistory("other", "failed faulted")
 		time.Sleep(30 * time.Second) // one attempt has found out that the target is not back
 		w.wantCalls(5)
-		well.Store(true)
+		heal()
 		time.Sleep(time.Minute)
 		for _, name := range []string{"first", "second"} {
 			if v := w.get(name); v.Job.State != scheduler.Completed {
@@ -227,8 +207,7 @@ func TestPostponedBatonIsRestored(t *testing.T) {
 			return http.StatusOK, ""
 		})
 		w.rules(breaker)
-		w.put("job", `{"recurrence": {"frequency": "Day"}, "action": {"type": "Http", "request": {"uri": "http://target.example/", "method": "GET"},
-			"retryPolicy": {"retryType": "fixed", "retryInterval": "PT1S", "retryCount": 3}}}`)
+		w.put("job", `{"recurrence": {"frequency": "Day"}, `+quickly+`}`)
 		time.Sleep(5 * time.Second)
 		w.loseTimers()
 		time.Sleep(time.Minute)
@@ -275,8 +254,7 @@ func TestTryHeedsTheCircuit(t *testing.T) {
 
 // TestTryWaitsForASlot a moment, and not for ever: it takes one of its target like any attempt.
 func TestTryWaitsForASlot(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *harness) {
-		w.stopWorker()
+	inWorld(t, func(t *testing.T, w *harness) {
 		w.startWorker(func(c *engine.Config) { c.Concurrency, c.PerTarget = 1, 1 })
 		w.sink.answers(after(15*time.Second, http.StatusOK))
 		w.put("job", `{`+failOnce+`}`)
@@ -311,12 +289,11 @@ func TestRunsSettleTogether(t *testing.T) {
 		var mu sync.Mutex
 		stored := map[time.Duration]int{} // records, by when they were stored
 		due := time.Now().Add(time.Minute).UTC().Truncate(time.Second)
-		sub, err := w.nc.Subscribe("carillon.history.>", func(*nats.Msg) {
+		sub := must.Get(w.nc.Subscribe("carillon.history.>", func(*nats.Msg) {
 			mu.Lock()
 			defer mu.Unlock()
 			stored[time.Since(due).Truncate(time.Millisecond)]++
-		})
-		w.must(err)
+		}))(t)
 		defer func() { _ = sub.Unsubscribe() }()
 		const many = 50
 		job := `{"startTime": "%s", "action": {"type": "Http", "request": {"uri": "http://target.example/", "method": "GET"}}}`

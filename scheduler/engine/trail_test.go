@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/audit"
@@ -138,8 +139,7 @@ func TestNoSecretIsInTheAuditTrail(t *testing.T) {
 			w.must(w.service.Put(w.as("a"), control.Edit{Key: key("a"), Body: fmt.Appendf(nil, body, password)}))
 		}
 		w.must(w.service.PutSecret(w.as("a"), "s", []byte(`{"value": "hidden-three"}`)))
-		text, err := json.Marshal(w.trail())
-		w.must(err)
+		text := must.Get(json.Marshal(w.trail()))(t)
 		if strings.Contains(string(text), "hidden") {
 			t.Errorf("shown: %s", text)
 		}
@@ -160,8 +160,7 @@ func TestUntoldEditIsToldLater(t *testing.T) {
 		w.must(w.service.CheckTrail(t.Context()))
 		w.mustTellTrail("carol put default/told created") // of the others, somebody may still be about to tell
 		time.Sleep(5 * time.Minute)                       // and the second one has ended
-		n, err := w.service.CheckTrail(t.Context())
-		w.must(err)
+		n := must.Get(w.service.CheckTrail(t.Context()))(t)
 		if n != 2 {
 			t.Errorf("%d were missing, want 2", n)
 		}
@@ -258,8 +257,7 @@ func TestLastChangeTellsWhoDisabled(t *testing.T) {
 			{key("none"), audit.Job, nil, ""},
 		}
 		for _, test := range tests {
-			e, err := w.service.LastChange(t.Context(), test.k, test.kind, time.Time{}, test.ops...)
-			w.must(err)
+			e := must.Get(w.service.LastChange(t.Context(), test.k, test.kind, time.Time{}, test.ops...))(t)
 			got := ""
 			if e != nil {
 				got = e.By.Name
@@ -312,8 +310,7 @@ func TestTrailIsAskedByWhoAndWhat(t *testing.T) {
 // mustExplain asks why, and what the answer says.
 func (w *harness) mustExplain(name, at string, code explain.Code, says string) *explain.Answer {
 	w.t.Helper()
-	a, err := w.service.Why(w.t.Context(), key(name), at)
-	w.must(err)
+	a := must.Get(w.service.Why(w.t.Context(), key(name), at))(w.t)
 	if text := a.Answer + strings.Join(a.Notes, "\n"); a.Code != code || !strings.Contains(text, says) {
 		w.t.Errorf("%s at %s: %s: %s; want %s: %s", name, at, a.Code, text, code, says)
 	}
