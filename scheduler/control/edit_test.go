@@ -8,16 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
-	"github.com/carillon-sched/carillon/actions"
-	"github.com/carillon-sched/carillon/actions/web"
 	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/store"
-	"github.com/carillon-sched/carillon/store/storetest"
 )
 
 // counting is a store that lists the requests for jobs, batons and records that wait for the server.
@@ -164,52 +159,43 @@ func (r *rearming) Cancel(ctx context.Context, slot scheduler.BatonKey, waiting 
 
 // TestEditRemovesMovedBaton disables and ends a job whose baton is replaced after the edit has found it.
 func TestEditRemovesMovedBaton(t *testing.T) {
-	st := must.Get(store.Open(t.Context(), storetest.Connect(t, storetest.Server(t)), store.Config{Storage: jetstream.MemoryStorage}))(t)
-	moving := &rearming{Store: st}
-	s := control.New(control.Config{Store: moving, Actions: actions.New(web.New(web.Config{}))})
-	if _, _, err := s.PutCollection(t.Context(), "default", nil); err != nil {
-		t.Fatal(err)
-	}
+	w := newHarness(t)
+	moving := &rearming{Store: w.store}
+	s := w.over(moving)
 	for patch, want := range map[string]scheduler.State{
 		`{"state": "disabled"}`: scheduler.Disabled,
 		`{"startTime": "2019-01-01T00:00:00Z", "recurrence": {"endTime": "2020-01-01T00:00:00Z"}}`: scheduler.Completed,
 	} {
 		k := scheduler.Key{Collection: "default", Job: "job-" + string(want)}
-		if _, _, err := s.Put(t.Context(), control.Edit{Key: k, Body: []byte(`{"overlap": "allow", "recurrence": {"frequency": "hour"}, ` + callLater + `}`)}); err != nil {
-			t.Fatal(err)
-		}
+		w.put(k, `{"overlap": "allow", "recurrence": {"frequency": "hour"}, `+callLater+`}`)
 		moving.times = 3
 		if v, err := s.Patch(t.Context(), control.Edit{Key: k, Body: []byte(patch)}); err != nil || v.Job.State != want {
 			t.Fatalf("%s: %+v %v", patch, v, err)
 		}
-		if w, err := st.Waiting(t.Context(), scheduler.BatonKey{Key: k}); !errors.Is(err, scheduler.ErrNotFound) || moving.times > 0 {
-			t.Errorf("%s: a baton waits: %s %v (%d)", patch, w.Data, err, moving.times)
+		if b, err := w.store.Waiting(t.Context(), scheduler.BatonKey{Key: k}); !errors.Is(err, scheduler.ErrNotFound) || moving.times > 0 {
+			t.Errorf("%s: a baton waits: %s %v (%d)", patch, b.Data, err, moving.times)
 		}
 	}
 }
 
 // TestReadsKeepDamagedBaton checks that reads and dry runs leave an unreadable waiting baton, and that an edit replaces it.
 func TestReadsKeepDamagedBaton(t *testing.T) {
-	st := must.Get(store.Open(t.Context(), storetest.Connect(t, storetest.Server(t)), store.Config{Storage: jetstream.MemoryStorage}))(t)
-	s := control.New(control.Config{Store: st, Actions: actions.New(web.New(web.Config{}))})
-	if _, _, err := s.PutCollection(t.Context(), "default", nil); err != nil {
-		t.Fatal(err)
-	}
+	h := newHarness(t)
+	s, st := h.service, h.store
 	k := scheduler.Key{Collection: "default", Job: "job"}
 	slot, hourly := scheduler.BatonKey{Key: k}, `{"recurrence": {"frequency": "hour"}, `+callLater+`}`
-	put := func(body string, dry bool) error {
-		_, _, err := s.Put(t.Context(), control.Edit{Key: k, Body: []byte(body), DryRun: dry})
-		return err
-	}
-	must.Do(t, put(hourly, false))
+	h.put(k, hourly)
 	must.Do(t, st.Clear(t.Context(), k, nil))
 	must.Do(t, st.ScheduleAt(t.Context(), slot, []byte("{"), time.Now().Add(time.Hour), 0))
 	daily := strings.Replace(hourly, "hour", "day", 1)
 	for name, read := range map[string]func() error{
-		"get":     func() error { _, err := s.Get(t.Context(), k); return err },
-		"why":     func() error { _, err := s.Why(t.Context(), k, ""); return err },
-		"dry run": func() error { return put(daily, true) },
-		"cancel":  func() error { _, err := s.Cancel(t.Context(), k, []byte(`{"dryRun": true}`)); return err },
+		"get": func() error { _, err := s.Get(t.Context(), k); return err },
+		"why": func() error { _, err := s.Why(t.Context(), k, ""); return err },
+		"dry run": func() error {
+			_, _, err := s.Put(t.Context(), control.Edit{Key: k, Body: []byte(daily), DryRun: true})
+			return err
+		},
+		"cancel": func() error { _, err := s.Cancel(t.Context(), k, []byte(`{"dryRun": true}`)); return err },
 	} {
 		if err := read(); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -218,9 +204,7 @@ func TestReadsKeepDamagedBaton(t *testing.T) {
 			t.Fatalf("%s: the baton is %s, %v", name, w.Data, err)
 		}
 	}
-	if err := put(daily, false); err != nil {
-		t.Error(err)
-	}
+	h.put(k, daily)
 	w := must.Get(st.Waiting(t.Context(), slot))(t)
 	if b, err := scheduler.DecodeBaton(w.Data); err != nil || b.Schedule != 2 {
 		t.Errorf("the baton after the edit: %s, %v", w.Data, err)

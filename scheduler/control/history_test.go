@@ -104,7 +104,7 @@ func (f *finding) pages(s *control.Service, q control.HistoryQuery, top int, bet
 func (f *finding) wanted(q *control.HistoryQuery) (all []uint64) {
 	f.t.Helper()
 	incarnations := map[scheduler.Key]string{} // "": the job is missing
-	err := f.store.RecordsFrom(f.t.Context(), scheduler.Key{}, 0, func(r *scheduler.Record) bool {
+	must.Do(f.t, f.store.RecordsFrom(f.t.Context(), scheduler.Key{}, 0, func(r *scheduler.Record) bool {
 		present, known := incarnations[r.Job]
 		if !known {
 			if st, err := f.store.LoadJob(f.t.Context(), r.Job); err == nil {
@@ -117,10 +117,7 @@ func (f *finding) wanted(q *control.HistoryQuery) (all []uint64) {
 			all = append(all, r.Sequence)
 		}
 		return true
-	})
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	}))
 	slices.Reverse(all)
 	return all
 }
