@@ -43,9 +43,7 @@ func TestAuditRestoresBatons(t *testing.T) {
 		time.Sleep(10 * time.Minute)
 		w.wantHistory("recurring", "completed completed completed completed completed")
 		w.wantHistory("late", "failed failed failed faulted")
-		if next := w.get("new").Status.Next; !next.Equal(far.Truncate(time.Second)) {
-			t.Errorf("next %s, want %s", next, far)
-		}
+		w.wantNext("new", far.Truncate(time.Second))
 		w.mustBeInOrder()
 	})
 }
@@ -263,9 +261,7 @@ func TestEditMendsDamagedBaton(t *testing.T) {
 		w.must(w.store.Cancel(t.Context(), slot, 0))
 		w.must(w.store.ScheduleAt(t.Context(), slot, []byte(`{"rev":`), start, 0))
 		w.put("job", doc+`, "description": "edited"}`)
-		if next := w.get("job").Status.Next; !next.Equal(start) {
-			t.Errorf("next %s, want %s", next, start)
-		}
+		w.wantNext("job", start)
 		time.Sleep(130 * time.Minute)
 		w.wantHistory("job", "completed completed")
 	})

@@ -360,9 +360,7 @@ func TestDisabledBeforeTakeover(t *testing.T) {
 		w.must(w.service.Disable(t.Context(), key("job")))
 		w.startWorker()
 		time.Sleep(5 * time.Minute)
-		if n := len(w.sink.seen()); n != 1 {
-			t.Errorf("it was called %d times", n)
-		}
+		w.wantCalls(1)
 		records := w.history("job")
 		if len(records) != 1 || records[0].Reason != scheduler.ReasonDisabled || !strings.Contains(records[0].Message, "may have been called") {
 			t.Errorf("the history is %s", w.outcomes("job"))

@@ -87,17 +87,13 @@ func TestLeftOut(t *testing.T) {
 			}
 		}
 		next := spring.Add(90 * time.Minute)
-		if got := w.get("evenly").Status.Next; !got.Equal(next) {
-			t.Errorf("next at %s, want %s", got, next)
-		}
+		w.wantNext("evenly", next)
 		until(15 * time.Minute)
 		w.mustTell("evenly", "2026-03-08 02:30 does not exist in America/New_York: does not run")
 		if got := w.leftOut("evenly")[0].Ended; !got.Equal(spring) {
 			t.Errorf("recorded at %s, want %s", got, spring)
 		}
-		if got := w.get("evenly").Status.Next; !got.Equal(next) {
-			t.Errorf("next at %s, want %s", got, next)
-		}
+		w.wantNext("evenly", next)
 		until(2*time.Hour + 15*time.Minute)
 		for _, name := range []string{"evenly", "limited", "last"} {
 			w.mustTell(name, "2026-03-08 02:30")

@@ -206,6 +206,14 @@ func (w *harness) wantState(name string, state scheduler.State, executions int) 
 	}
 }
 
+// wantNext fails the test unless a job runs next at a time.
+func (w *harness) wantNext(name string, want time.Time) {
+	w.t.Helper()
+	if got := w.get(name).Status.Next; !got.Equal(want) {
+		w.t.Errorf("%s: next at %s, want %s", name, got, want)
+	}
+}
+
 // wantCalls fails the test unless targets were called so often.
 func (w *harness) wantCalls(want int) {
 	w.t.Helper()

@@ -161,9 +161,7 @@ func TestHeldFarAhead(t *testing.T) {
 			if test.next == 0 {
 				continue
 			}
-			if v := w.get(name); !v.Status.Next.Equal(due.Add(test.next)) {
-				t.Errorf("%s: next at %s after the edit, want %s", name, v.Status.Next, due.Add(test.next))
-			}
+			w.wantNext(name, due.Add(test.next)) // after the edit
 		}
 		time.Sleep(2 * time.Minute)
 		for name, test := range tests {

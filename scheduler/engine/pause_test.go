@@ -206,18 +206,12 @@ func TestRunInClosedCollection(t *testing.T) {
 		w.put("once", justOnce)
 		time.Sleep(40 * time.Second)
 		for i, name := range jobs {
-			if _, err := w.service.Trigger(t.Context(), key(name)); err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
+			w.must(w.service.Trigger(t.Context(), key(name)))
 			time.Sleep(700 * time.Millisecond)
-			if got := len(w.sink.seen()); got != i+1 {
-				t.Errorf("%s: %d calls", name, got)
-			}
+			w.wantCalls(i + 1)
 		}
 		time.Sleep(2 * time.Minute)
-		if got := len(w.sink.seen()); got != len(jobs) {
-			t.Errorf("%d calls in a disabled collection", got)
-		}
+		w.wantCalls(len(jobs)) // and none by the schedule
 		w.wantHistory("once", "postponed completed/manual")
 		w.turnCollection(scheduler.Enabled)
 		time.Sleep(62 * time.Second)

@@ -62,9 +62,7 @@ func TestPutAgainRunsAgain(t *testing.T) {
 		}
 		mustBe(t, w.put("job", `{`+action+`, "description": "x"}`), v1.Updated, scheduler.Completed)
 		time.Sleep(time.Minute)
-		if n := len(w.sink.seen()); n != 1 {
-			t.Fatalf("%d calls, want 1: nothing asked for more", n)
-		}
+		w.wantCalls(1)                                                        // nothing asked for more
 		mustBe(t, w.put("job", `{`+other+`}`), v1.Updated, scheduler.Enabled) // and it runs at once
 		time.Sleep(time.Second)
 		start := time.Now().Add(10 * time.Minute).UTC()
@@ -133,9 +131,7 @@ func TestPutAgainOfFaultedJob(t *testing.T) {
 		w.must(w.store.Clear(t.Context(), key("job"), nil)) // as if it had died before
 		w.must(w.service.Audit(t.Context(), true))
 		time.Sleep(5 * time.Minute)
-		if n := len(w.sink.seen()); n != 1 {
-			t.Fatalf("%d calls before it starts, want 1", n)
-		}
+		w.wantCalls(1) // it has not started yet
 		w.sink.answers(func(*call) (int, string) { return http.StatusOK, "" })
 		time.Sleep(10 * time.Minute)
 		w.wantHistory("job", "failed faulted completed")

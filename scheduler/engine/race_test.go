@@ -239,10 +239,7 @@ func mustBeDeleted(t *testing.T, w *harness) {
 			t.Errorf("job j%d, after the deletion of its collection: %v", i, err)
 		}
 	}
-	rep := must.Get(w.service.Audit(t.Context(), false))(t)
-	if len(rep.Findings) > 0 {
-		t.Errorf("doctor finds %+v", rep.Findings)
-	}
+	w.mustBeInOrder()
 }
 
 // TestInterruptedDeletion deletes a collection, which fails midway: its jobs stop all the same, nothing can be added, the

@@ -117,9 +117,7 @@ func TestCatchUp(t *testing.T) {
 				t.Errorf("%s: last call for %q, want %q", name, last[name], want)
 			}
 			next := start.Add(test.off.Truncate(20*time.Minute) + 20*time.Minute)
-			if got := w.get(name).Status.Next; !got.Equal(next) {
-				t.Errorf("%s: next at %s, want %s", name, got, next)
-			}
+			w.wantNext(name, next)
 		}
 		w.mustBeInOrder()
 	})
@@ -262,9 +260,7 @@ func TestFarAwayWaits(t *testing.T) {
 			w.put(name+"-often", `{`+action+`, "startTime": "`+start+`", "jitter": "PT24H", "recurrence": {"frequency": "Day"}}`)
 		}
 		time.Sleep(time.Minute)
-		if n := len(w.sink.seen()); n != 0 {
-			t.Fatalf("%d calls", n)
-		}
+		w.wantCalls(0)
 		for name, start := range farAway {
 			w.mustWait(name, start)
 			w.mustWait(name+"-often", start)
