@@ -10,18 +10,6 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// TestKinds checks the properties that kinds of runs share.
-func TestKinds(t *testing.T) {
-	for kind, want := range map[scheduler.Kind][2]bool{
-		scheduler.Planned: {false, false}, scheduler.Manual: {true, false},
-		scheduler.Detached: {false, true}, scheduler.ManualDetached: {true, true},
-	} {
-		if got := [2]bool{kind.IsManual(), kind.IsDetached()}; got != want {
-			t.Errorf("kind %d: by hand, detached: got %t, want %t", kind, got, want)
-		}
-	}
-}
-
 // TestWake checks that a worker wakes for the attempt, or for an earlier clock change that skips times.
 func TestWake(t *testing.T) {
 	j := job(t, minutely)
