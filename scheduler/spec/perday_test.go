@@ -7,19 +7,13 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/integration/testkit/must"
-	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
 // perDayPlan compiles the members of a job that say when it runs.
 func perDayPlan(tb testing.TB, properties string, created time.Time) *spec.Plan {
 	tb.Helper()
-	v := must.Get(document.Parse([]byte(properties)))(tb)
-	r := document.NewReader()
-	timing := spec.ReadTiming(r.Object(v, ""))
-	must.Do(tb, r.Err())
-	timing.Name = "job"
-	return must.Get(spec.NewPlan(timing, created))(tb)
+	return must.Get(planOf([]byte(properties), created))(tb)
 }
 
 // TestPerDay compares the days of schedules with their runs, walked.
