@@ -193,7 +193,7 @@ func TestWatchEndsWithConnection(t *testing.T) {
 
 // TestWatchManyValues watches more values than one request returns, and deletes one during the read.
 func TestWatchManyValues(t *testing.T) {
-	inBuckets(t, func(t *testing.T, w *harness, b scheduler.Bucket) {
+	inBuckets(t, func(t *testing.T, _ *harness, b scheduler.Bucket) {
 		const n = 600
 		for i := range n {
 			must.Get(b.Save(t.Context(), fmt.Sprintf("v%d", i), []byte("x"), 0))(t)

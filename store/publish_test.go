@@ -21,7 +21,7 @@ import (
 // TestPublishAcrossRestart restarts the server during writes: acknowledged records are in the history, and the others
 // are reported as in doubt.
 func TestPublishAcrossRestart(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *harness) {
+	inBubble(t, func(t *testing.T, _ *harness) {
 		dir := t.TempDir()
 		persistent := func(o *server.Options) { o.StoreDir = dir }
 		r := &relay{}

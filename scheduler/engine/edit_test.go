@@ -46,7 +46,7 @@ func (w *harness) wantPaths(want string) {
 // An occurrence under way keeps the definition it started with, retries
 // included; the edit counts from the next one.
 func TestEditWhileRunning(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *harness) {
+	inBubble(t, func(_ *testing.T, w *harness) {
 		w.sink.answers(fails)
 		w.put("job", `{`+failing+`}, "recurrence": {"frequency": "Minute"}}`)
 		time.Sleep(5 * time.Second) // between the first try and the retry

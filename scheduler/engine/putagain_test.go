@@ -85,7 +85,7 @@ func TestPutAgainRunsAgain(t *testing.T) {
 
 // TestPutAgainAtOnce puts one-shots with a change the moment their runs have ended, before or after their ends are written.
 func TestPutAgainAtOnce(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *harness) {
+	inWorld(t, func(_ *testing.T, w *harness) {
 		ended := make(chan struct{}, 9)
 		w.startWorker(func(c *engine.Config) { c.OnRecord = func(*scheduler.Record) { ended <- struct{}{} } })
 		for _, pause := range []time.Duration{0, time.Millisecond, 20 * time.Millisecond} {

@@ -308,13 +308,12 @@ func TestTrailIsAskedByWhoAndWhat(t *testing.T) {
 }
 
 // mustExplain asks why, and what the answer says.
-func (w *harness) mustExplain(name, at string, code explain.Code, says string) *explain.Answer {
+func (w *harness) mustExplain(name, at string, code explain.Code, says string) {
 	w.t.Helper()
 	a := must.Get(w.service.Why(w.t.Context(), key(name), at))(w.t)
 	if text := a.Answer + strings.Join(a.Notes, "\n"); a.Code != code || !strings.Contains(text, says) {
 		w.t.Errorf("%s at %s: %s: %s; want %s: %s", name, at, a.Code, text, code, says)
 	}
-	return a
 }
 
 // TestWhyOfWhatIsUnderWay asks about an attempt that runs, one that was left out behind it, one that is retried, and one
