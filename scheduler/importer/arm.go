@@ -156,9 +156,7 @@ func (r *reading) armJob(entry string, t *tree, within string) {
 // armCollection copies a collection.
 func (r *reading) armCollection(entry string, t *tree) {
 	name := t.text("name")
-	c := fields{}
-	c.set("name", name)
-	c.set("type", collectionType)
+	c := object("name", name, "type", collectionType)
 	for _, member := range []string{"location", "tags"} {
 		if v, ok := t.v.Member(member); ok && !strings.HasPrefix(v.Text(), "[") {
 			t.take(member)

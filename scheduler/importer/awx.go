@@ -2,11 +2,8 @@ package importer
 
 import (
 	"cmp"
-	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
 // awxSchedules reads schedules of AWX: an answer of /api/v2/schedules/, or what awx export prints.
@@ -53,19 +50,16 @@ func (r *reading) awxSchedule(t *tree) {
 			body.set(asked, v)
 		}
 	}
-	action, ok := r.run(entry, "a template of AWX", map[string]string{"name": template, "id": id}, document.ObjectValue(body...))
+	action, ok := r.run(entry, "a template of AWX", map[string]string{"name": template, "id": id}, body)
 	if !ok {
 		return
 	}
-	job, recurrence := fields{}, fields{}
-	job.set("description", strings.TrimSpace(t.text("description")))
-	recurrence.set("dialect", "awx")
-	recurrence.set("rrule", rule)
-	job.set("recurrence", recurrence)
+	job := object("description", strings.TrimSpace(t.text("description")), "recurrence", object("dialect", "awx", "rrule", rule))
 	if t.text("enabled") == "false" {
 		job.set("state", "disabled")
 	}
-	job.set("action", document.ObjectValue(append(slices.Clone(action.Members()), noRetry)...))
+	action.set("retryPolicy", noRetry)
+	job.set("action", action)
 	t.take("id")
 	r.dropRest(entry, t, answered)
 	r.add(entry, r.Collection, name, job)

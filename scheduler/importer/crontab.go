@@ -141,39 +141,31 @@ func (c *crontabFile) entry(entry, line string) {
 		return
 	}
 	command, input, hasInput := splitCommand(command)
-	body := fields{}
-	body.set("command", command)
+	body := object("command", command)
 	if hasInput {
 		body = append(body, fieldsOf("stdin", input)...)
 	}
 	body.set("user", user)
 	body.set("environment", c.env)
-	action, ok := c.run(entry, "a command", map[string]string{"name": commandName(command)}, document.ObjectValue(body...))
+	action, ok := c.run(entry, "a command", map[string]string{"name": commandName(command)}, body)
 	if !ok {
 		return
 	}
-	job, recurrence := fields{}, fields{}
-	job.set("description", entry+" of a crontab: "+line)
-	recurrence.set("cron", pattern)
-	job.set("recurrence", recurrence)
-	job.set("timeZone", c.zone(entry, c.named, "the zone of the machine"))
+	job := object("description", entry+" of a crontab: "+line, "recurrence", object("cron", pattern),
+		"timeZone", c.zone(entry, c.named, "the zone of the machine"))
 	if c.delay > 0 {
 		c.notef(Changed, entry, "RANDOM_DELAY", "each occurrence is delayed by a fixed share of %d minutes", c.delay)
 		job.set("jitter", "PT"+strconv.Itoa(c.delay)+"M")
 	}
-	job.set("overlap", "allow")                                                                 // cron does not wait for a command,
-	job.set("catchUp", never)                                                                   // does not catch up on missed runs,
-	job.set("action", document.ObjectValue(append(slices.Clone(action.Members()), noRetry)...)) // and does not try again
+	job.set("overlap", "allow")                  // cron does not wait for a command,
+	job.set("catchUp", object("policy", "skip")) // does not catch up on missed runs,
+	action.set("retryPolicy", noRetry)           // and does not try again
+	job.set("action", action)
 	c.add(entry, c.Collection, commandName(command), job)
 }
 
-// Policies of sources that never retry or catch up.
-var (
-	never   = fields{{Name: "policy", Value: document.StringValue("skip")}}
-	noRetry = document.Member{Name: "retryPolicy", Value: document.ObjectValue(
-		document.Member{Name: "retryType", Value: document.StringValue("none")},
-	)}
-)
+// noRetry is the policy of sources that never retry.
+var noRetry = retries("", "", 0, "")
 
 // cut takes n words off a line.
 func cut(line string, n int) (words []string, rest string) {

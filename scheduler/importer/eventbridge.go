@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -56,8 +57,7 @@ func (e *eventBridgeFile) entry(t *tree) {
 		e.notef(Failed, entry, "ScheduleExpression", "missing: the entry runs on events, or is not a rule or schedule")
 		return
 	}
-	job := fields{}
-	job.set("description", t.text("Description"))
+	job := object("description", t.text("Description"))
 	if !e.times(entry, expression, t, &job) {
 		return
 	}
@@ -87,7 +87,7 @@ func (e *eventBridgeFile) entry(t *tree) {
 	}
 	e.dropRest(entry, t, known)
 	for _, target := range targets {
-		members := append(fields{}, job...)
+		members := slices.Clone(job)
 		action, ok := e.target(entry, name, group, &tree{v: target})
 		if !ok {
 			continue
@@ -100,38 +100,26 @@ func (e *eventBridgeFile) entry(t *tree) {
 // target translates the target of a rule or schedule.
 func (e *eventBridgeFile) target(entry, name, group string, t *tree) (fields, bool) {
 	arn, input := t.text("Arn"), t.text("Input")
+	destination, ok := e.destinations[arn]
 	action := fields{}
-	if destination, ok := e.destinations[arn]; ok {
+	if ok {
 		action = e.request(entry, &tree{v: destination}, input)
 	} else {
-		body := fields{}
-		body.set("arn", arn)
-		body.set("input", input)
 		places := map[string]string{"name": name, "namespace": group, "id": t.text("Id")}
-		called, ok := e.run(entry, "a target "+arn, places, document.ObjectValue(body...))
-		if !ok {
+		if action, ok = e.run(entry, "a target "+arn, places, object("arn", arn, "input", input)); !ok {
 			return nil, false
 		}
-		action = append(action, called.Members()...)
 	}
 	attempts, given := t.number("RetryPolicy.MaximumRetryAttempts")
-	policy := fields{}
-	switch {
-	case given && attempts == 0:
-		policy.set("retryType", "none")
-	default:
-		if !given {
-			attempts = 185 // the default of EventBridge, within 24 hours
-		}
-		e.notef(Changed, entry, "RetryPolicy.MaximumRetryAttempts",
-			"%d attempts, at times chosen by AWS: becomes up to %d, after 30 s, a minute and so on up to an hour",
-			attempts, min(attempts, mostRetries))
-		policy.set("retryType", "exponential")
-		policy.set("retryInterval", "PT30S")
-		policy.set("retryCount", min(attempts, mostRetries))
-		policy.set("maxRetryInterval", "PT1H")
+	if !given {
+		attempts = 185 // the default of EventBridge, within 24 hours
 	}
-	action.set("retryPolicy", policy)
+	most := min(attempts, mostRetries)
+	if most != 0 {
+		e.notef(Changed, entry, "RetryPolicy.MaximumRetryAttempts",
+			"%d attempts, at times chosen by AWS: becomes up to %d, after 30 s, a minute and so on up to an hour", attempts, most)
+	}
+	action.set("retryPolicy", retries("exponential", "PT30S", most, "PT1H"))
 	t.take("Id")
 	e.dropRest(entry, t, map[string]string{
 		"DeadLetterConfig": "use action.errorAction to report failed occurrences",
@@ -146,18 +134,13 @@ const mostRetries = 20
 
 // request translates an API destination.
 func (e *eventBridgeFile) request(entry string, t *tree, input string) fields {
-	request, action := fields{}, fields{}
-	request.set("method", cmp.Or(t.text("HttpMethod"), "POST"))
-	request.set("uri", t.text("InvocationEndpoint"))
-	request.set("body", input)
-	action.set("type", "http")
-	action.set("request", request)
+	request := object("method", cmp.Or(t.text("HttpMethod"), "POST"), "uri", t.text("InvocationEndpoint"), "body", input)
 	t.take("ApiDestinationArn")
 	t.take("Name")
 	e.dropRest(entry, t, map[string]string{
 		"ConnectionArn": "does not contain the credentials: set action.request.authentication",
 	})
-	return action
+	return object("type", "http", "request", request)
 }
 
 var (
@@ -194,11 +177,8 @@ func (e *eventBridgeFile) times(entry, expression string, t *tree, job *fields) 
 		}
 		recurrence.set("cron", pattern)
 		if zone != "" && zone != "UTC" {
-			dst := fields{}
-			dst.set("gap", "skip") // EventBridge Scheduler User Guide, "Daylight savings time"
-			dst.set("overlap", "first")
 			job.set("timeZone", zone)
-			job.set("dst", dst)
+			job.set("dst", object("gap", "skip", "overlap", "first")) // EventBridge Scheduler User Guide, "Daylight savings time"
 		}
 	case once.MatchString(expression):
 		location, err := time.LoadLocation(cmp.Or(zone, "UTC"))

@@ -118,10 +118,8 @@ func (r *reading) add(entry, collection, name string, members fields) {
 	if k.Job != name {
 		r.notef(Changed, entry, "name", "the job is called %s", k.Job)
 	}
-	all := fields{}
-	all.set("name", k.Job)
-	all.set("collection", k.Collection)
-	r.Jobs = append(r.Jobs, Job{k, entry, document.ObjectValue(append(all, members...)...)})
+	all := append(object("name", k.Job, "collection", k.Collection), members...)
+	r.Jobs = append(r.Jobs, Job{k, entry, document.ObjectValue(all...)})
 	for i := range r.Notes[from:] {
 		r.Notes[from+i].Job = k.String()
 	}
@@ -157,30 +155,24 @@ func CheckRunner(uri string) error {
 }
 
 // run returns the request to the runner for work that Carillon does not run itself, or false, with a note, without a runner.
-func (r *reading) run(entry, what string, places map[string]string, body document.Value) (document.Value, bool) {
+func (r *reading) run(entry, what string, places map[string]string, body fields) (action fields, ok bool) {
 	if r.Runner == "" {
 		r.notef(Failed, entry, "", "it is %s, which Carillon does not run: set --target-uri to a runner", what)
-		return document.Value{}, false
+		return nil, false
 	}
 	uri := r.Runner
 	for _, name := range placeNames {
 		place, value := "{"+name+"}", places[name]
 		if value == "" && strings.Contains(uri, place) {
 			r.notef(Failed, entry, "", "--target-uri contains %s, which the entry lacks", place)
-			return document.Value{}, false
+			return nil, false
 		}
 		uri = strings.ReplaceAll(uri, place, url.PathEscape(value))
 	}
 	r.notef(Changed, entry, "", "it is %s: becomes a request to %s", what, uri)
-	headers, request, action := fields{}, fields{}, fields{}
-	headers.set("Content-Type", "application/json")
-	request.set("method", "POST")
-	request.set("uri", uri)
-	request.set("headers", headers)
-	request.set("body", string(body.JSON()))
-	action.set("type", "http")
-	action.set("request", request)
-	return document.ObjectValue(action...), true
+	request := object("method", "POST", "uri", uri, "headers", object("Content-Type", "application/json"),
+		"body", string(document.ObjectValue(body...).JSON()))
+	return object("type", "http", "request", request), true
 }
 
 // zone returns the time zone of a schedule, with a note if the source names none.

@@ -43,8 +43,7 @@ func cronJob(r *reading, t *tree) {
 		r.notef(Failed, entry, "kind", "not a CronJob with a name")
 		return
 	}
-	job := fields{}
-	job.set("description", "CronJob "+entry)
+	job := object("description", "CronJob "+entry)
 	if !r.cronJobTimes(entry, t, &job) {
 		return
 	}
@@ -52,17 +51,13 @@ func cronJob(r *reading, t *tree) {
 		job.set("state", "disabled")
 	}
 	r.cronJobPolicies(entry, t, &job)
-	body := fields{}
-	body.set("kind", kind)
-	body.set("namespace", namespace)
-	body.set("name", name)
-	action, ok := r.run(entry, "a pod", map[string]string{"name": name, "namespace": namespace}, document.ObjectValue(body...))
+	body := object("kind", kind, "namespace", namespace, "name", name)
+	action, ok := r.run(entry, "a pod", map[string]string{"name": name, "namespace": namespace}, body)
 	if !ok {
 		return
 	}
-	members := append(fields{}, action.Members()...)
-	members.set("retryPolicy", r.backoff(entry, t))
-	job.set("action", members)
+	action.set("retryPolicy", r.backoff(entry, t))
+	job.set("action", action)
 	r.dropRest(entry, t, keptInCluster)
 	r.add(entry, r.Collection, name, job)
 }
@@ -76,7 +71,6 @@ func (r *reading) cronJobTimes(entry string, t *tree, job *fields) bool {
 		}
 	}
 	text = strings.TrimSpace(text)
-	recurrence := fields{}
 	if every, ok := strings.CutPrefix(text, "@every "); ok {
 		d, err := time.ParseDuration(every)
 		if err != nil || d < time.Second {
@@ -86,9 +80,7 @@ func (r *reading) cronJobTimes(entry string, t *tree, job *fields) bool {
 		r.notef(Changed, entry, "spec.schedule",
 			"%s counts from the creation of the job, not from the start of the controller", text)
 		frequency, interval := everyWhich(d.Round(time.Second))
-		recurrence.set("frequency", frequency)
-		recurrence.set("interval", interval)
-		job.set("recurrence", recurrence)
+		job.set("recurrence", object("frequency", frequency, "interval", interval))
 		return true
 	}
 	if pattern, ok := nicknames[strings.ToLower(text)]; ok {
@@ -98,8 +90,7 @@ func (r *reading) cronJobTimes(entry string, t *tree, job *fields) bool {
 		r.notef(Failed, entry, "spec.schedule", "%q has not five fields", text)
 		return false
 	}
-	recurrence.set("cron", strings.ReplaceAll(text, "?", "*"))
-	job.set("recurrence", recurrence)
+	job.set("recurrence", object("cron", strings.ReplaceAll(text, "?", "*")))
 	job.set("timeZone", r.zone(entry, zone, "the zone of the controller, usually UTC,"))
 	return true
 }
@@ -126,8 +117,7 @@ func (r *reading) cronJobPolicies(entry string, t *tree, job *fields) {
 		r.notef(Changed, entry, "spec.concurrencyPolicy", "%s: a due run does not replace a running one; it waits for it", policy)
 		job.set("overlap", "skip")
 	}
-	catchUp := fields{}
-	catchUp.set("policy", "once")
+	catchUp := object("policy", "once")
 	if seconds, ok := t.number("spec.startingDeadlineSeconds"); ok {
 		catchUp.set("window", "PT"+strconv.Itoa(seconds)+"S")
 	} else {
@@ -144,16 +134,9 @@ func (r *reading) backoff(entry string, t *tree) fields {
 	if !ok {
 		count = 6
 	}
-	policy := fields{}
-	if count == 0 {
-		policy.set("retryType", "none")
-		return policy
+	if count != 0 {
+		r.notef(Changed, entry, field,
+			"the request is repeated %d times, after 15 s, 30 s and so on up to six minutes; have the Job try once", count)
 	}
-	r.notef(Changed, entry, field,
-		"the request is repeated %d times, after 15 s, 30 s and so on up to six minutes; have the Job try once", count)
-	policy.set("retryType", "exponential")
-	policy.set("retryInterval", "PT15S")
-	policy.set("retryCount", count)
-	policy.set("maxRetryInterval", "PT6M")
-	return policy
+	return retries("exponential", "PT15S", count, "PT6M")
 }

@@ -51,8 +51,7 @@ func (r *reading) obsidianSchedule(entry, name string, t, s *tree) {
 		r.notef(Failed, entry, "", "without schedule and jobClass: not a scheduled job of Obsidian")
 		return
 	}
-	job, recurrence := fields{}, fields{}
-	job.set("description", cmp.Or(t.text("description"), "Obsidian job "+name))
+	job, recurrence := object("description", cmp.Or(t.text("description"), "Obsidian job "+name)), object("cron", pattern)
 	for _, date := range []string{"effectiveDate", "endDate"} {
 		text := s.text(date)
 		if text == "" {
@@ -69,7 +68,6 @@ func (r *reading) obsidianSchedule(entry, name string, t, s *tree) {
 			recurrence.set("endTime", at)
 		}
 	}
-	recurrence = append(fields{{Name: "cron", Value: document.StringValue(pattern)}}, recurrence...)
 	job.set("recurrence", recurrence)
 	if !namesZone(pattern) {
 		job.set("timeZone", r.zone(entry, "", "the zone of the cluster"))
@@ -83,20 +81,18 @@ func (r *reading) obsidianSchedule(entry, name string, t, s *tree) {
 		job.set("state", "disabled")
 	}
 	r.obsidianPolicies(entry, t, &job)
-	body := fields{}
-	body.set("jobClass", class)
+	body := object("jobClass", class)
 	for _, given := range []string{"nickname", "parameters", "hosts", "folder"} {
 		if v, ok := t.take(given); ok && !isEmpty(v) {
 			body.set(given, v)
 		}
 	}
-	action, ok := r.run(entry, "a Java class", map[string]string{"name": name, "id": t.text("jobId")}, document.ObjectValue(body...))
+	action, ok := r.run(entry, "a Java class", map[string]string{"name": name, "id": t.text("jobId")}, body)
 	if !ok {
 		return
 	}
-	members := append(fields{}, action.Members()...)
-	members.set("retryPolicy", r.obsidianRetries(t))
-	job.set("action", members)
+	action.set("retryPolicy", obsidianRetries(t))
+	job.set("action", action)
 	r.dropRest(entry, t, nil)
 	for _, id := range []string{"jobId", "scheduleId"} {
 		s.take(id)
@@ -126,18 +122,17 @@ func namesZone(pattern string) bool {
 
 // obsidianPolicies translates which missed times run, and how late.
 func (r *reading) obsidianPolicies(entry string, t *tree, job *fields) {
-	catchUp := fields{}
+	policy := "once"
 	switch recovery := strings.ToUpper(t.text("recoveryType")); recovery {
 	case "", "LAST", "CONFLICT_LAST":
-		catchUp.set("policy", "once")
 	case "ALL":
-		catchUp.set("policy", "all")
+		policy = "all"
 	case "NONE":
-		catchUp.set("policy", "skip")
+		policy = "skip"
 	default:
 		r.notef(Changed, entry, "recoveryType", "%s: of the missed times the last one runs", recovery)
-		catchUp.set("policy", "once")
 	}
+	catchUp := object("policy", policy)
 	if minutes, ok := t.number("pickupBufferMinutes"); ok && minutes > 0 {
 		catchUp.set("window", fmt.Sprintf("PT%dM", minutes))
 	}
@@ -145,20 +140,12 @@ func (r *reading) obsidianPolicies(entry string, t *tree, job *fields) {
 }
 
 // obsidianRetries translates the retries of a failed job. Obsidian's default is none.
-func (r *reading) obsidianRetries(t *tree) fields {
-	policy := fields{}
+func obsidianRetries(t *tree) fields {
 	count, _ := t.number("autoRetryCount")
 	minutes, _ := t.number("autoRetryInterval")
-	doubling := t.text("autoRetryIntervalExponent") == "true"
-	if count == 0 {
-		policy.set("retryType", "none")
-		return policy
+	kind := "fixed"
+	if t.text("autoRetryIntervalExponent") == "true" {
+		kind = "exponential"
 	}
-	policy.set("retryType", "fixed")
-	if doubling {
-		policy[0].Value = document.StringValue("exponential")
-	}
-	policy.set("retryInterval", fmt.Sprintf("PT%dM", max(minutes, 1)))
-	policy.set("retryCount", count)
-	return policy
+	return retries(kind, fmt.Sprintf("PT%dM", max(minutes, 1)), count, "")
 }

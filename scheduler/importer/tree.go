@@ -90,6 +90,22 @@ func (r *reading) dropRest(entry string, t *tree, why map[string]string) {
 // fields are the fields of a document that is being built.
 type fields []document.Member
 
+// object returns fields from pairs of a name and a value, as [fields.set] takes them.
+func object(pairs ...any) (f fields) {
+	for pair := range slices.Chunk(pairs, 2) {
+		f.set(pair[0].(string), pair[1]) //nolint:forcetypeassert // the callers write names
+	}
+	return f
+}
+
+// retries returns a policy for retries. None for a count of 0.
+func retries(kind, interval string, count int, longest string) fields {
+	if count == 0 {
+		return object("retryType", "none")
+	}
+	return object("retryType", kind, "retryInterval", interval, "retryCount", count, "maxRetryInterval", longest)
+}
+
 // set adds a member, unless its value is empty: a text, a number, a truth, fields, or a value.
 func (f *fields) set(name string, value any) {
 	var v document.Value
