@@ -72,7 +72,7 @@ func rruleIn(v document.Value) (string, error) {
 	rrule, ok := v.Member("rrule")
 	switch {
 	case !ok:
-		return "", spec.AWXRequired()
+		return "", spec.AWXErrors{{Message: "This field is required."}}
 	case rrule.Kind() == document.KindNull:
 		return "", spec.AWXErrors{{Message: "This field may not be null."}}
 	case rrule.Kind() != document.KindString:

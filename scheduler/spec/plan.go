@@ -68,7 +68,9 @@ func newPlan(t Timing, created time.Time, other *Plan) (*Plan, error) {
 	}
 	p.gap = Forever
 	if p.runs {
-		p.gap = smallestGap(p.schedule, p.first, few)
+		s := gapSearch{schedule: p.schedule, smallest: Forever, left: few, meter: work.New(spreadWork)}
+		s.walk(p.first, calendar.EndOfTime)
+		p.gap = s.smallest
 	}
 	return p, nil
 }
@@ -294,21 +296,6 @@ func (p *Plan) Interval() time.Duration { return p.gap }
 
 // few is the number of occurrences that represent all where precision is not required.
 const few = 8
-
-// smallestGap returns the smallest of the first n gaps between instants of a schedule not before from, fewer if they are
-// hard to find.
-func smallestGap(s *Schedule, from time.Time, n int) time.Duration {
-	gap := Forever
-	m := work.New(spreadWork)
-	last, ok := s.NextIn(m, from.Add(-1))
-	for i := 0; ok && i < n; i++ {
-		var next time.Time
-		if next, ok = s.NextIn(m, last); ok && !m.Exhausted() {
-			gap, last = min(gap, next.Sub(last)), next
-		}
-	}
-	return gap
-}
 
 // Upcoming returns the first n runs of the job, its count applied. complete reports whether the job ends with the last
 // of them, because there are fewer than n.

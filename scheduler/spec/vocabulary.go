@@ -83,22 +83,16 @@ func LoadZone(name string) (*time.Location, error) { return tz.Load(name) }
 // ZoneNames returns the names of the IANA database that [LoadZone] knows, in alphabetical order.
 func ZoneNames() []string { return tz.Names() }
 
-// ParseCron parses a cron expression or, in the dialect Obsidian, an @recur. The rule is a [*Cron] or a [*Recur]. The
-// error is a *[SyntaxError] or several of them, joined.
+// ParseCron parses a cron expression or, in the dialect Obsidian, an @recur. The error is a *[SyntaxError] or several of
+// them, joined.
 func ParseCron(text string, dialect Dialect) (Rule, error) { return cron.Parse(text, dialect) }
 
 // ParseRRule reads an iCalendar recurrence: properties DTSTART, RRULE, EXRULE, RDATE and EXDATE. The error is one or several
 // *[SyntaxError], joined, or [AWXErrors] in the dialect AWX.
 func ParseRRule(text string, dialect Dialect) (Rule, error) { return rrule.Parse(text, dialect) }
 
-// Cron is a cron expression, parsed.
-type Cron = cron.Expression
-
 // Recur is Obsidian's @recur: an interval that no cron pattern can express.
 type Recur = cron.Recur
 
 // AWXErrors are AWX's error messages for a recurrence that it rejects.
 type AWXErrors = rrule.AWXErrors
-
-// AWXRequired is the error for a request to AWX without an rrule.
-func AWXRequired() AWXErrors { return rrule.AWXRequired() }

@@ -14,15 +14,6 @@ import (
 // what its API answers under "rrule".
 type AWXErrors []*language.SyntaxError
 
-// Answers of AWX's API about a field that has no text.
-const (
-	awxBlank    = "This field may not be blank."
-	awxRequired = "This field is required."
-)
-
-// AWXRequired is the error for a request without an rrule.
-func AWXRequired() AWXErrors { return AWXErrors{{Message: awxRequired}} }
-
 // Messages returns the reasons as AWX prints them.
 func (e AWXErrors) Messages() []string {
 	messages := make([]string, len(e))
@@ -78,6 +69,7 @@ func parseAWX(text string) (*Set, error) {
 
 // AWX's messages.
 const (
+	awxBlank      = "This field may not be blank."
 	awxNoStart    = "Valid DTSTART required in rrule. Value should start with: DTSTART:YYYYMMDDTHHMMSSZ"
 	awxNaiveStart = "DTSTART cannot be a naive datetime.  Specify ;TZINFO= or YYYYMMDDTHHMMSSZZ."
 	awxStarts     = "Multiple DTSTART is not supported."

@@ -159,7 +159,6 @@ func TestAWXMessages(t *testing.T) {
 		_, err := Parse(test.text, language.AWX)
 		checkAWXMessages(t, test.text, err, test.want)
 	}
-	checkAWXMessages(t, "nothing", AWXRequired(), []string{"This field is required."})
 }
 
 // TestAWXDocument shows what AWX's document forbids and its code lets through.

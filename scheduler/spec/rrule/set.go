@@ -111,9 +111,6 @@ func (f rruleFreq) seconds() int64 {
 	return [...]int64{freqHourly: 3600, freqMinutely: 60, freqSecondly: 1}[f]
 }
 
-// Size returns how many rules the set has, excluded ones included.
-func (r *Set) Size() int { return len(r.rules) + len(r.excluded) }
-
 // Location returns the zone of DTSTART, nil if it has none.
 func (r *Set) Location() *time.Location { return r.zone }
 

@@ -9,7 +9,6 @@ import (
 const (
 	firstOfAll = -719_162  // 0001-01-01, a day
 	lastDay    = 2_932_896 // 9999-12-31
-	LastMonth  = 9999*12 + 11
 	lastYear   = 9999
 
 	DayLength   = 86_400 // seconds

@@ -350,9 +350,6 @@ type DayBits [6]uint64
 // Set puts a day into the set.
 func (d *DayBits) Set(day int) { d[day/64] |= 1 << (day % 64) }
 
-// Clear takes a day out of the set.
-func (d *DayBits) Clear(day int64) { d[day/64] &^= 1 << (day % 64) }
-
 // Has reports whether a day is in the set.
 func (d *DayBits) Has(day int64) bool { return d[day/64]>>(day%64)&1 == 1 }
 

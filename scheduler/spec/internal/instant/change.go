@@ -184,9 +184,6 @@ const (
 // gapNames are the names of gaps as they are written, by their values.
 var gapNames = []string{GapDefault: "", GapNext: "next", GapShift: "shift", GapSkip: "skip"}
 
-// String returns the gap as it is written.
-func (g Gap) String() string { return gapNames[g] }
-
 // Overlap is the policy for occurrences at local times that occur twice.
 type Overlap uint8
 
@@ -199,9 +196,6 @@ const (
 
 // overlapNames are the names of overlaps as they are written, by their values.
 var overlapNames = []string{OverlapDefault: "", OverlapFirst: "first", OverlapBoth: "both"}
-
-// String returns the overlap as it is written.
-func (o Overlap) String() string { return overlapNames[o] }
 
 // Or fills what d leaves open.
 func (d DST) Or(gap Gap, overlap Overlap) DST {
