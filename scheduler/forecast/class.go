@@ -141,35 +141,26 @@ func (f *Forecast) next(plan *spec.Plan, after time.Time) (time.Time, bool) {
 func (f *Forecast) walked(plan *spec.Plan, start time.Time, limit int) *class {
 	often := plan.Interval() < time.Minute
 	t, ok := f.next(plan, start.Add(-1))
-	for steps := 0; ok && t.Before(f.to) && limit != 0; steps++ {
-		if steps == looked && limit < 0 {
-			key := f.contentKey(plan, start)
-			c, known := f.patterns[key]
-			if !known {
-				f.walkOn(plan, t, often, limit)
-				c = f.take()
-				f.patterns[key] = c
-			} else {
-				f.scratch.entries()
-			}
-			return c
-		}
-		t, ok, limit = f.walk(plan, t, often, limit)
+	more := func() bool { return ok && t.Before(f.to) && limit != 0 }
+	walk := func() { t, ok, limit = f.walk(plan, t, often, limit) }
+	for steps := 0; more() && (steps < looked || limit > 0); steps++ {
+		walk()
 	}
 	key := f.content()
-	if c, known := f.patterns[key]; known {
+	if more() {
+		key = f.contentKey(plan, start)
+	}
+	c, known := f.patterns[key]
+	if known {
 		f.scratch.entries()
 		return c
 	}
-	c := f.take()
+	for more() {
+		walk()
+	}
+	c = f.take()
 	f.patterns[key] = c
 	return c
-}
-
-func (f *Forecast) walkOn(plan *spec.Plan, t time.Time, often bool, limit int) {
-	for ok := true; ok && t.Before(f.to) && limit != 0; {
-		t, ok, limit = f.walk(plan, t, often, limit)
-	}
 }
 
 // walk counts the run at t or, for a plan that may run several times a minute, the rest of the runs in that minute.

@@ -27,7 +27,7 @@ type hour struct {
 type Hour int64
 
 // HourOf returns the hour of a time.
-func HourOf(t time.Time) Hour { return Hour(floor(t.Unix(), 3600)) }
+func HourOf(t time.Time) Hour { return Hour(t.Truncate(time.Hour).Unix() / 3600) }
 
 // Start returns the start of the hour.
 func (h Hour) Start() time.Time { return time.Unix(int64(h)*3600, 0).UTC() }
@@ -107,13 +107,4 @@ func (r *Recorder) Targets(now time.Time, most int) []Target {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.targets.worst(now, most)
-}
-
-// floor divides and rounds down.
-func floor(n, by int64) int64 {
-	q := n / by
-	if n%by < 0 {
-		q--
-	}
-	return q
 }
