@@ -177,7 +177,7 @@ func (e *editing) readForm(values url.Values) {
 func (e *editing) patch() (document.Value, bool) {
 	mine := e.mine
 	for _, path := range e.Stored { // remove fields that another action type does not have
-		around := outer(path)
+		around := jobform.Outer(path)
 		was, had := jobform.At(e.base, around).Member("type")
 		is, has := jobform.At(mine, around).Member("type")
 		if had && has && !strings.EqualFold(was.Text(), is.Text()) && jobform.At(mine, path).Kind() == document.KindNull {
@@ -185,14 +185,6 @@ func (e *editing) patch() (document.Value, bool) {
 		}
 	}
 	return document.Patch(e.base, mine)
-}
-
-// outer returns the path of the object that contains the field of a path.
-func outer(path string) string {
-	if strings.HasSuffix(path, `"]`) {
-		return path[:max(strings.LastIndex(path, `["`), 0)]
-	}
-	return path[:max(strings.LastIndexByte(path, '.'), 0)]
 }
 
 // reviewHash identifies a reviewed change: another change has another seal. It reveals no secrets.

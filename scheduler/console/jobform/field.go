@@ -162,7 +162,7 @@ func newField(kind string, s *document.Shape, at location) *Field {
 	if bounds := schema.Bounds(s); bounds != "" {
 		hint = strings.TrimSpace(hint + " " + words.Text("jobform.bounds", bounds))
 	}
-	name := at.key[strings.LastIndexByte(at.key, '.')+1:]
+	name := lastName(at.key)
 	return &Field{
 		Kind: kind, Name: at.name, ID: "f-" + at.name, Path: at.path, Label: label(name), Hint: hint, Default: d.Default,
 		Example: d.Example, Required: s.Required,

@@ -212,15 +212,15 @@ func nearest(all []target, path string) *target {
 				return &all[i]
 			}
 		}
-		path = outer(path)
+		path = Outer(path)
 	}
 	return nil
 }
 
-// outer returns the path of the surrounding object or list.
-func outer(path string) string {
+// Outer returns the path of the surrounding object or list.
+func Outer(path string) string {
 	if strings.HasSuffix(path, `"]`) {
-		return path[:max(strings.Index(path, `["`), 0)]
+		return path[:max(strings.LastIndex(path, `["`), 0)]
 	}
 	return path[:max(strings.LastIndexAny(path, ".["), 0)]
 }

@@ -17,7 +17,7 @@ func (w *walker) leaf(s *document.Shape, at location, base optionalValue) (*Fiel
 		return w.boolean(s, at, base)
 	}
 	f := newField(KindText, s, at)
-	name := at.key[strings.LastIndexByte(at.key, '.')+1:]
+	name := lastName(at.key)
 	f.Code = codes[name]
 	f.Text = written(base)
 	now := base

@@ -134,19 +134,13 @@ type seeker struct {
 func (s *seeker) object(v document.Value, m *document.Members, path string) {
 	around := m
 	if m != nil && len(m.Kinds) > 0 {
-		kind := At(v, typeMember).Text()
-		i := slices.IndexFunc(m.Kinds, func(k document.ObjectKind) bool { return containsFold(k.Words, kind) })
-		if m = nil; i >= 0 {
-			m = around.Kinds[i].Members
-		}
+		m = membersOf(m, At(v, typeMember).Text())
 	}
 	for _, member := range v.Members() {
 		at := document.MemberPath(path, member.Name)
 		var known *document.Shape
 		if m != nil {
-			if i := slices.IndexFunc(m.Known, func(k *document.Shape) bool { return strings.EqualFold(k.Name, member.Name) }); i >= 0 {
-				known = m.Known[i]
-			}
+			known = shapeOf(m.Known, member.Name)
 		}
 		switch {
 		case known != nil:
@@ -155,12 +149,12 @@ func (s *seeker) object(v document.Value, m *document.Members, path string) {
 		case m != nil && m.Free != nil:
 			s.value(member.Value, m.Free, around, at, document.IsCredential(member.Name))
 		default:
-			s.unknown(member.Value, at, member.Name)
+			s.value(member.Value, nil, nil, at, s.form.IsSecret(member.Name))
 		}
 	}
 }
 
-// value searches a value of a shape.
+// value searches a value of a shape, nil for a field that jobs do not have.
 func (s *seeker) value(v document.Value, shape *document.Shape, around *document.Members, path string, secret bool) {
 	switch v.Kind() { //nolint:exhaustive // the others are no secrets
 	case document.KindString:
@@ -172,32 +166,20 @@ func (s *seeker) value(v document.Value, shape *document.Shape, around *document
 			s.value(item, shape, around, path+"["+strconv.Itoa(i)+"]", secret)
 		}
 	case document.KindObject:
+		if shape == nil {
+			for _, m := range v.Members() {
+				if m.Name != refMember {
+					s.value(m.Value, nil, nil, document.MemberPath(path, m.Name), s.form.IsSecret(m.Name))
+				}
+			}
+			return
+		}
 		switch m := shape.Members; {
 		case m != nil && m.Recurs:
 			s.object(v, around, path)
 		case m == nil, m.Open && len(m.Known) == 0: // labels or data
 		default:
 			s.object(v, m, path)
-		}
-	}
-}
-
-// unknown searches a field that jobs do not have.
-func (s *seeker) unknown(v document.Value, path, name string) {
-	switch v.Kind() { //nolint:exhaustive // the others are no secrets
-	case document.KindString:
-		if s.form.IsSecret(name) {
-			s.paths = append(s.paths, path)
-		}
-	case document.KindArray:
-		for i, item := range v.Items() {
-			s.unknown(item, path+"["+strconv.Itoa(i)+"]", name)
-		}
-	case document.KindObject:
-		for _, m := range v.Members() {
-			if m.Name != refMember {
-				s.unknown(m.Value, document.MemberPath(path, m.Name), m.Name)
-			}
 		}
 	}
 }

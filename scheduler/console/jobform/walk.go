@@ -205,32 +205,36 @@ func (w *walker) kind(
 	field.Retypes = true
 	f.Fields = append(f.Fields, field)
 	*members = put(*members, i, typeMember, now)
-	for _, k := range around.Kinds {
-		if containsFold(k.Words, now.v.Text()) {
-			return k.Members.Known, was, was == "" || strings.EqualFold(was, now.v.Text())
-		}
+	if m := membersOf(around, now.v.Text()); m != nil {
+		return m.Known, was, was == "" || strings.EqualFold(was, now.v.Text())
 	}
 	return nil, was, was == now.v.Text()
 }
 
 // ofKind removes the members of the previous kind if the kind has changed.
 func ofKind(members []document.Member, around *document.Members, was string, known []*document.Shape) []document.Member {
-	var old []*document.Shape
-	for _, k := range around.Kinds {
-		if containsFold(k.Words, was) {
-			old = k.Members.Known
-		}
-	}
-	has := func(all []*document.Shape, name string) bool {
-		return slices.ContainsFunc(all, func(s *document.Shape) bool { return strings.EqualFold(s.Name, name) })
-	}
+	old := membersOf(around, was)
 	return slices.DeleteFunc(members, func(m document.Member) bool {
-		return m.Name != typeMember && has(old, m.Name) && !has(known, m.Name)
+		return old != nil && m.Name != typeMember && shapeOf(old.Known, m.Name) != nil && shapeOf(known, m.Name) == nil
 	})
 }
 
-func containsFold(words []string, word string) bool {
-	return slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(w, word) })
+// membersOf returns the members of a kind of objects, in any letter case; nil for an unknown kind.
+func membersOf(around *document.Members, kind string) *document.Members {
+	for _, k := range around.Kinds {
+		if slices.ContainsFunc(k.Words, func(w string) bool { return strings.EqualFold(w, kind) }) {
+			return k.Members
+		}
+	}
+	return nil
+}
+
+// shapeOf returns the shape of a field, in any letter case; nil for an unknown field.
+func shapeOf(known []*document.Shape, name string) *document.Shape {
+	if i := slices.IndexFunc(known, func(s *document.Shape) bool { return strings.EqualFold(s.Name, name) }); i >= 0 {
+		return known[i]
+	}
+	return nil
 }
 
 // indexOf returns the index of a member by name, in any letter case, or -1.
