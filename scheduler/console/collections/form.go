@@ -8,6 +8,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/jobform"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/flow"
@@ -52,28 +53,15 @@ const (
 // formOf fills the fields with a collection's settings.
 func formOf(c *scheduler.Collection) form {
 	p, _ := c.Settings()
-	f := form{Etag: c.ETag(), Plan: at(p, planPath, planName), MaxJobs: at(p, "quota", "maxJobCount"), MinRetry: at(p, minRetryPath)}
-	f.Frequency = strings.ToLower(at(p, "quota", "maxRecurrence", frequencyName))
-	f.Interval = at(p, "quota", "maxRecurrence", intervalName)
-	if t, ok := p.Member(targetsPath); ok && len(t.Members()) > 0 {
+	at := func(path string) string { return jobform.At(p, path).Text() }
+	f := form{
+		Etag: c.ETag(), Plan: at(planPath + "." + planName), MaxJobs: at(maxJobsPath), MinRetry: at(minRetryPath),
+		Frequency: strings.ToLower(at(oftenPath + "." + frequencyName)), Interval: at(oftenPath + "." + intervalName),
+	}
+	if t := jobform.At(p, targetsPath); len(t.Members()) > 0 {
 		f.Targets = string(t.YAML())
 	}
 	return f
-}
-
-// at returns a field of the document as text.
-func at(v document.Value, names ...string) string {
-	for _, name := range names {
-		next, ok := v.Member(name)
-		if !ok {
-			return ""
-		}
-		v = next
-	}
-	if v.Kind() == document.KindString {
-		return v.Text()
-	}
-	return string(v.JSON())
 }
 
 // sent parses a submitted form.
@@ -94,7 +82,7 @@ func (f form) over(ctx context.Context, c *scheduler.Collection) ([]byte, error)
 	}
 	set := func(text, path string, value document.Value) {
 		if text == "" {
-			properties = without(properties, path)
+			properties = jobform.Without(properties, []string{path})
 			return
 		}
 		properties = properties.With(value, path)
@@ -110,15 +98,14 @@ func (f form) over(ctx context.Context, c *scheduler.Collection) ([]byte, error)
 		return nil, scheduler.Invalid(oftenPath, words.Text("collections.unit.missing"))
 	}
 	set(f.MinRetry, minRetryPath, document.StringValue(f.MinRetry))
-	if f.Targets == "" {
-		properties = without(properties, targetsPath)
-	} else {
-		targets, err := flow.Parse(ctx, []byte(f.Targets))
-		if err != nil {
+	var targets document.Value
+	if f.Targets != "" {
+		var err error
+		if targets, err = flow.Parse(ctx, []byte(f.Targets)); err != nil {
 			return nil, scheduler.Invalid(targetsPath, err.Error())
 		}
-		properties = properties.With(targets, targetsPath)
 	}
+	set(f.Targets, targetsPath, targets)
 	members := append([]document.Member{}, top.Members()...)
 	return document.ObjectValue(append(members, document.Member{Name: "properties", Value: properties})...).JSON(), nil
 }
@@ -129,19 +116,6 @@ func number(text string) document.Value {
 		return document.NumberValue(strconv.Itoa(n)) // JSON does not allow 007 and +7
 	}
 	return document.StringValue(text)
-}
-
-// without returns a document without the field at a path of at most two names.
-func without(v document.Value, path string) document.Value {
-	name, rest, nested := strings.Cut(path, ".")
-	if !nested {
-		return v.Without(name)
-	}
-	inner, ok := v.Member(name)
-	if !ok {
-		return v
-	}
-	return v.With(inner.Without(rest), name)
 }
 
 // often describes the maximum frequency of jobs.
