@@ -126,6 +126,32 @@ async function part(url, options = {}) {
   return { ok: answer.ok, status: answer.status, url: answer.url, to: answer.headers.get('X-Carillon-Go'), html: await answer.text() };
 }
 
+const asked = new WeakMap(); // by element: what was asked for it last
+let silent = false; // the last one had no answer
+
+// into fetches a part and puts it into an element, unless something else is asked for that meanwhile. The result is the answer,
+// null for none.
+async function into(target, url) {
+  const mine = {};
+  asked.set(target, mine);
+  target.setAttribute('aria-busy', 'true');
+  try {
+    const answer = await part(url);
+    if (asked.get(target) !== mine) return null;
+    if (silent) say('');
+    silent = false;
+    put(target, answer.html);
+    return answer;
+  } catch {
+    if (asked.get(target) !== mine) return null;
+    silent = true;
+    say(document.body.dataset.lost, true);
+    return null;
+  } finally {
+    if (asked.get(target) === mine) target.removeAttribute('aria-busy');
+  }
+}
+
 let saying = 0; // the timer of what was said last
 
 // say tells something once, to those who look and to those who listen. It stays in sight while the page is scrolled: what is
@@ -253,29 +279,14 @@ function live(element) {
 // zone: it counts when it is left, with Enter, or as one of its list.
 function search(form) {
   let timer = 0;
-  let asked = 0;
-  let lost = false; // the last one had no answer
   const go = async () => {
     const query = new URLSearchParams([...new FormData(form)].filter(([, v]) => v !== ''));
     const url = `${form.getAttribute('action') || location.pathname}?${query}`;
-    const mine = ++asked;
-    const into = $(form.dataset.into);
-    into.setAttribute('aria-busy', 'true');
-    try {
-      const answer = await part(url);
-      if (mine !== asked) return; // a later one is under way
-      if (lost) say('');
-      lost = false;
-      put(into, answer.html);
-      follow(into, query);
-      if (answer.ok) history.replaceState(null, '', query.size ? url : url.slice(0, -1));
-    } catch {
-      if (mine !== asked) return;
-      lost = true;
-      say(document.body.dataset.lost, true);
-    } finally {
-      if (mine === asked) into.removeAttribute('aria-busy');
-    }
+    const target = $(form.dataset.into);
+    const answer = await into(target, url);
+    if (!answer) return;
+    follow(target, query);
+    if (answer.ok) history.replaceState(null, '', query.size ? url : url.slice(0, -1));
   };
   form.addEventListener('input', (e) => {
     const { dataset, value, list } = e.target;
@@ -426,7 +437,7 @@ async function copy(button) {
   }
 }
 
-window.carillon = { $, $$, distance, morph, parse, put, part, plain, say, stream, picking, dress };
+window.carillon = { $, $$, morph, parse, put, into, part, plain, say, stream, picking, dress };
 
 // The server writes times on the browser's clock, too, and learns which one that is by a cookie: the first page of all is
 // asked for again when it has come too early.

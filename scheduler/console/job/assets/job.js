@@ -1,6 +1,6 @@
 // The page of a job: what it does is done without leaving it, and what its events say has changed is fetched anew.
 
-const { $, $$, part, plain, put, say } = window.carillon;
+const { $, $$, into, part, plain, put, say } = window.carillon;
 
 // ---- doing -------------------------------------------------------------------------------------------------------------
 
@@ -31,23 +31,6 @@ async function act(form, button) {
   } finally {
     button.disabled = false;
     setTimeout(regain, 100); // the focus is taken from what is hidden a moment later
-  }
-}
-
-const asked = new WeakMap(); // by element: what was asked for it last
-
-// into fetches a part, and puts it into an element, unless something else is asked for that meanwhile.
-async function into(target, url) {
-  const mine = {};
-  asked.set(target, mine);
-  target.setAttribute('aria-busy', 'true');
-  try {
-    const answer = await part(url);
-    if (asked.get(target) === mine) put(target, answer.html);
-  } catch {
-    if (asked.get(target) === mine) say(document.body.dataset.lost, true);
-  } finally {
-    if (asked.get(target) === mine) target.removeAttribute('aria-busy');
   }
 }
 
