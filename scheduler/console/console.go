@@ -4,7 +4,7 @@
 //	frame: host, origin, caller, right, layout ──► section: routes, templates, assets ──► service
 //
 // Sections share: words (texts), builder (fields of a schedule), jobform (other fields of a job), records (filter of the
-// history), look (results that take long), chart, command (commands to copy). Package consoletest runs all of it for
+// history), look (results that take long), command (commands to copy). Package consoletest runs all of it for
 // tests.
 package console
 

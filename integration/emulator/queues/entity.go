@@ -9,6 +9,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/browse"
 	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/words"
 )
 
 // newest is the order of a list that begins with the last message.
@@ -249,7 +250,7 @@ func megabytes(n int64) string {
 	if n%(1<<20) != 0 {
 		return frame.Bytes(n)
 	}
-	return frame.Number(n>>20) + " MB"
+	return words.Number(n>>20) + " MB"
 }
 
 // preview is the beginning of a body for a list.

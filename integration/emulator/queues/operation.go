@@ -17,6 +17,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
 	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/words"
 )
 
 // Operations on many messages.
@@ -254,7 +255,7 @@ func many[N int | int64](c *frame.Request, key string, n N, args ...any) string 
 	if n == 1 {
 		return fmt.Sprintf(one, args...)
 	}
-	return fmt.Sprintf(more, append([]any{frame.Number(n)}, args...)...)
+	return fmt.Sprintf(more, append([]any{words.Number(n)}, args...)...)
 }
 
 // picked are the messages that were marked; none for all.

@@ -73,16 +73,19 @@ var fields = []field{
 	{Name: "timeZone", Label: "builder.zone"},
 	{Name: "plain.once", Label: "builder.once"},
 	{Name: "plain.n", Label: "builder.every"},
+	{Name: "plain.unit", Choices: plainUnits},
 	{Name: "plain.times", Label: "builder.times"},
-	{Name: "plain.days", Label: "builder.days"},
+	{Name: "plain.days", Label: "builder.days", Choices: weekdays},
 	{Name: "plain.day", Label: "builder.on.day.label"},
 	{Name: "plain.nth", Choices: []string{"1", "2", "3", "4", "last"}},
+	{Name: "plain.weekday", Choices: weekdays},
 	{Name: "plain.date", Label: "builder.date"},
+	{Name: "plain.month", Choices: months},
 	{Name: "recurrence.cron", Label: "builder.cron"},
 	{Name: "cron.dialect", Label: "builder.dialect", Choices: []string{string(spec.Obsidian), string(spec.Dsari)}},
 	{Name: "recurrence.rrule", Label: "builder.rrule"},
 	{Name: "rrule.dialect", Label: "builder.dialect", Choices: []string{string(spec.RFC5545), string(spec.AWX), string(spec.Dsari)}},
-	{Name: "recurrence.frequency", Label: "builder.frequency"},
+	{Name: "recurrence.frequency", Label: "builder.frequency", Choices: append(slices.Clone(plainUnits), "year")},
 	{Name: "recurrence.interval", Label: "builder.interval"},
 	{Name: "recurrence.anchor", Label: "builder.anchor", Choices: []string{"lastExecution"}},
 	{Name: azureSchedule + "hours", Label: "builder.hours", Hint: "5, 17", group: groupAzure},
@@ -274,15 +277,6 @@ var zoneOptions = sync.OnceValue(func() template.HTML {
 	return template.HTML(b.String()) //nolint:gosec // it is escaped
 })
 
-// Weekdays returns the weekdays in cron's form.
-func (f Form) Weekdays() []string { return weekdays }
-
-// Units returns the units of intervals.
-func (f Form) Units() []string { return plainUnits }
-
-// Frequencies returns the units of Azure Scheduler.
-func (f Form) Frequencies() []string { return append(slices.Clone(plainUnits), "year") }
-
 // Kept returns the hidden fields, which hold the original text of some job fields.
 func (f Form) Kept() []string {
 	var list []string
@@ -295,9 +289,6 @@ func (f Form) Kept() []string {
 	}
 	return list
 }
-
-// Months returns the months of a year.
-func (f Form) Months() []string { return months }
 
 var (
 	weekdays = []string{"MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN"}

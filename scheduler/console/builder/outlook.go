@@ -269,7 +269,7 @@ func newYear(o *control.Outlook) *year {
 		d := day{Heat: heat(runs)}
 		d.X, d.Y = at(i)
 		if runs > 0 {
-			d.Text = date.Format("Mon 2 Jan 2006: ") + words.Count("builder.runs", runs)
+			d.Text = date.Format("Mon 2 Jan 2006: ") + words.Count("common.runs", runs)
 		}
 		if runs > busiest {
 			busiest, most = runs, date
@@ -280,8 +280,8 @@ func newYear(o *control.Outlook) *year {
 	}
 	y.Text = words.Text("builder.year.none")
 	if total > 0 {
-		y.Text = words.Text("builder.year.text", words.Count("builder.runs", total), o.From.Format("2 January 2006"),
-			words.Count("builder.runs", busiest), most.Format("2 January 2006"))
+		y.Text = words.Text("builder.year.text", words.Count("common.runs", total), o.From.Format("2 January 2006"),
+			words.Count("common.runs", busiest), most.Format("2 January 2006"))
 	}
 	return y
 }

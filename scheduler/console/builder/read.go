@@ -293,8 +293,6 @@ func (r *reading) moment(field, was string) string {
 // clock is a time of day.
 type clock struct{ hour, minute int }
 
-func (c clock) String() string { return fmt.Sprintf("%02d:%02d", c.hour, c.minute) }
-
 // plainUnits are the units of the interval choice.
 var plainUnits = []string{"second", "minute", "hour", "day", "week", "month"}
 

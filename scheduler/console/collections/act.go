@@ -77,7 +77,7 @@ func (r section) save(c *frame.Request, values url.Values) error {
 	}
 	text := c.Text("collections.did.save")
 	if result == v1.Unchanged {
-		text = c.Text("collections.did.nothing")
+		text = c.Text("common.unchanged")
 	}
 	return c.Done(text, path(name(c)))
 }

@@ -64,7 +64,6 @@ func shown(title, main string, data any) *frame.Page {
 type line struct {
 	Name, Path string
 	State      string
-	Damaged    string
 	Plan       scheduler.Plan
 	Quota      scheduler.Quota
 	Targets    int

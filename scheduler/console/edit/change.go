@@ -249,7 +249,7 @@ func (e *editing) save() error {
 		return e.review()
 	}
 	if !changed {
-		return e.leave(e.call.Text("edit.unchanged"))
+		return e.leave(e.call.Text("common.unchanged"))
 	}
 	s, err := e.patcher()
 	if err != nil {

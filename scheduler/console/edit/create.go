@@ -75,7 +75,7 @@ func (r section) begin(c *frame.Request) error {
 
 func (r section) showNew(c *frame.Request, s *creating, status int) error {
 	p := &frame.Page{
-		Status: status, Title: c.Text("newjob.title"), Template: newPage, Data: s,
+		Status: status, Title: c.Text("common.new-job"), Template: newPage, Data: s,
 		Scripts: scripts, Styles: styles,
 	}
 	if c.Part() { // a script treats any answer as the form, even if the job has problems

@@ -52,27 +52,19 @@ func (f *Frame) gather() assets {
 			add(section.Name, section.Assets)
 		}
 	}
-	known.Store(all)
+	for name, one := range all {
+		addresses.Store(name, Root+"/assets/"+one.hash+"/"+name)
+	}
 	return all
 }
 
-// known has the addresses of all assets, for templates. They depend on the program only, so all consoles of a process
+// addresses are the URLs of assets by name, for templates. They depend on the program only, so all consoles of a process
 // share them.
-var known addresses
-
-// addresses are the URLs of assets by name.
-type addresses struct{ m sync.Map }
-
-// Store adds the addresses of assets.
-func (a *addresses) Store(all assets) {
-	for name, one := range all {
-		a.m.Store(name, Root+"/assets/"+one.hash+"/"+name)
-	}
-}
+var addresses sync.Map
 
 // address returns the URL of an asset.
-func (a *addresses) address(name string) (string, error) {
-	at, ok := a.m.Load(name)
+func address(name string) (string, error) {
+	at, ok := addresses.Load(name)
 	if !ok {
 		return "", fmt.Errorf("there is no asset %s", name)
 	}

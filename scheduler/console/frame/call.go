@@ -59,41 +59,26 @@ func (c *Request) Query(name string) string {
 	return strings.TrimSpace(c.Request.URL.Query().Get(name))
 }
 
-// Form returns the submitted form. The error of an invalid or too large body is a [Problem].
-func (c *Request) Form() (url.Values, error) { return c.form(maxForm) }
+// WithForm returns a handler that passes the submitted form to do. The error of an invalid or too large body is a [Problem].
+func WithForm(do func(*Request, url.Values) error) func(*Request) error { return withForm(maxForm, do) }
 
-// ShortForm is [Request.Form] for a form with job documents or less.
-func (c *Request) ShortForm() (url.Values, error) { return c.form(maxDocument) }
-
-// WithForm returns a handler that passes the [Request.Form] to do.
-func WithForm(do func(*Request, url.Values) error) func(*Request) error {
-	return withForm((*Request).Form, do)
-}
-
-// WithShortForm returns a handler that passes the [Request.ShortForm] to do.
+// WithShortForm is [WithForm] for a form with job documents or less.
 func WithShortForm(do func(*Request, url.Values) error) func(*Request) error {
-	return withForm((*Request).ShortForm, do)
+	return withForm(maxDocument, do)
 }
 
-func withForm(read func(*Request) (url.Values, error), do func(*Request, url.Values) error) func(*Request) error {
+func withForm(most int64, do func(*Request, url.Values) error) func(*Request) error {
 	return func(c *Request) error {
-		form, err := read(c)
-		if err != nil {
-			return err
-		}
-		return do(c, form)
-	}
-}
-
-func (c *Request) form(most int64) (url.Values, error) {
-	c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, most)
-	if err := c.Request.ParseForm(); err != nil {
+		c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, most)
+		err := c.Request.ParseForm()
 		if _, large := errors.AsType[*http.MaxBytesError](err); large {
-			return nil, Problem{Status: http.StatusRequestEntityTooLarge, Text: c.Text("frame.large", Bytes(most))}
+			return Problem{Status: http.StatusRequestEntityTooLarge, Text: c.Text("frame.large", Bytes(most))}
 		}
-		return nil, Problem{Status: http.StatusBadRequest, Text: c.Text("frame.form")}
+		if err != nil {
+			return Problem{Status: http.StatusBadRequest, Text: c.Text("frame.form")}
+		}
+		return do(c, c.Request.PostForm)
 	}
-	return c.Request.PostForm, nil
 }
 
 // Zone returns the time zone of the browser, UTC if it is unknown, as on the first page.
@@ -304,7 +289,7 @@ func (f *Frame) own() []placed {
 	return []placed{
 		assets,
 		open(http.MethodGet, signInPath, func(c *Request) error { c.signIn(""); return nil }),
-		open(http.MethodPost, signInPath, f.takeToken),
+		open(http.MethodPost, signInPath, WithShortForm(f.takeToken)),
 		open(http.MethodPost, signOutPath, func(c *Request) error {
 			c.setCookie(tokenCookie, "", -time.Second)
 			return c.Redirect(signInPath)
@@ -339,11 +324,7 @@ func (c *Request) signIn(why string) {
 }
 
 // takeToken stores a valid token in the browser.
-func (f *Frame) takeToken(c *Request) error {
-	form, err := c.ShortForm()
-	if err != nil {
-		return err
-	}
+func (f *Frame) takeToken(c *Request, form url.Values) error {
 	token := strings.TrimSpace(form.Get("token"))
 	asked := c.Request.Clone(c.Context())
 	asked.Header.Set("Authorization", "Bearer "+token)
@@ -356,7 +337,7 @@ func (f *Frame) takeToken(c *Request) error {
 		c.showSignIn(http.StatusUnauthorized, c.Text("frame.signin.long", Bytes(maxToken)), next)
 		return nil
 	}
-	_, err = f.cfg.Identify(asked)
+	_, err := f.cfg.Identify(asked)
 	if unknown, ok := errors.AsType[*auth.Unknown](err); ok {
 		c.showSignIn(http.StatusUnauthorized, unknown.Error(), next)
 		return nil

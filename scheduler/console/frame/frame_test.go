@@ -18,6 +18,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/words"
 )
 
 var pages = frame.Templates(fstest.MapFS{"page.html": {Data: []byte(
@@ -282,7 +283,7 @@ func TestWords(t *testing.T) {
 		}
 	}
 	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1\u202f000", -1234567: "-1\u202f234\u202f567"} {
-		if got := frame.Number(n); got != want {
+		if got := words.Number(n); got != want {
 			t.Errorf("%d: %q, want %q", n, got, want)
 		}
 	}

@@ -27,8 +27,8 @@ import (
 //	dict K V …        a map, for templates with several arguments
 //	bytes N           a size: 1.2 MB
 var functions = template.FuncMap{
-	"say": words.Text, "count": words.Count, "asset": known.address,
-	"instant": Instant, "relative": Relative, "ago": Ago, "took": Took, "number": Number, "dict": dict, "bytes": Bytes,
+	"say": words.Text, "count": words.Count, "asset": address,
+	"instant": Instant, "relative": Relative, "ago": Ago, "took": Took, "number": words.Number, "dict": dict, "bytes": Bytes,
 	"visible": Visible, "shown": Shown,
 }
 
@@ -108,11 +108,6 @@ func clockLength(d time.Duration) string {
 		}
 	}
 	return strings.Join(parts, " ")
-}
-
-// Number formats a number with narrow spaces between its thousands.
-func Number(n any) string {
-	return words.Thousands(fmt.Sprint(n))
 }
 
 // Bytes formats a size.

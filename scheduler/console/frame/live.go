@@ -41,7 +41,7 @@ func (c *Request) Live() *Live {
 	c.streams = true
 	c.Writer.WriteHeader(http.StatusOK)
 	l := &Live{call: c, out: http.NewResponseController(c.Writer), last: map[string]string{}}
-	_ = l.send("", "", "hello")
+	_ = l.StillThere()
 	return l
 }
 
@@ -67,7 +67,7 @@ func (l *Live) End(p Problem) error {
 	if err != nil {
 		return err
 	}
-	_ = l.send("end", "", text) // best effort
+	_ = l.Event("end", "", text) // best effort
 	return nil
 }
 
@@ -78,14 +78,11 @@ func (l *Live) Part(id string, t Set, name string, data any) error {
 		return err
 	}
 	l.last[id] = text
-	return l.send(id, "", text)
+	return l.Event(id, "", text)
 }
 
-// Event sends an event for a script of the page.
-func (l *Live) Event(name, mark, data string) error { return l.send(name, mark, data) }
-
 // StillThere sends a keepalive, which no script sees; see [Beat].
-func (l *Live) StillThere() error { return l.send("", "", "") }
+func (l *Live) StillThere() error { return l.Event("", "", "") }
 
 // Every calls do immediately and then at an interval, until it returns an error or [ErrOver], or the reader disconnects. It
 // keeps the connection alive.
@@ -117,7 +114,8 @@ func (l *Live) Every(interval time.Duration, do func() error) error {
 // ErrOver ends [Live.Every] without an error.
 var ErrOver = errors.New("the live answer has ended")
 
-func (l *Live) send(name, mark, data string) error {
+// Event sends an event for a script of the page. The browser repeats mark, if any, when it reconnects.
+func (l *Live) Event(name, mark, data string) error {
 	var out bytes.Buffer
 	if mark != "" {
 		fmt.Fprintf(&out, "id: %s\n", mark)

@@ -224,11 +224,7 @@ func (c *Request) fail(err error) {
 		c.signIn(p.Text)
 		return
 	}
-	if c.Part() {
-		_ = c.Show(&Page{Status: p.Status, Template: own, Part: "problem", Data: p})
-		return
-	}
-	_ = c.Show(&Page{Status: p.Status, Title: heading(p.Status), Template: own, Data: p})
+	_ = c.Show(&Page{Status: p.Status, Title: heading(p.Status), Template: own, Fragment: "problem", Data: p})
 }
 
 // heading returns the heading of an error page by status.

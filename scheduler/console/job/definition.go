@@ -91,7 +91,7 @@ func flatten(v document.Value, at string, to *[]setting) {
 func settingsOf(j *scheduler.Job) []setting {
 	var all []setting
 	add := func(name, value string) { all = append(all, setting{Name: name, Value: excerpt{Text: value}}) }
-	add(words.Text("job.setting.zone"), j.Plan.Zone().String())
+	add(words.Text("common.time-zone"), j.Plan.Zone().String())
 	d := j.Def
 	if d.Jitter > 0 {
 		add(words.Text("job.setting.jitter"), frame.Took(d.Jitter))

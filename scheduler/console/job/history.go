@@ -196,7 +196,7 @@ func (r section) showAudit(c *frame.Request) error {
 	if next != 0 {
 		older = frame.Address(frame.JobPath(k)+"/audit", nil, records.Before, strconv.FormatUint(next, 10))
 	}
-	return c.Show(shown(c.Text("job.audit")+" · "+k.Job, "job-audit-page", "", struct {
+	return c.Show(shown(c.Text("common.audit")+" · "+k.Job, "job-audit-page", "", struct {
 		name
 
 		Audit []*audit.Entry

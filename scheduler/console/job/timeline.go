@@ -163,13 +163,13 @@ func (o *run) title(zone *time.Location) string {
 		text += ", " + words.Text("job.timeline.took", frame.Took(o.Took))
 	}
 	if o.Late > 0 {
-		text += ", " + words.Text("job.timeline.late", frame.Took(o.Late))
+		text += ", " + words.Text("common.is-late", frame.Took(o.Late))
 	}
 	if o.Retries > 0 {
-		text += ", " + words.Count("job.timeline.retries", o.Retries)
+		text += ", " + words.Count("common.retries", o.Retries)
 	}
 	if o.Manual {
-		text += ", " + words.Text("job.timeline.manual")
+		text += ", " + words.Text("common.manual")
 	}
 	return text
 }
@@ -194,7 +194,7 @@ func (t *timeline) summarize(runs []*run, planned int) {
 		}
 	}
 	if late > 0 {
-		t.Summary += " " + words.Text("job.timeline.some", late, words.Text("job.timeline.are.late"))
+		t.Summary += " " + words.Text("job.timeline.some", late, words.Text("common.late"))
 		t.Legend = append(t.Legend, "late")
 	}
 	if retried > 0 {
@@ -270,14 +270,14 @@ func (r section) nextOf(ctx context.Context, c *frame.Request, v *v1.Job, n int)
 	if len(nominal) > 0 {
 		next.Notes = v.Job.Plan.ClockNotes(nominal[0], nominal)
 	}
-	next.tell(c, v.Job.Plan.Zone(), c.Zone(), nominal, due)
+	next.tell(v.Job.Plan.Zone(), c.Zone(), nominal, due)
 	return next, nil
 }
 
 const clockForm = "Mon 2006-01-02 15:04:05"
 
 // tell adds the times on both clocks, with the DST changes of the first.
-func (n *coming) tell(c *frame.Request, zone, browser *time.Location, nominal, due []time.Time) {
+func (n *coming) tell(zone, browser *time.Location, nominal, due []time.Time) {
 	n.Zone = zone.String()
 	if browser.String() != zone.String() {
 		n.Browser = browser.String()
@@ -285,7 +285,7 @@ func (n *coming) tell(c *frame.Request, zone, browser *time.Location, nominal, d
 	for i, t := range nominal {
 		if i > 0 {
 			for _, change := range clockChanges(zone, nominal[i-1], t) {
-				n.Times = append(n.Times, comingRun{Change: change.say(c, zone)})
+				n.Times = append(n.Times, comingRun{Change: change})
 			}
 		}
 		line := comingRun{At: t.UTC(), Job: t.In(zone).Format(clockForm + " MST")}
@@ -299,38 +299,26 @@ func (n *coming) tell(c *frame.Request, zone, browser *time.Location, nominal, d
 	}
 }
 
-// clockChange is a DST change of a zone.
-type clockChange struct {
-	at time.Time
-	by time.Duration // positive: forward, which leaves a gap; negative: backward, which repeats times
-}
-
 // mostChanges limits the changes between two runs, which may be years apart.
 const mostChanges = 2
 
-// clockChanges returns the changes after one instant up to another.
-func clockChanges(zone *time.Location, after, until time.Time) (all []clockChange) {
-	for t := after; len(all) < mostChanges; {
-		_, end := t.In(zone).ZoneBounds()
-		if end.IsZero() || end.After(until) {
+// clockChanges describes the DST changes of a zone after one instant up to another.
+func clockChanges(zone *time.Location, after, until time.Time) (all []string) {
+	for t := after.In(zone); len(all) < mostChanges; {
+		_, end := t.ZoneBounds()
+		if !end.After(t) || end.After(until) { // or the zone has no later change
 			return all
 		}
-		_, before := end.Add(-time.Nanosecond).In(zone).Zone()
-		_, then := end.In(zone).Zone()
-		if then != before {
-			all = append(all, clockChange{end, time.Duration(then-before) * time.Second})
-		}
 		t = end
+		_, before := t.Add(-1).Zone()
+		_, then := t.Zone()
+		day, was, is := t.Format("Mon 2006-01-02"), t.In(time.FixedZone("", before)).Format("15:04"), t.Format("15:04")
+		switch {
+		case then > before:
+			all = append(all, words.Text("job.next.forward", day, was, is))
+		case then < before:
+			all = append(all, words.Text("job.next.back", day, was, is))
+		}
 	}
 	return all
-}
-
-func (ch clockChange) say(c *frame.Request, zone *time.Location) string {
-	_, offset := ch.at.Add(-time.Nanosecond).In(zone).Zone()
-	was := ch.at.In(time.FixedZone("", offset)).Format("15:04") // on the clock before the change
-	day, is := ch.at.In(zone).Format("Mon 2006-01-02"), ch.at.In(zone).Format("15:04")
-	if ch.by < 0 {
-		return c.Text("job.next.back", day, was, is)
-	}
-	return c.Text("job.next.forward", day, was, is)
 }

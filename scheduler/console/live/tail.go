@@ -11,6 +11,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/words"
 )
 
 // The rate limit of sent lines, so that the browser stays responsive and the page readable. Other lines are counted.
@@ -141,7 +142,7 @@ func answerOf(r *scheduler.Record) string {
 	}
 	switch {
 	case r.Count > 1 && r.Reason != "":
-		text = strings.TrimSpace(fmt.Sprintf("× %s %s %s", frame.Number(r.Count), r.Reason, text))
+		text = strings.TrimSpace(fmt.Sprintf("× %s %s %s", words.Number(r.Count), r.Reason, text))
 	case r.Reason != "":
 		text = strings.TrimSpace(string(r.Reason) + " " + text)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -82,11 +83,7 @@ func patchText(patch []byte) (string, error) {
 }
 
 // readPicked parses the selected proposals of a form: job, ETag (of a review) and patch.
-func readPicked(c *frame.Request, tagged bool) (all []picked, back string, err error) {
-	form, err := c.Form()
-	if err != nil {
-		return nil, "", err
-	}
+func readPicked(c *frame.Request, form url.Values, tagged bool) (all []picked, back string, err error) {
 	values := form["pick"]
 	if len(values) == 0 {
 		return nil, "", frame.Problem{Status: http.StatusBadRequest, Text: c.Text("load.pick.none"), Hint: c.Text("load.pick.none.hint")}
@@ -120,8 +117,8 @@ func readPicked(c *frame.Request, tagged bool) (all []picked, back string, err e
 }
 
 // review shows the effect of the selected proposals.
-func (r section) review(c *frame.Request) error {
-	all, back, err := readPicked(c, false)
+func (r section) review(c *frame.Request, form url.Values) error {
+	all, back, err := readPicked(c, form, false)
 	if err != nil {
 		return err
 	}
@@ -129,8 +126,8 @@ func (r section) review(c *frame.Request) error {
 }
 
 // apply applies the reviewed proposals.
-func (r section) apply(c *frame.Request) error {
-	all, back, err := readPicked(c, true)
+func (r section) apply(c *frame.Request, form url.Values) error {
+	all, back, err := readPicked(c, form, true)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/console/consoletest"
-	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/words"
 )
 
 var dayRow = regexp.MustCompile(`(?s)<tr id="(h[^"]*)" data-line[^>]*><th scope="row">([^<]*)</th>\s*<td class="amount">(.*?)</td>\s*<td>(.*?)</td></tr>`)
@@ -85,7 +85,7 @@ func TestWeek(t *testing.T) {
 	october := time.Date(time.Now().Year()+1, 11, 1, 0, 0, 0, 0, time.UTC).AddDate(0, 0, -1)
 	sunday := october.AddDate(0, 0, -int(october.Weekday()))
 	page := w.Get("/console/calendar?wait=true&view=week&zone=Europe/Berlin&date=" + sunday.AddDate(0, 0, -3).Format("2006-01-02"))
-	if want := fmt.Sprintf("<caption>%s runs</caption>", frame.Number(169*3600+7)); !strings.Contains(page, want) || !strings.Contains(page, "Clocks change in this week") {
+	if want := fmt.Sprintf("<caption>%s runs</caption>", words.Number(169*3600+7)); !strings.Contains(page, want) || !strings.Contains(page, "Clocks change in this week") {
 		t.Errorf("the week has not %s: %.3000s", want, page)
 	}
 	row := regexp.MustCompile(`(?s)<th scope="row">02:00</th>(.*?)</tr>`).FindString(page)

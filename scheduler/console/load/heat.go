@@ -5,7 +5,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
 	"github.com/carillon-sched/carillon/scheduler/forecast"
 )
@@ -122,11 +121,11 @@ func (r *heatRow) title() {
 		c := &r.Cells[i]
 		first := begins.Add(time.Duration((c.X-labelWidth)/cellWidth) * time.Minute)
 		if c.Minutes == 1 {
-			c.Title = first.Format("15:04") + ": " + words.Count("load.runs", c.Runs)
+			c.Title = first.Format("15:04") + ": " + words.Count("common.runs", c.Runs)
 			continue
 		}
 		last := first.Add(time.Duration(c.Minutes-1) * time.Minute)
-		c.Title = first.Format("15:04") + "–" + last.Format("15:04") + ": " + words.Text("load.each", words.Count("load.runs", c.Runs))
+		c.Title = first.Format("15:04") + "–" + last.Format("15:04") + ": " + words.Text("load.each", words.Count("common.runs", c.Runs))
 	}
 }
 
@@ -153,9 +152,9 @@ func legend(peak int) []heatStep {
 		for to < peak && level(to+1, peak) == at {
 			to++
 		}
-		text := frame.Number(from)
+		text := words.Number(from)
 		if to > from {
-			text += "–" + frame.Number(to)
+			text += "–" + words.Number(to)
 		}
 		steps = append(steps, heatStep{at, text})
 		from = to + 1

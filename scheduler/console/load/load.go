@@ -18,16 +18,16 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/forecast"
 )
 
-//go:embed load.html review.html calendar.html
+//go:embed *.html
 var files embed.FS
 
 //go:embed assets
 var assets embed.FS
 
 var (
-	loadPage     = frame.Templates(files, "load.html")
+	loadPage     = frame.Templates(files, "load.html", "counting.html")
 	reviewPage   = frame.Templates(files, "review.html")
-	calendarPage = frame.Templates(files, "calendar.html")
+	calendarPage = frame.Templates(files, "calendar.html", "counting.html")
 )
 
 // The paths of the pages.
@@ -52,8 +52,8 @@ func Sections(s *control.Service) []frame.Section {
 		{Name: "load", Path: loadPath, Key: "f", Right: auth.ReadAny, Assets: assets, Routes: []frame.Route{
 			{Method: http.MethodGet, Path: loadPath, Right: auth.ReadAny, Do: r.show},
 			{Method: http.MethodPost, Path: loadPath + "/renew", Right: auth.ReadAny, Do: frame.WithForm(r.renew)},
-			{Method: http.MethodPost, Path: loadPath + "/review", Right: auth.OperateAny, Do: r.review},
-			{Method: http.MethodPost, Path: loadPath + "/apply", Right: auth.OperateAny, Do: r.apply},
+			{Method: http.MethodPost, Path: loadPath + "/review", Right: auth.OperateAny, Do: frame.WithForm(r.review)},
+			{Method: http.MethodPost, Path: loadPath + "/apply", Right: auth.OperateAny, Do: frame.WithForm(r.apply)},
 		}},
 	}
 }

@@ -187,15 +187,9 @@ func startOf(y int, m time.Month, d int, zone *time.Location) time.Time {
 
 // nextHour returns the next full hour on the clock, or an earlier DST change.
 func nextHour(t time.Time) time.Time {
-	_, before := t.Zone()
 	next := t.Add(time.Duration(60-t.Minute()) * time.Minute)
-	if _, after := next.Zone(); after == before {
-		return next
-	}
-	for at := t.Add(time.Minute); at.Before(next); at = at.Add(time.Minute) {
-		if _, after := at.Zone(); after != before {
-			return at
-		}
+	if _, change := t.ZoneBounds(); change.After(t) && change.Before(next) && offset(change) != offset(t) {
+		return change
 	}
 	return next
 }

@@ -1,27 +1,13 @@
 package overview
 
 import (
-	"html/template"
 	"math"
 	"time"
 
-	"github.com/carillon-sched/carillon/scheduler/console/chart"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
 	"github.com/carillon-sched/carillon/scheduler/stats"
 )
-
-// begin returns a chart of the shown steps.
-func (s *shown) begin(id string, of *stats.Series) *chart.Chart {
-	c := &chart.Chart{ID: id, Zone: s.Zone, Every: 10 * time.Minute}
-	if s.Day {
-		c.Every = 4 * time.Hour
-	}
-	for i := range of.Steps {
-		c.Times = append(c.Times, of.At(i))
-	}
-	return c
-}
 
 // when returns the time of a step for its tooltip.
 func (s *shown) when(of *stats.Series, i int) string {
@@ -40,28 +26,19 @@ func (s *shown) span() string {
 }
 
 // RunsChart returns the chart of ended runs per minute.
-func (s *shown) RunsChart() (template.HTML, error) {
+func (s *shown) RunsChart() *chart {
+	c := s.newChart("runs-chart", words.Text("overview.runs"), s.RunsText(),
+		&panel{Name: words.Text("overview.completed"), Height: 110, Mark: "bar-completed"},
+		&panel{Name: words.Text("overview.failed"), Height: 48, Mark: "bar-failed", Down: true})
 	of := s.Series()
-	c := s.begin("runs-chart", of)
 	completed, failed := make([]float64, len(of.Steps)), make([]float64, len(of.Steps))
 	for i := range of.Steps {
 		completed[i], failed[i] = perMinute(of, of.Steps[i].Completed), perMinute(of, of.Steps[i].Failed)
+		c.hint(words.Text("overview.runs.step", s.when(of, i), rate(completed[i]), rate(failed[i])))
 	}
-	c.Title, c.Desc = words.Text("overview.runs"), s.RunsText()
-	c.Hint = func(i int) string {
-		return words.Text("overview.runs.step", s.when(of, i), rate(completed[i]), rate(failed[i]))
-	}
-	c.Panels = []chart.Panel{
-		{
-			Name: words.Text("overview.completed"), Height: 110, Mark: "bar-completed", Label: rate,
-			Series: []chart.Series{{Values: completed}},
-		},
-		{
-			Name: words.Text("overview.failed"), Height: 48, Mark: "bar-failed", Down: true, Label: rate,
-			Series: []chart.Series{{Values: failed}},
-		},
-	}
-	return c.Draw()
+	c.Panels[0].bars(completed, rate)
+	c.Panels[1].bars(failed, rate)
+	return c
 }
 
 // RunsText summarizes it in a sentence.
@@ -77,32 +54,28 @@ func (s *shown) RunsText() string {
 	if completed+failed == 0 {
 		return words.Text("overview.runs.none", s.span())
 	}
-	return words.Text("overview.runs.desc", s.span(), frame.Number(completed), frame.Number(failed), rate(most))
+	return words.Text("overview.runs.desc", s.span(), words.Number(completed), words.Number(failed), rate(most))
 }
 
 func perMinute(of *stats.Series, n uint64) float64 { return float64(n) / of.Step.Minutes() }
 
 // LatenessChart returns the chart of the delay between due time and start of attempts.
-func (s *shown) LatenessChart() (template.HTML, error) {
+func (s *shown) LatenessChart() *chart {
+	c := s.newChart("lateness-chart", words.Text("overview.lateness"), s.LatenessText(),
+		&panel{Name: words.Text("overview.lateness.axis"), Height: 180})
 	of := s.Series()
-	c := s.begin("lateness-chart", of)
 	half, most := make([]float64, len(of.Steps)), make([]float64, len(of.Steps))
 	for i := range of.Steps {
 		h := &of.Steps[i].Lateness
 		half[i], most[i] = seconds(h.Quantile(0.5)), seconds(h.Quantile(0.99))
-	}
-	c.Title, c.Desc = words.Text("overview.lateness"), s.LatenessText()
-	c.Hint = func(i int) string {
 		if math.IsNaN(half[i]) {
-			return words.Text("overview.lateness.still", s.when(of, i))
+			c.hint(words.Text("overview.lateness.still", s.when(of, i)))
+		} else {
+			c.hint(words.Text("overview.lateness.step", s.when(of, i), lateness(half[i]), lateness(most[i])))
 		}
-		return words.Text("overview.lateness.step", s.when(of, i), lateness(half[i]), lateness(most[i]))
 	}
-	c.Panels = []chart.Panel{{
-		Name: words.Text("overview.lateness.axis"), Height: 180, Lines: true, Label: lateness,
-		Series: []chart.Series{{Mark: "line-half", Values: half}, {Mark: "line-most", Values: most}},
-	}}
-	return c.Draw()
+	c.Panels[0].lines(lateness, line{"line-half", half}, line{"line-most", most})
+	return c
 }
 
 // LatenessText summarizes it in a sentence.
@@ -136,9 +109,9 @@ func sum(of *stats.Series) *stats.Histogram {
 // rate formats a rate per minute, with one decimal if it is low.
 func rate(v float64) string {
 	if v < 10 && v != math.Trunc(v) {
-		return frame.Number(math.Round(v*10) / 10)
+		return words.Number(math.Round(v*10) / 10)
 	}
-	return frame.Number(int64(math.Round(v)))
+	return words.Number(int64(math.Round(v)))
 }
 
 func seconds(d time.Duration, ok bool) float64 {

@@ -37,16 +37,16 @@ func Text(key string, args ...any) string {
 // Count returns the text of a key for a whole number of any type. The text has %d or %s in place of the number.
 func Count(key string, n any) string {
 	one, many, _ := strings.Cut(Text(key), "|")
-	digits := fmt.Sprint(n)
+	digits := Number(n)
 	if digits == "1" {
 		return one
 	}
-	return fmt.Sprintf(strings.ReplaceAll(many, "%d", "%s"), Thousands(digits))
+	return fmt.Sprintf(strings.ReplaceAll(many, "%d", "%s"), digits)
 }
 
-// Thousands inserts narrow spaces between the thousands of a number.
-func Thousands(digits string) string {
-	sign := ""
+// Number formats a number with narrow spaces between its thousands.
+func Number(n any) string {
+	sign, digits := "", fmt.Sprint(n)
 	if strings.HasPrefix(digits, "-") {
 		sign, digits = "-", digits[1:]
 	}

@@ -1,4 +1,4 @@
-package chart
+package overview
 
 import (
 	"encoding/xml"
@@ -12,27 +12,30 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/carillon-sched/carillon/integration/testkit/must"
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/stats"
 )
 
+// minutes are the steps of a chart from 12:00 on.
+func minutes(n int) *stats.Series {
+	return &stats.Series{Start: time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC), Step: time.Minute, Steps: make([]stats.Minute, n)}
+}
+
 // sample is a chart with bars up and down, and lines.
-func sample(n int, value func(i int) float64) *Chart {
-	c := &Chart{
-		ID: "c", Title: "Runs <now>", Desc: "What ran & failed", Zone: time.UTC, Every: 10 * time.Minute,
-		Hint: func(i int) string { return fmt.Sprintf("step %d: \"<b>\"", i) },
-	}
+func sample(n int, value func(i int) float64) (string, error) {
+	s := shown{Zone: time.UTC, Board: &stats.Board{Hour: *minutes(n)}}
+	c := s.newChart("c", "Runs <now>", "What ran & failed", &panel{Name: "up", Height: 100, Mark: "up"},
+		&panel{Name: "down", Height: 40, Mark: "down", Down: true}, &panel{Name: "lines", Height: 100})
 	values := make([]float64, n)
 	for i := range n {
-		c.Times = append(c.Times, time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC).Add(time.Duration(i)*time.Minute))
 		values[i] = value(i)
+		c.hint(fmt.Sprintf("step %d: \"<b>\"", i))
 	}
 	label := func(v float64) string { return fmt.Sprint(v) }
-	c.Panels = []Panel{
-		{Name: "up", Height: 100, Mark: "up", Label: label, Series: []Series{{Values: values}}},
-		{Name: "down", Height: 40, Mark: "down", Down: true, Label: label, Series: []Series{{Values: values}}},
-		{Name: "lines", Height: 100, Lines: true, Label: label, Series: []Series{{Mark: "a", Values: values}, {Mark: "b", Values: values}}},
-	}
-	return c
+	c.Panels[0].bars(values, label)
+	c.Panels[1].bars(values, label)
+	c.Panels[2].lines(label, line{"a", values}, line{"b", values})
+	return frame.Written(page, "chart", c)
 }
 
 // TestChartsAreWellFormed draws whatever there may be, and reads it as XML.
@@ -40,9 +43,11 @@ func TestChartsAreWellFormed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 80).Draw(t, "steps")
 		value := rapid.OneOf(rapid.Float64Range(0, 1e12), rapid.Just(math.NaN()), rapid.Just(0.0), rapid.Float64Range(0, 1e-9))
-		c := sample(n, func(int) float64 { return value.Draw(t, "value") })
-		drawn := must.Get(c.Draw())(t)
-		for d := xml.NewDecoder(strings.NewReader(string(drawn))); ; {
+		drawn, err := sample(n, func(int) float64 { return value.Draw(t, "value") })
+		if err != nil {
+			t.Fatal(err)
+		}
+		for d := xml.NewDecoder(strings.NewReader(drawn)); ; {
 			token, err := d.Token()
 			if errors.Is(err, io.EOF) {
 				break
@@ -63,7 +68,10 @@ func TestChartsAreWellFormed(t *testing.T) {
 
 // TestWhatIsDrawn looks at a chart with one value.
 func TestWhatIsDrawn(t *testing.T) {
-	drawn := must.Get(sample(30, func(i int) float64 { return map[bool]float64{true: 120, false: math.NaN()}[i == 3] }).Draw())(t)
+	drawn, err := sample(30, func(i int) float64 { return map[bool]float64{true: 120, false: math.NaN()}[i == 3] })
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, want := range []string{
 		`<title id="c-title">Runs &lt;now&gt;</title>`, `<desc id="c-desc">What ran &amp; failed</desc>`,
 		`<rect class="up" x="31" y="62" width="8" height="60"/>`, // 120 of 200
@@ -72,7 +80,7 @@ func TestWhatIsDrawn(t *testing.T) {
 		`<title>step 3: &#34;&lt;b&gt;&#34;</title>`,
 		`text-anchor="middle">12:10</text>`,
 	} {
-		if !strings.Contains(string(drawn), want) {
+		if !strings.Contains(drawn, want) {
 			t.Errorf("there is no %s in\n%s", want, drawn)
 		}
 	}
@@ -84,13 +92,13 @@ func TestRound(t *testing.T) {
 		0: {1, 1}, 1: {1, 1}, 2: {2, 1}, 3: {3, 1}, 4: {4, 2}, 5: {5, 5}, 7: {8, 4}, 11: {20, 10}, 99: {100, 50}, 100: {100, 50},
 		120: {200, 100}, 450: {500, 250}, 30_000: {30_000, 10_000}, 30_001: {30_000, 10_000}, 31_000: {40_000, 20_000},
 	} {
-		if top, step := Round(most); top != want[0] || step != want[1] {
+		if top, step := round(most); top != want[0] || step != want[1] {
 			t.Errorf("%g: to %g by %g, want %v", most, top, step, want)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		most := rapid.Float64Range(0, 1e15).Draw(t, "most")
-		top, step := Round(most)
+		top, step := round(most)
 		if top < most*0.999 || step <= 0 || top/step > 5.01 || most > 10 && top > 2*most {
 			t.Fatalf("%g: to %g by %g", most, top, step)
 		}
@@ -99,9 +107,7 @@ func TestRound(t *testing.T) {
 
 // TestTimesAreRoundInTheirZone has a zone that is half an hour off.
 func TestTimesAreRoundInTheirZone(t *testing.T) {
-	c := sample(60, func(int) float64 { return 1 })
-	c.Every, c.Zone = time.Hour, time.FixedZone("half", 5*3600+1800)
-	ticks := c.ticks()
+	ticks := ticks(minutes(60), time.FixedZone("half", 5*3600+1800), time.Hour)
 	if len(ticks) != 1 || ticks[0].Text != "18:00" || ticks[0].Percent != "50.83%" {
 		t.Errorf("got %v", ticks)
 	}
@@ -109,9 +115,7 @@ func TestTimesAreRoundInTheirZone(t *testing.T) {
 
 // TestTimesStayApart has no label at the right edge, where it would be on the one before or outside.
 func TestTimesStayApart(t *testing.T) {
-	c := sample(60, func(int) float64 { return 1 })
-	c.Every, c.Zone = time.Minute, time.UTC
-	ticks := c.ticks()
+	ticks := ticks(minutes(60), time.UTC, time.Minute)
 	if last := ticks[len(ticks)-1].Percent; len(ticks) != 58 || last != "95.83%" {
 		t.Errorf("%d, the last at %s", len(ticks), last)
 	}
