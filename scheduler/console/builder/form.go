@@ -1,6 +1,7 @@
 package builder
 
 import (
+	"cmp"
 	"embed"
 	"html/template"
 	"net/http"
@@ -182,12 +183,7 @@ func (f Form) When() string { return f.values.Get("when") }
 func (f Form) Value(name string) string { return f.values.Get(name) }
 
 // Or returns the value of a field, or a default if it is empty.
-func (f Form) Or(name, otherwise string) string {
-	if v := f.text(name); v != "" {
-		return v
-	}
-	return otherwise
-}
+func (f Form) Or(name, otherwise string) string { return cmp.Or(f.text(name), otherwise) }
 
 // Has reports whether a field with several values has one.
 func (f Form) Has(name, value string) bool {

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
 	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -153,20 +154,15 @@ func (o *Outlook) fill(found *control.Outlook, browser *time.Location) {
 		}
 		if _, offset := local.Zone(); offset != before {
 			if d := time.Duration(offset-before) * time.Second; d > 0 {
-				one.Change = words.Text("builder.forward", short(d))
+				one.Change = words.Text("builder.forward", frame.Took(d))
 			} else {
-				one.Change = words.Text("builder.back", short(-d))
+				one.Change = words.Text("builder.back", frame.Took(-d))
 			}
 			before = offset
 		}
 		o.Runs = append(o.Runs, one)
 	}
 	o.Year = newYear(found)
-}
-
-// short formats a duration briefly: 1h, 30m.
-func short(d time.Duration) string {
-	return strings.TrimSuffix(strings.TrimSuffix(d.String(), "0s"), "0m")
 }
 
 // sentence converts a phrase to a sentence.
