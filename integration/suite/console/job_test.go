@@ -130,7 +130,7 @@ func TestJobByKeys(t *testing.T) {
 func TestJobCopied(t *testing.T) {
 	s, page, _ := aJob(t)
 	must(t,
-		page.Click("[data-job-copy]"),
+		page.Click("[data-dialog=job-copy]"),
 		page.Text("#job-copies", "carillon apply --server"),
 		page.Text("#job-copies", "nats pub --force-stdin"),
 	)
@@ -138,9 +138,9 @@ func TestJobCopied(t *testing.T) {
 	must(t,
 		page.Press("\u001b"),
 		page.Await("!document.querySelector('#job-copy').open"),
-		page.Click("[data-opens=job-delete]"),
+		page.Click("[data-dialog=job-delete]"),
 		page.Await("document.querySelector('#job-delete').open"),
-		page.Click("#job-delete [data-closes]"),
+		page.Click("#job-delete [data-close]"),
 		page.Await("!document.querySelector('#job-delete').open"),
 	)
 	other := open(t, s.HTTP, tab.Look{})
@@ -149,7 +149,7 @@ func TestJobCopied(t *testing.T) {
 	must(t,
 		page.Click(`form[action$="/disable"] button`), // which makes it another one than the page began with
 		page.Text("#job-status", "Disabled. Due runs are skipped"),
-		page.Click("[data-opens=job-delete]"),
+		page.Click("[data-dialog=job-delete]"),
 		page.Click("#job-delete button"),
 		page.Await("location.pathname === '/console/jobs'"),
 		other.Text("#note", "This job was deleted."),

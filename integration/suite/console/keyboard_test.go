@@ -31,7 +31,7 @@ func TestHelp(t *testing.T) {
 // they are turned on again.
 func TestSingleKeysOff(t *testing.T) {
 	page := open(t, needed(t).stage.HTTP, tab.Look{})
-	must(t, page.Go("/console/jobs"), page.Click("[data-help]"), page.Click("[data-single]"))
+	must(t, page.Go("/console/jobs"), page.Click("[data-dialog=help]"), page.Click("[data-single]"))
 	must(t, page.Press(escape), page.Await("!document.querySelector('#help').open"))
 	for _, path := range []string{"/console/jobs", "/console/live"} {
 		must(t, page.Go(path), page.Press("gj", "j", "/", "?"))
@@ -41,7 +41,7 @@ func TestSingleKeysOff(t *testing.T) {
 			t.Errorf("%s: a single key did something (%v)", path, err)
 		}
 	}
-	must(t, page.Click("[data-help]"), page.Await("!document.querySelector('[data-single]').checked"), page.Click("[data-single]"))
+	must(t, page.Click("[data-dialog=help]"), page.Await("!document.querySelector('[data-single]').checked"), page.Click("[data-single]"))
 	must(t, page.Press(escape), page.Await("!document.querySelector('#help').open"), page.Press("gj"))
 	must(t, page.Await("location.pathname === '/console/jobs'"))
 }

@@ -134,9 +134,6 @@ type Form struct {
 	// Problems have the paths of fields: their names without [Prefix].
 	Problems document.Problems
 
-	// Proposed: the zone is a proposal that the user has not chosen.
-	Proposed bool
-
 	values url.Values // by names without the prefix
 }
 
@@ -302,7 +299,6 @@ func (f Form) set(name string, values ...string) {
 func (f Form) Propose(zone string) Form {
 	if f.text("timeZone") == "" {
 		f.set("timeZone", zone)
-		f.Proposed = true
 	}
 	return f
 }

@@ -85,7 +85,6 @@ type shown struct {
 	Collections      []string
 	HoursOffered     []int
 	ProposalsOffered []int
-	Zone             string
 	Report           part
 }
 
@@ -130,7 +129,7 @@ type proposal struct {
 
 func (r section) show(c *frame.Request) error {
 	q, err := readAsked(c)
-	s := shown{asked: q, HoursOffered: hoursOffered, ProposalsOffered: proposalsOffered, Zone: c.Zone().String()}
+	s := shown{asked: q, HoursOffered: hoursOffered, ProposalsOffered: proposalsOffered}
 	if err == nil {
 		s.Report, err = r.report(c, q)
 	}

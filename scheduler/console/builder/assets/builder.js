@@ -130,7 +130,5 @@ document.addEventListener('click', (e) => {
 });
 
 const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
-const proposed = $('[name="schedule.timeZone"][data-proposed]');
-if (proposed && here) proposed.value = here; // the server did not know it yet on the first page
 
 if ($('#schedule-builder') && outlook()) ask();

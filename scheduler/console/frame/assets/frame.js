@@ -53,6 +53,7 @@ function dress(root) {
   reachable(root);
   for (const b of $$('[data-copy]', root)) b.hidden = false;
   for (const e of $$('[data-script]', root)) e.hidden = false; // what is of use with scripts only
+  for (const e of $$('[data-without-script]', root)) e.hidden = true;
   root.dispatchEvent(new CustomEvent('carillon:new', { bubbles: true }));
 }
 
@@ -304,7 +305,6 @@ function search(form) {
     clearTimeout(timer);
     go();
   });
-  for (const b of $$('[data-without-script]', form)) b.hidden = true;
 }
 
 // follow has the live part around an element follow what a search has found.
@@ -450,13 +450,13 @@ document.addEventListener('keydown', key);
 document.addEventListener('click', (e) => {
   const button = e.target.closest('[data-copy]');
   if (button) copy(button);
-  if (e.target.closest('[data-help]')) $('#help').showModal();
-  const opens = e.target.closest('[data-dialog]'); // a button that opens a dialog, by its id
+  if (e.ctrlKey || e.metaKey || e.shiftKey || e.button) return; // a link opens elsewhere
+  const opens = e.target.closest('[data-dialog]'); // a button or link that opens a dialog, by its id
+  const closes = e.target.closest('dialog [data-close]');
   if (opens) document.getElementById(opens.dataset.dialog).showModal();
-  const closes = e.target.closest('[data-close]');
   if (closes) closes.closest('dialog').close();
+  if (opens || closes) e.preventDefault();
 });
-for (const b of $$('[data-help]')) b.hidden = false;
 for (const box of $$('[data-single]')) {
   box.checked = single();
   box.addEventListener('change', () => single(box.checked));

@@ -48,23 +48,13 @@ document.addEventListener('submit', (e) => {
 document.addEventListener('click', (e) => {
   if (e.ctrlKey || e.metaKey || e.shiftKey || e.button) return;
   const link = e.target.closest('a');
-  if (!link) return;
-  if (link.dataset.into) {
+  if (link?.dataset.into) {
+    e.preventDefault();
     const target = $(link.dataset.into);
     target.dataset.refresh = link.getAttribute('href'); // from now on there are as many
     into(target, link.href);
-  } else if (link.dataset.opens && $(`#${link.dataset.opens}`)) {
-    const dialog = $(`#${link.dataset.opens}`);
-    const etag = $('[name=etag]', dialog);
-    if (etag) etag.value = link.dataset.etag; // of what is seen now
-    dialog.showModal();
-  } else if ('closes' in link.dataset && link.closest('dialog')) {
-    link.closest('dialog').close();
-  } else if ('jobCopy' in link.dataset && $('#job-copy')) {
-    $('#job-copy').showModal();
-    into($('#job-copies'), link.href);
-  } else return;
-  e.preventDefault();
+  } else if (link?.dataset.dialog === 'job-copy') into($('#job-copies'), link.href);
+  else if (link?.dataset.dialog === 'job-delete') $('#job-delete [name=etag]').value = link.dataset.etag; // of what is seen now
 });
 
 // ---- living ------------------------------------------------------------------------------------------------------------

@@ -11,7 +11,6 @@ function choose(group) {
 
 function begin(root) {
   for (const e of $$('[data-jobform-secret]', root)) choose(e);
-  for (const e of $$('[data-jobform] [data-without-script]')) e.hidden = true;
 }
 
 // lead goes to the first thing that is wrong, by the first link of a list of problems; false when none leads anywhere.

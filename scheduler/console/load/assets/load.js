@@ -8,7 +8,6 @@ for (const id of ['report', 'agenda']) {
   let asked = 0;
   const again = async () => {
     const waits = $('[data-again]', into);
-    for (const e of $$('[data-without-script]', into)) e.hidden = true;
     if (!waits) return;
     const mine = ++asked;
     const answer = await part(waits.dataset.again).catch(() => null);
@@ -19,12 +18,6 @@ for (const id of ['report', 'agenda']) {
   };
   into.addEventListener('carillon:new', again);
   again();
-  // The first page that a browser asks for is made before its zone is known.
-  if (into.dataset.zone && into.dataset.zone !== Intl.DateTimeFormat().resolvedOptions().timeZone && !$('[data-again]', into)) {
-    part(location.href).then((answer) => { if (answer.ok) put(into, answer.html); }, () => {});
-    const field = document.getElementById('zone');
-    if (field) field.placeholder = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  }
 }
 
 picking(document, () => $$('input[name=pick]'));
