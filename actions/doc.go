@@ -10,7 +10,7 @@
 // A client can implement two optional methods. Member(kind string) string names the field of an action that belongs to a
 // type; the registry refuses that field in actions of other types. Close is called when the registry is closed.
 //
-// A [Failure] says why an attempt failed, for all types. Package actiontest tests what all types have in common.
+// A [Failure] says why an attempt failed, for all types. Package actiontest tests the common behavior of all types.
 //
 // Packages do not register themselves: the main function decides which action types a process can run.
 package actions

@@ -78,17 +78,17 @@ func (j *Job) TerminalReason() string {
 	case !j.State.Final():
 		return ""
 	case j.Progress.GaveUp:
-		return "it takes too much work to find its next run, so it has ended; put it with a simpler schedule"
+		return "it has ended, because its next run is too expensive to compute; simplify its schedule"
 	case !j.Progress.Any():
-		return "it never ran, and its schedule has no time left; put it with another schedule"
+		return "it never ran, and its schedule has no future time; change its schedule"
 	case j.State == Faulted:
-		return "it has ended, as its last run faulted; " + runAgain
+		return "it has ended, because its last run faulted; " + runAgain
 	}
 	return "it has ended after its last run; " + runAgain
 }
 
 // runAgain explains how to run an ended job again.
-const runAgain = "to run it again, put it with a change, such as another startTime"
+const runAgain = "to run it again, apply a change, such as another startTime"
 
 // EndedError returns the [ErrConflict] for an operation that an ended job does not support.
 func (j *Job) EndedError() error {

@@ -30,7 +30,7 @@ func TestGivenUp(t *testing.T) {
 		t.Errorf("record: %+v", r)
 	}
 	over, verdict := j.End(scheduler.Completion{Key: key, UID: uid, Schedule: 1, State: s.State, Progress: s.Progress})
-	if verdict != scheduler.WriteCompletion || !strings.Contains(over.TerminalReason(), "too much work") {
+	if verdict != scheduler.WriteCompletion || !strings.Contains(over.TerminalReason(), "too expensive to compute") {
 		t.Errorf("in the end: %v, %s", verdict, over.TerminalReason())
 	}
 	again, err := over.Edited(definition(t, "10:00:00", minutely), at("10:00:00"), 0)

@@ -159,7 +159,7 @@ func (d *Definition) readPause(o *document.Object, r *DefinitionDecoder) {
 		o.Problem("pausedUntil", "is after the year 9999 in UTC, and there is none")
 	}
 	if ok && !r.Now.IsZero() && !until.After(r.Now) {
-		r.warn(o, "pausedUntil", "has passed: it is without effect")
+		r.warn(o, "pausedUntil", "has passed and has no effect")
 	}
 }
 

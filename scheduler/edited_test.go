@@ -78,9 +78,9 @@ func TestOver(t *testing.T) {
 	}{
 		{scheduler.Enabled, ran, ""},
 		{scheduler.Disabled, scheduler.Progress{}, ""},
-		{scheduler.Completed, scheduler.Progress{}, "it never ran, and its schedule has no time left; put it with another schedule"},
-		{scheduler.Completed, ran, "it has ended after its last run; to run it again, put it with a change, such as another startTime"},
-		{scheduler.Faulted, ran, "it has ended, as its last run faulted; to run it again, put it with a change, such as another startTime"},
+		{scheduler.Completed, scheduler.Progress{}, "it never ran, and its schedule has no future time; change its schedule"},
+		{scheduler.Completed, ran, "it has ended after its last run; to run it again, apply a change, such as another startTime"},
+		{scheduler.Faulted, ran, "it has ended, because its last run faulted; to run it again, apply a change, such as another startTime"},
 	} {
 		over := in(row.state, j)
 		over.Progress = row.progress

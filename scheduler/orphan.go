@@ -94,7 +94,7 @@ type UndeliveredBaton struct {
 	Sequence uint64 // of the message
 }
 
-// Rescue states how to continue with a [UndeliveredBaton] baton.
+// Rescue states how to continue with an [UndeliveredBaton].
 type Rescue int
 
 // The rescues.

@@ -145,7 +145,7 @@ func (r *DefinitionDecoder) retryPolicy(o *document.Object, inherited RetryPolic
 	if n, ok := ro.Int("retryCount", 0, MaxRetryCount); ok {
 		p.Count = int(n)
 		if p.Type == RetryNone && n > 0 {
-			r.warn(ro, "retryCount", "is without effect: with retryType none, nothing is tried again")
+			r.warn(ro, "retryCount", "has no effect: retryType none makes no retries")
 		}
 	}
 	if d, ok := ro.Duration("retryInterval"); ok {

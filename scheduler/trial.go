@@ -39,10 +39,10 @@ func (r Result) Hint(timeout time.Duration) string {
 	case r.Status == 0 && r.SkipCircuit:
 		return "nothing was sent: fix the problem in the message"
 	case r.Status == 0 && r.Duration >= timeout:
-		return "nothing came within " + document.Duration{Exact: timeout}.String() +
-			": a trial waits as long as timeout says, a minute at most"
+		return "no response within " + document.Duration{Exact: timeout}.String() +
+			": a test run waits for the job's timeout, at most a minute"
 	case r.Status == 0:
-		return "look whether the target runs, and can be reached from the scheduler"
+		return "check that the target runs, and that the scheduler can reach it"
 	}
 	return StatusHint(r.Status)
 }
@@ -51,23 +51,23 @@ func (r Result) Hint(timeout time.Duration) string {
 func StatusHint(status int) string {
 	switch status {
 	case 400, 415, 422:
-		return "the target does not take what was sent: look at the body and its Content-Type"
+		return "the target rejects the request: check the body and its Content-Type"
 	case 401, 403:
-		return "the target does not let this caller in: see action.request.authentication, or the secret that it names"
+		return "the target denies access: check action.request.authentication, or its secret"
 	case 404, 410:
-		return "the target has nothing at that address: look at its path"
+		return "the target has nothing at this address: check the path"
 	case 405:
-		return "the target does not take this method at that address"
+		return "the target does not support this method at this address"
 	case 429:
-		return "the target asks to be left alone for a while; a rate in the collection's targets keeps it so"
+		return "the target requests fewer calls: set a rate in the targets of the collection"
 	}
 	switch status / 100 { //nolint:mnd // classes of statuses
 	case 2:
-		return "the target answered, and action.request.success asks for another answer"
+		return "the target responded, but action.request.success requires another response"
 	case 3:
-		return "the target is elsewhere: put the address that the header Location has"
+		return "the target has moved: use the address in the header Location"
 	case 5:
-		return "the target itself is in trouble: its log may say why"
+		return "the target failed: check its log"
 	}
 	return ""
 }

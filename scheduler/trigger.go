@@ -58,14 +58,14 @@ func (j *Job) TriggerDisabled(own *Baton, asked time.Time) *Baton {
 func (j *Job) TriggerBusy(running *Baton, open bool, asked, now time.Time) error {
 	switch {
 	case running == nil, !open && running.NeedsOpen(): // a worker is checking whether it may run
-		return fmt.Errorf("job %s: %w: it is just being planned; try again", j.Key, ErrConflict)
+		return fmt.Errorf("job %s: %w: its next run is being scheduled; try again", j.Key, ErrConflict)
 	case running.isRequest(asked):
 		return nil
 	case running.MayRun().After(now):
-		return fmt.Errorf("job %s: %w: it is about to run by itself, at %s; try again after that",
+		return fmt.Errorf("job %s: %w: its scheduled run at %s is imminent; try again after it",
 			j.Key, ErrConflict, running.MayRun().UTC().Truncate(time.Millisecond).Format(time.RFC3339Nano))
 	}
-	return fmt.Errorf("job %s: %w: it is running, or about to", j.Key, ErrConflict)
+	return fmt.Errorf("job %s: %w: it is running or about to run", j.Key, ErrConflict)
 }
 
 // Resubmission identifies the occurrence that a manual run repeats.

@@ -85,13 +85,13 @@ func TestTriggerBusy(t *testing.T) {
 		closed  bool
 		want    string
 	}{
-		"no worker has it either":                         {nil, false, "job default/job: conflict: it is just being planned; try again"},
-		"a planned occurrence runs":                       {&planned, false, "job default/job: conflict: it is running, or about to"},
-		"a planned occurrence is about to":                {&held, false, "job default/job: conflict: it is about to run by itself, at 2026-03-02T09:00:09Z; try again after that"},
-		"another request runs":                            {&other, false, "job default/job: conflict: it is running, or about to"},
+		"no worker has it either":                         {nil, false, "job default/job: conflict: its next run is being scheduled; try again"},
+		"a planned occurrence runs":                       {&planned, false, "job default/job: conflict: it is running or about to run"},
+		"a planned occurrence is about to":                {&held, false, "job default/job: conflict: its scheduled run at 2026-03-02T09:00:09Z is imminent; try again after it"},
+		"another request runs":                            {&other, false, "job default/job: conflict: it is running or about to run"},
 		"what was asked for is running":                   {&same, false, "nothing to do"},
-		"its collection is disabled, and a worker has it": {&planned, true, "job default/job: conflict: it is just being planned; try again"},
-		"its collection is disabled, and it runs by hand": {&other, true, "job default/job: conflict: it is running, or about to"},
+		"its collection is disabled, and a worker has it": {&planned, true, "job default/job: conflict: its next run is being scheduled; try again"},
+		"its collection is disabled, and it runs by hand": {&other, true, "job default/job: conflict: it is running or about to run"},
 	} {
 		mustSay(t, name, triggered(nil, j.TriggerBusy(row.running, !row.closed, at("09:00:07"), at("09:00:08"))), row.want)
 	}

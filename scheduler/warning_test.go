@@ -12,7 +12,7 @@ import (
 // TestDefinitionWarnings checks the warnings for settings without effect, and their paths.
 func TestDefinitionWarnings(t *testing.T) {
 	const zero = "is the zero of .NET, which stands for none: the job has no startTime"
-	const untried = "is without effect: with retryType none, nothing is tried again"
+	const untried = "has no effect: retryType none makes no retries"
 	for _, row := range []struct{ document, want string }{
 		{`{"action": {"type": "None"}}`, ""},
 		{`{"action": {"type": "None", "retryPolicy": {"retryType": "none"}}}`, ""},

@@ -27,7 +27,7 @@ func Attempt() scheduler.Attempt {
 	}
 }
 
-// Read reads an action of a type from JSON, as part of a job document, and returns the document as it is then. The error
+// Read reads an action of a type from JSON, as part of a job document, and returns the resulting document. The error
 // is a [document.Problems], with the paths of a job.
 func Read(tb testing.TB, reader scheduler.ActionReader, kind, action string) (scheduler.Action, document.Value, error) {
 	tb.Helper()

@@ -33,7 +33,7 @@ type Fields = map[string]any
 
 // Type is an action type, as [Conform] tests it.
 type Type struct {
-	Kind, Field string   // the type and the field of an action that holds what belongs to it, in canonical spelling
+	Kind, Field string   // the type, and the field with its settings, in canonical spelling
 	Text        string   // the field of the payload
 	Schemes     []string // of addresses; the first is without TLS, the second with TLS
 
@@ -61,7 +61,7 @@ type Secret struct {
 	Set   func(fields Fields, value any)
 }
 
-// Conform tests what all action types have in common:
+// Conform tests the common behavior of all action types:
 //
 //	reading     the type in any letter case; problems with their path; secrets are not shown
 //	delivery    concurrent attempts share an action
@@ -437,8 +437,8 @@ func Trap(tb testing.TB) (port string, touched func() int) {
 	return port, func() int { return int(n.Load()) }
 }
 
-// CheckGuarded checks that no spelling of an inner address leads to one. read reads an action that goes to a host and
-// port, or returns an error when that is refused when it is put.
+// CheckGuarded checks that no spelling of an inner address leads to one. read reads an action with the given host and
+// port, or returns the error with which a put refuses it.
 func CheckGuarded(tb testing.TB, hosts []string, read func(host, port string) (scheduler.Action, error)) {
 	tb.Helper()
 	port, touched := Trap(tb)

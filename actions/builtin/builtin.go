@@ -34,8 +34,7 @@ type Config struct {
 	// RootCAs are the only trusted authorities. Default: the system's.
 	RootCAs *x509.CertPool
 
-	// ServiceBus has the addresses of namespaces, StorageQueues those of accounts.
-	// Default: Azure's.
+	// ServiceBus holds the addresses of namespaces, StorageQueues the addresses of accounts. Default: Azure's.
 	ServiceBus    egress.Endpoints
 	StorageQueues egress.Endpoints
 

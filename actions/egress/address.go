@@ -60,7 +60,7 @@ type network struct {
 	kind   string
 }
 
-// networks pairs prefixes with what follows them.
+// networks returns the networks of pairs of a prefix and its kind.
 func networks(pairs ...string) []network {
 	list := make([]network, 0, len(pairs)/2)
 	for i := 0; i < len(pairs); i += 2 {
@@ -83,9 +83,8 @@ var embedding = []struct {
 	{netip.MustParsePrefix("2001::/32"), 96, true},        // Teredo's client
 }
 
-// refused says what addr, which is not IPv4-mapped, is when jobs must not
-// reach it; "" when they may. allowed reports which IPv4 addresses may be
-// reached although they are special.
+// refused returns the kind of an address (not IPv4-mapped) that jobs must not reach; "" if they may reach it. allowed
+// reports which IPv4 addresses may be reached although they are special.
 func refused(addr netip.Addr, allowed func(netip.Addr) bool) string {
 	switch {
 	case !addr.IsValid():
@@ -155,8 +154,8 @@ var meant = map[string]netip.Addr{
 
 var loopback = netip.MustParseAddr("127.0.0.1")
 
-// wireHost returns a host as it is sent: an address, or a name in lower-case ASCII, mapped by IDNA (UTS #46, as
-// in net/http). It returns a [RefusedError] if proxies could read the name differently.
+// wireHost returns the spelling of a host on the wire: an address, or a name in lower-case ASCII, mapped by IDNA (UTS
+// #46, as in net/http). It returns a [RefusedError] if proxies could read the name differently.
 func wireHost(host string) (string, error) {
 	if _, err := netip.ParseAddr(host); err == nil {
 		return host, nil
@@ -180,8 +179,8 @@ func wireHost(host string) (string, error) {
 	return host, nil
 }
 
-// isName reports whether a host in lower case is made of labels, with a dot at
-// the end or not. Underscores are none of DNS' host names, but common.
+// isName reports whether a host in lower case is made of labels, with a dot at the end or not. Underscores are
+// invalid in DNS host names, but common.
 func isName(host string) bool {
 	for label := range strings.SplitSeq(strings.TrimSuffix(host, "."), ".") {
 		if label == "" || strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {

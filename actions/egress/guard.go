@@ -44,7 +44,7 @@ func canonical(networks []netip.Prefix) *[]netip.Prefix {
 	return &all
 }
 
-// mappedBits is how much longer the prefix of an IPv4-mapped network is.
+// mappedBits is the extra prefix length of an IPv4-mapped network.
 const mappedBits = 96
 
 // AllowAddr lets the given addresses pass with these ports only, from now on.
@@ -155,7 +155,7 @@ func (g *Guard) DialContext(d *net.Dialer) func(ctx context.Context, network, ad
 
 // RefusedError reports an address that jobs must not reach, or a name that must not be sent to a proxy.
 type RefusedError struct {
-	Addr netip.Addr // invalid: the name is none that can be judged
+	Addr netip.Addr // invalid: the name cannot be checked
 
 	name string // what leads to Addr; "": it was given itself
 	kind string // kind of address, such as "is a private address"

@@ -20,17 +20,15 @@ const (
 	DialTimeout = 10 * time.Second // for name lookup and connecting
 	TLSTimeout  = 10 * time.Second // for the TLS handshake
 
-	// idlePerHost and idleTotal are how many idle connections are kept, so
-	// that a herd of jobs on one host reuses what its first wave opened.
+	// idlePerHost and idleTotal limit the idle connections, which are kept so that a herd of jobs on one host reuses
+	// what its first wave opened.
 	idlePerHost = 1024
 	idleTotal   = 4096
 
-	// idleTimeout is how long they are kept. It is shorter than the idle
-	// timeout of common servers (5 s of Node.js, which Azurite runs on, and of
-	// Apache; 60 s of cloud load balancers): a connection which the host
-	// closes at the very moment it is reused costs a POST its attempt, and a
-	// job that runs every minute would meet that regularly. A herd, and
-	// every-second jobs, reuse connections well within it.
+	// idleTimeout limits their idle time. It is shorter than the idle timeout of common servers (5 s of Node.js,
+	// which Azurite runs on, and of Apache; 60 s of cloud load balancers): a connection which the host closes at the
+	// very moment it is reused costs a POST its attempt, and a job that runs every minute would meet that regularly.
+	// A herd, and every-second jobs, reuse connections well within it.
 	idleTimeout = 4 * time.Second
 
 	maxAnswerHeader = 64 << 10 // bytes of an answer's header
@@ -45,18 +43,17 @@ type Route struct {
 	// allowed.
 	Guard *Guard
 
-	// Proxy is the HTTP or SOCKS5 proxy that all requests pass through.
-	// Default: none; the environment (HTTP_PROXY, …) is never asked.
+	// Proxy is the HTTP or SOCKS5 proxy that all requests pass through. Default: none; the environment (HTTP_PROXY,
+	// …) is ignored.
 	Proxy *url.URL
 
 	// Resolver looks up the names of hosts. Default: the system's.
 	Resolver *net.Resolver
 }
 
-// Transport returns a transport with connection pools sized for herds of jobs
-// on one host. config is how TLS is spoken, which the transport keeps; nil is
-// the default. It speaks HTTP/1.1 unless that is changed. Before each request
-// ask [Route.Admit].
+// Transport returns a transport with connection pools sized for herds of jobs on one host. config is the TLS
+// configuration, which the transport retains; nil: the default. It speaks HTTP/1.1 unless that is changed. Before
+// each request ask [Route.Admit].
 func (r Route) Transport(config *tls.Config) *http.Transport {
 	config = cmp.Or(config, &tls.Config{})
 	config.MinVersion = cmp.Or(config.MinVersion, tls.VersionTLS12)
@@ -71,7 +68,7 @@ func (r Route) Transport(config *tls.Config) *http.Transport {
 		MaxIdleConnsPerHost:    idlePerHost,
 		IdleConnTimeout:        idleTimeout,
 		MaxResponseHeaderBytes: maxAnswerHeader,
-		DisableCompression:     true, // bodies are recorded as they are, and cost no CPU to unpack
+		DisableCompression:     true, // bodies are recorded unchanged, without decompression
 	}
 	if r.Proxy != nil { // it is the proxy that is dialled
 		t.Proxy, guard = http.ProxyURL(r.Proxy), nil
@@ -84,9 +81,9 @@ func (r Route) Transport(config *tls.Config) *http.Transport {
 
 // Admit returns req ready to send, or a [RefusedError].
 //
-// It maps the name by IDNA for both the request and the lookup, because net/http encodes names in requests
-// without mapping them. A plain HTTP proxy is asked for the host of the URL; net/http would ask for the Host
-// header. Some proxies obey that header anyway, so Admit checks both.
+// It maps the name by IDNA for both the request and the lookup, because net/http encodes names in requests without
+// mapping them. Requests to a plain HTTP proxy name the host of the URL; net/http would send the Host header. Some
+// proxies obey that header anyway, so Admit checks both.
 func (r Route) Admit(req *http.Request) (*http.Request, error) {
 	if err := r.Check(req.URL); err != nil {
 		return nil, err
@@ -163,8 +160,7 @@ func Port(u *url.URL) string {
 // MaxRetryAfter is the longest wait that a response can request. The retry policy has separate limits.
 const MaxRetryAfter = 24 * time.Hour
 
-// retryAfters are the headers by which a service asks to be left alone, and
-// their unit. The first two are Azure's.
+// retryAfters are the headers with which a service requests a pause, and their unit. The first two are Azure's.
 var retryAfters = []struct {
 	name string
 	unit time.Duration
@@ -174,9 +170,8 @@ var retryAfters = []struct {
 	{"Retry-After", time.Second},
 }
 
-// RetryAfter returns how long an answer with these headers asks to wait, at
-// most [MaxRetryAfter]; 0 when it does not say. Retry-After is seconds or a date
-// (RFC 9110, section 10.2.3).
+// RetryAfter returns the pause that a response with these headers requests, at most [MaxRetryAfter]; 0: none.
+// Retry-After is seconds or a date (RFC 9110, section 10.2.3).
 func RetryAfter(h http.Header) time.Duration {
 	for _, header := range retryAfters {
 		value := h.Get(header.name)

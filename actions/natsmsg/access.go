@@ -28,7 +28,7 @@ type access struct {
 // own reports whether the action uses the scheduler's connection.
 func (a *access) own() bool { return len(a.servers) == 0 }
 
-// named reports whether the job says who it is.
+// named reports whether the job has credentials.
 func (a *access) named() bool {
 	return a.user != "" || !a.token.IsZero() || !a.credentials.IsZero()
 }
@@ -132,8 +132,7 @@ func readServers(o *document.Object) []string {
 // ports are the schemes and their default ports.
 var ports = map[string]string{"nats": "4222", "tls": "4222", "ws": "80", "wss": "443"}
 
-// parseServer returns the URL of a server in full. Errors do not show what may
-// be a password.
+// parseServer returns the URL of a server in full. Errors do not show possible passwords.
 func parseServer(text string) (string, error) {
 	if len(text) > maxURL {
 		return "", fmt.Errorf("is %d bytes long, at most %d are allowed", len(text), maxURL)

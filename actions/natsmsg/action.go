@@ -172,8 +172,7 @@ func waiting(err error) (stage string, ok bool) {
 	return "", false
 }
 
-// publish sends the message. The server has taken it, and not refused it, when
-// it has answered the flush.
+// publish sends the message. A response to the flush proves that the server accepted it.
 func (a *action) publish(ctx context.Context, conn *connection, m *nats.Msg, c *call) (scheduler.Result, error) {
 	err := conn.nc.PublishMsg(m)
 	if err == nil {
@@ -208,8 +207,7 @@ func (a *action) store(ctx context.Context, conn *connection, m *nats.Msg) (sche
 	}, nil
 }
 
-// lookupTimeout is how long a server may take to say which stream a subject
-// belongs to.
+// lookupTimeout limits the lookup of the stream of a subject.
 const lookupTimeout = 2 * time.Second
 
 // noStream finds out why no stream stored the message: no stream has the subject, or its stream has no leader.

@@ -22,14 +22,13 @@ import (
 
 // Config configures the NATS actions of a process. With the zero value, jobs must name their own servers.
 type Config struct {
-	// Conn is the scheduler's own connection, for jobs that name no servers.
-	// [New] puts itself before its error and disconnect handlers, which are
-	// called as before; set them before, not afterwards. The connection stays
-	// the caller's to close. Default: none, and such a job's attempts fail.
+	// Conn is the scheduler's own connection, for jobs that name no servers. [New] puts itself before its error and
+	// disconnect handlers, which are called as before; set them before, not afterwards. The caller closes the
+	// connection. Default: none, and such a job's attempts fail.
 	Conn *nats.Conn
 
-	// Prefix is the subject prefix that the scheduler keeps to itself on
-	// Conn. The default prefix is kept from jobs in any case. Default: carillon.
+	// Prefix is the subject prefix that is reserved for the scheduler on Conn. The default prefix is always reserved.
+	// Default: carillon.
 	Prefix string
 
 	// Allow lists the subjects that jobs can use on Conn, as patterns with * and >. The forbidden subjects (see the
@@ -48,8 +47,7 @@ type Config struct {
 	// while all are in use, attempts wait. Default: 64.
 	MaxConns int
 
-	// IdleTimeout is how long such a connection is kept when no attempt uses
-	// it. Default: 5 minutes.
+	// IdleTimeout limits the idle time of such a connection. Default: 5 minutes.
 	IdleTimeout time.Duration
 }
 
@@ -94,8 +92,7 @@ func New(config Config) *Client {
 // connection stays open. Call Close after the worker has stopped.
 func (c *Client) Close() { c.pool.Close() }
 
-// typeName is the action type, in canonical spelling, and member the member
-// that holds what belongs to it.
+// typeName is the action type, in canonical spelling, and member the field with its settings.
 const (
 	typeName = "NatsMessage"
 	member   = "natsMessage"
@@ -104,7 +101,7 @@ const (
 // Types implements [scheduler.ActionReader].
 func (c *Client) Types() []string { return []string{typeName} }
 
-// Member returns the member of an action that holds what belongs to a type.
+// Member returns the field of an action that holds the settings of a type.
 func (*Client) Member(string) string { return member }
 
 // ReadAction implements [scheduler.ActionReader]: it reads the member

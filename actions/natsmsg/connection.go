@@ -149,7 +149,7 @@ func (d *dialer) explain(err error) error {
 	return err
 }
 
-// connection is a connection to NATS and what belongs to it.
+// connection is a connection to NATS with its state.
 type connection struct {
 	nc    *nats.Conn // nil: not open yet
 	js    jetstream.JetStream
@@ -161,7 +161,7 @@ type connection struct {
 
 var _ pool.Conn = (*connection)(nil)
 
-// ownConnection returns what belongs to the scheduler's own connection.
+// ownConnection returns the state of the scheduler's own connection.
 func ownConnection(nc *nats.Conn) *connection {
 	conn := &connection{watch: newWatch(nc.Opts.InboxPrefix)}
 	conn.watch.attach(nc)

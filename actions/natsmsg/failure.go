@@ -112,7 +112,7 @@ const (
 	headerRetryAfter  = "Retry-After" // seconds, as HTTP has it
 )
 
-// judgeReply looks for an error in the headers of a response: those of a micro service, or a Status of 400 or
+// judgeReply looks for an error in the headers of a response: the headers of a micro service, or a Status of 400 or
 // above. An error code that is not an HTTP status counts as 500. nil means that the response has none.
 func judgeReply(h nats.Header) *actions.Failure {
 	code, text := h.Get(micro.ErrorCodeHeader), h.Get(micro.ErrorHeader)
@@ -133,7 +133,7 @@ func judgeReply(h nats.Header) *actions.Failure {
 	return f
 }
 
-// maxRetryAfter is the longest wait that is taken seriously.
+// maxRetryAfter limits the pause that a response can request.
 const maxRetryAfter = 366 * 24 * time.Hour
 
 // excerpt returns the beginning of an answer, at most [scheduler.MaxResponse]

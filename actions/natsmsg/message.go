@@ -17,7 +17,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// mode says how a message is sent, and when it counts as a success.
+// mode is the way in which a message is sent, and the condition of its success.
 type mode string
 
 // The modes, in canonical spelling.
@@ -27,7 +27,7 @@ const (
 	request mode = "request"
 )
 
-// message is the valid definition of what an action sends.
+// message is the valid definition of the message that an action sends.
 type message struct {
 	mode    mode
 	subject string
@@ -68,7 +68,7 @@ func (m *message) read(o, mo *document.Object) {
 	})
 }
 
-// readStream reads what belongs to JetStream.
+// readStream reads the settings of JetStream.
 func (m *message) readStream(mo *document.Object) {
 	if name, ok := mo.String("expectStream"); ok {
 		m.stream = name
@@ -84,7 +84,7 @@ func (m *message) readStream(mo *document.Object) {
 	}
 }
 
-// isPlain reports whether s has no character that a stream's name cannot have.
+// isPlain reports whether all characters of s are valid in a stream name.
 func isPlain(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f || strings.ContainsRune(`.*>/\`, r) })
 }
@@ -184,7 +184,7 @@ func isServers(lower string) bool {
 	return strings.HasPrefix(lower, "nats-") || lower == "status" || lower == "description"
 }
 
-// begin begins the headers of an attempt with those that the job gives.
+// begin returns the headers of an attempt that the job defines.
 func (h *header) begin(at scheduler.Attempt) (headers, error) {
 	all := make(nats.Header, len(h.given)+len(h.secrets)+16)
 	maps.Copy(all, h.given)

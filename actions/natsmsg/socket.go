@@ -20,19 +20,19 @@ import (
 // before the client sees them: the client allocates the size that a message announces, in a goroutine of its
 // own, where a huge size would crash the process.
 //
-// The server speaks first, in plain text: an INFO line that says whether TLS follows. Over WebSocket, TLS comes
+// The server speaks first, in plain text: an INFO line, which states whether TLS follows. Over WebSocket, TLS comes
 // first.
 type socket struct {
 	net.Conn // of the network; TLS or a web socket, when these are spoken
 
 	ctx     context.Context //nolint:containedctx // ends the handshake of TLS
 	config  *tls.Config     // names the server
-	secure  bool            // the job asks for TLS
+	secure  bool            // the job requires TLS
 	web     bool            // TLS, if any, is below the web socket
 	inspect inspector
 	refused func(error) // receives the inspector's findings
 
-	greeted bool   // INFO has come
+	greeted bool   // INFO was received
 	waiting []byte // of INFO, for the client
 	upgrade bool   // TLS is due before anything else is sent or read
 }

@@ -14,7 +14,8 @@ import (
 
 // A watch collects the refusals of a server. For a forbidden message the server sends an error that names the
 // subject, not the message, and the client reports it to the connection's error handler, later and on another
-// goroutine. So the watch knows the subjects of all calls in progress and cancels those that an error names.
+// goroutine. Therefore the watch knows the subjects of all calls in progress, and cancels the calls that an error
+// names.
 type watch struct {
 	inbox string // prefix of the reply inboxes
 
@@ -28,7 +29,7 @@ type watch struct {
 // call is a message under way.
 type call struct {
 	subject string
-	replyTo string // where the message says that answers go
+	replyTo string // reply subject of the message
 	asks    bool   // waits for an answer
 	cancel  context.CancelCauseFunc
 }

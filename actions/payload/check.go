@@ -162,7 +162,7 @@ func (c *checker) operand(node parse.Node, dot reflect.Type) (typ reflect.Type) 
 	return typ
 }
 
-// call returns the type of a function's result, and counts those that make a text.
+// call returns the type of a function's result, and counts calls that return a text.
 func (c *checker) call(node *parse.IdentifierNode) reflect.Type {
 	f := reflect.TypeOf(functions[node.Ident])
 	if f == nil || f.Out(0).Kind() == reflect.Interface {

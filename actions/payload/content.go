@@ -20,7 +20,7 @@ type Envelope string
 
 // The envelopes.
 const (
-	None              Envelope = "none"              // the payload as it is
+	None              Envelope = "none"              // the unchanged payload
 	CloudEvents       Envelope = "cloudevents"       // CloudEvents 1.0, structured mode: a JSON object around the payload
 	CloudEventsBinary Envelope = "cloudeventsBinary" // CloudEvents 1.0, binary mode: attributes next to the payload
 	AzureScheduler    Envelope = "azureScheduler"    // the XML that Azure Scheduler put around queue messages
@@ -38,7 +38,7 @@ type Rules struct {
 // is an empty text.
 type Content struct {
 	text     string
-	template *template.Template // nil: the text is sent as it is
+	template *template.Template // nil: the text is sent unchanged
 	data     values             // of the template
 	envelope Envelope           // "" is none
 	event    event              // of the envelopes of CloudEvents
@@ -86,7 +86,7 @@ func Read(action, inner *document.Object, rules Rules) Content {
 	return c
 }
 
-// describe requests all fields that go with the text, for a description.
+// describe requests all fields of the content, for a description.
 func describe(o *document.Object, allowed []Envelope) {
 	readKind(o, allowed)
 	readEvent(o)
@@ -164,7 +164,7 @@ func (c *Content) Text() string { return c.text }
 // Templated reports whether the text is a template, so that the payload differs from [Content.Text].
 func (c *Content) Templated() bool { return c.template != nil }
 
-// BreaksJSON reports whether a template makes text that is no valid JSON, of a sample that has quotation marks in its failure.
+// BreaksJSON reports whether a template renders invalid JSON from a sample with quotation marks in its failure.
 func (c *Content) BreaksJSON() bool {
 	if c.template == nil {
 		return false

@@ -27,8 +27,9 @@ type Attribute struct {
 	Name, Value string
 }
 
-// HTTPHeader returns the attribute as a header: its name behind ce-, and its value with all but printable ASCII, and
-// space, quotation mark and percent sign, percent-encoded as UTF-8 (CloudEvents 1.0, HTTP protocol binding, 3.1.3.2).
+// HTTPHeader returns the attribute as a header: its name with the prefix ce-, and its value in UTF-8, percent-encoded
+// except for printable ASCII other than space, quotation mark and percent sign (CloudEvents 1.0, HTTP protocol
+// binding, 3.1.3.2).
 func (a Attribute) HTTPHeader() (name, value string) {
 	const hex = "0123456789ABCDEF"
 	plain := func(c byte) bool { return c > ' ' && c < 0x7f && c != '"' && c != '%' }
@@ -45,7 +46,7 @@ func (a Attribute) HTTPHeader() (name, value string) {
 	return "ce-" + a.Name, b.String()
 }
 
-// event holds the CloudEvents attributes that a job sets; the scheduler fills in those that are "".
+// event holds the CloudEvents attributes that a job sets; the scheduler fills in empty ones.
 type event struct {
 	kind, source, subject, schema string
 }
@@ -133,8 +134,8 @@ func isInteger(name string) bool {
 	return name == "attempt" || name == "failedstatus" || name == "failedattempts"
 }
 
-// structured returns the event as one JSON object (CloudEvents 1.0, JSON event format). Data that is JSON is put in as it
-// is, any other text as a string.
+// structured returns the event as one JSON object (CloudEvents 1.0, JSON event format). JSON data is embedded
+// unchanged, any other text as a string.
 func (e event) structured(a scheduler.Attempt, text string) Message {
 	b := make([]byte, 0, 768+len(text))
 	for i, attribute := range e.attributes(a) {

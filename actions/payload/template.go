@@ -215,7 +215,7 @@ func (f *failure) value() scheduler.Failure {
 // Status is the target's status code; 0 when it gave none.
 func (f *failure) Status() int { return f.value().Status }
 
-// Attempts is how often the action was tried.
+// Attempts is the number of attempts of the action.
 func (f *failure) Attempts() int { return f.value().Attempts }
 
 // Message returns the last attempt's message.

@@ -24,7 +24,7 @@ type list []any
 
 func (l list) String() string { return string(appendValue(nil, l)) }
 
-// number is a number that no type of Go holds as it is written. It prints so.
+// number is a number in its original notation, which no Go type preserves. It prints so.
 type number string
 
 func (n number) String() string { return string(n) }
@@ -55,7 +55,7 @@ func declared(schema document.Value) document.Value {
 	return document.ObjectValue(members...)
 }
 
-// valueOf returns a value as templates have it. Null is no time: it prints as nothing.
+// valueOf returns a value as templates have it. Null is not a time: it prints as nothing.
 func valueOf(v document.Value) any {
 	switch v.Kind() {
 	case document.KindBool:
@@ -81,7 +81,7 @@ func numberOf(text string) any {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return n
 	}
-	const exact = 15 // digits that every float64 keeps
+	const exact = 15 // digits that every float64 preserves
 	if f, err := strconv.ParseFloat(text, 64); err == nil && len(text) <= exact {
 		return f
 	}
@@ -137,8 +137,7 @@ func appendJSON(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// moment is a time in a template. The nil moment is no time: it prints as nothing, and its methods return
-// nothing.
+// moment is a time in a template. The nil moment is not a time: it prints as nothing, and its methods return nothing.
 type moment struct{ t time.Time }
 
 // newMoment returns a time in UTC, the nil moment for the zero time.

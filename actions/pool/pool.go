@@ -48,9 +48,8 @@ func (p *Pool[K, C]) Get(ctx context.Context, key K, dial func() (C, error)) (*L
 	}
 }
 
-// find returns the connection of a key, which may still be opening, with the
-// caller as its user. While all are in use it returns a channel instead; when
-// that is closed, the caller asks again.
+// find returns the connection of a key, which may still be opening, with the caller as its user. If all are in use,
+// it returns a channel instead; after the channel is closed, the caller retries.
 func (p *Pool[K, C]) find(key K, dial func() (C, error)) (*entry[K, C], <-chan struct{}, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -150,7 +149,7 @@ func (p *Pool[K, C]) drop(e *entry[K, C]) {
 	}
 }
 
-// wake lets those who wait for room ask again.
+// wake lets the callers that wait for a free connection retry.
 func (p *Pool[K, C]) wake() {
 	if p.freed != nil {
 		close(p.freed)
@@ -222,7 +221,7 @@ type entry[K comparable, C Conn] struct {
 	dropped bool
 }
 
-// broken reports whether a connection that was open can be used no more.
+// broken reports whether an open connection is no longer usable.
 func (e *entry[K, C]) broken() bool { return e.open && !e.conn.Usable() }
 
 // Lease is one use of a connection. Call Release when it has ended.
@@ -274,12 +273,12 @@ type Conn interface {
 	Close()
 }
 
-// Config is how a pool keeps its connections.
+// Config configures a pool.
 type Config struct {
 	// Max limits the number of connections. It must be positive.
 	Max int
 
-	// IdleTimeout is how long the pool keeps an unused connection. It must be positive.
+	// IdleTimeout limits the idle time of a connection. It must be positive.
 	IdleTimeout time.Duration
 
 	// RenewAfter is the age at which a connection that is in use, or was not
@@ -294,7 +293,7 @@ type Config struct {
 	Final func(error) bool
 }
 
-// ErrClosed is the error of those who ask a pool that is closed.
+// ErrClosed is the error of requests to a closed pool.
 var ErrClosed = errors.New("the scheduler is stopping")
 
 // WaitError is the error of those whose context ended while they waited for a

@@ -29,7 +29,7 @@ type action struct {
 	content        payload.Content
 	properties     properties
 	custom         map[string]any   // application properties, without
-	secrets        []secretProperty // those that are secret
+	secrets        []secretProperty // of the application properties
 }
 
 var _ scheduler.SecretDestination = (*action)(nil)

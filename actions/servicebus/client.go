@@ -24,9 +24,8 @@ type Config struct {
 	// Version is sent to the service as Carillon/<version> in the user agent. Default: dev.
 	Version string
 
-	// Endpoints says where namespaces are that are not Azure's, by their names
-	// without .servicebus.windows.net: host:port, or a URL with the scheme sb,
-	// amqp (plain) or amqps (TLS). Default: <name>.servicebus.windows.net.
+	// Endpoints maps namespaces outside Azure to their addresses, by name without .servicebus.windows.net: host:port,
+	// or a URL with the scheme sb, amqp (plain) or amqps (TLS). Default: <name>.servicebus.windows.net.
 	Endpoints egress.Endpoints
 
 	// KeyOptional accepts jobs without sasKey, as Azure Scheduler returns
@@ -38,17 +37,14 @@ type Config struct {
 	// Guard decides which addresses may be dialled. Default: all.
 	Guard *egress.Guard
 
-	// TLS is how TLS is spoken, such as with which roots. Default: the
-	// system's roots.
+	// TLS is the TLS configuration, such as the roots. Default: the system's roots.
 	TLS *tls.Config
 
-	// IdleAfter is how long a link that nothing was sent over is kept. A
-	// connection goes with its last link. Default: 5 minutes.
+	// IdleAfter limits the idle time of a link. A connection is closed with its last link. Default: 5 minutes.
 	IdleAfter time.Duration
 
-	// MaxLinks is how many links are kept, one for each queue or topic and
-	// key. For more, those idle for the longest are closed; when all are in
-	// use, attempts wait. Default: 1024.
+	// MaxLinks limits the links, one for each queue or topic and key. For more, those idle for the longest are
+	// closed; when all are in use, attempts wait. Default: 1024.
 	MaxLinks int
 }
 
@@ -109,7 +105,7 @@ func findKind(name string) (kind, bool) {
 // Types implements [scheduler.ActionReader].
 func (c *Client) Types() []string { return []string{kinds[0].name, kinds[1].name} }
 
-// Member returns the member of an action that holds what belongs to a type.
+// Member returns the field of an action that holds the settings of a type.
 func (*Client) Member(name string) string {
 	k, _ := findKind(name)
 	return k.member
@@ -125,8 +121,7 @@ func (c *Client) ReadAction(name string, o *document.Object) scheduler.Action {
 	return c.readAction(k, o)
 }
 
-// maxEntity is how many characters the path of a queue or topic may have
-// (Service Bus' limit).
+// maxEntity limits the characters of the path of a queue or topic (limit of Service Bus).
 const maxEntity = 260
 
 // entityPattern matches the paths of queues and topics. Other entities, such as $management and subscriptions'
@@ -196,8 +191,8 @@ const (
 	emulatorKey  = "SAS_KEY_VALUE"
 )
 
-// keyNames are the names that a shared access policy may have. Others would
-// not be found in the token, where the SDK puts them as they are.
+// keyNames are the names that a shared access policy may have. The SDK copies them into the token without escaping,
+// where others would not be found.
 var keyNames = regexp.MustCompile(`^[A-Za-z0-9._-]{1,256}$`)
 
 // readAuthentication reads authentication. Without optional, the key is
@@ -237,7 +232,7 @@ func readAuthentication(o *document.Object, optional bool) authentication {
 	return a
 }
 
-// checkKey refuses invalid keys, and those that the SDK would misread. Its errors do not show the key.
+// checkKey refuses invalid keys, and keys that the SDK would misread. Its errors do not show the key.
 func checkKey(key string) error {
 	switch {
 	case strings.Contains(strings.ToLower(key), "sharedaccesskey="):

@@ -41,7 +41,7 @@ type connection struct {
 	lost error    // the first error of the network
 }
 
-// errBadKey says that the SDK makes nothing of a key.
+// errBadKey reports a key that the SDK cannot parse.
 var errBadKey = errors.New("the key or its name has a character that is not allowed")
 
 // newConnection returns a connection that is dialled when its first link is
@@ -107,7 +107,7 @@ func (c *connection) connect(ctx context.Context) (net.Conn, error) {
 	return c.secure(ctx, conn)
 }
 
-// note keeps the first error of the network in mind.
+// note remembers the first network error.
 func (c *connection) note(err error) {
 	if err == nil || errors.Is(err, net.ErrClosed) {
 		return

@@ -28,7 +28,7 @@ type failure struct {
 	connection bool   // the connection neither
 }
 
-// answered reports whether the service said so.
+// answered reports whether the failure is a response of the service.
 func (f failure) answered() bool { return f.Status != 0 }
 
 // closed reports whether the service has closed the link, and the link alone.
@@ -143,8 +143,7 @@ func response(status int, title, text string) failure {
 	return f
 }
 
-// waitPattern finds how long the service asks to be left alone when it is
-// busy: "Please wait 10 seconds and try again."
+// waitPattern finds the seconds that a busy service requests, as in "Please wait 10 seconds and try again".
 var waitPattern = regexp.MustCompile(`(?i)\bwait (\d{1,4}) seconds?\b`)
 
 // aboutEntity reports whether a status is about one queue or topic, or one
@@ -178,7 +177,7 @@ func (a *action) failed(ctx context.Context, err error, timeout, elapsed time.Du
 	return f.Result(text)
 }
 
-// maxDescription is the length in bytes of the longest description recorded.
+// maxDescription limits the bytes of a recorded description.
 const maxDescription = 512
 
 // hint says in the job's terms what f means, where the service's own words

@@ -19,26 +19,23 @@ type times struct {
 	// attempt that started it has ended, because others wait for it.
 	open time.Duration
 
-	// renew is the age at which a link that is in use gets a successor, and
-	// most the age at which a link is dropped in any case. The SDK renews a
-	// link's token when it is five minutes old; if the service answers that
-	// with an error which may pass, it asks again and again without a pause,
-	// because its retries, which would pause, are off. A new link has a new
-	// token.
+	// renew is the age at which a link that is in use gets a successor, and most the age at which a link is dropped
+	// in any case. The SDK renews a link's token when it is five minutes old; after a transient error of the service,
+	// it retries without a pause, because its own retries, which would pause, are off. A new link has a new token.
 	renew, most time.Duration
 
-	// linger is how long the SDK can block a call whose context has ended, which happens while it waits for a lock
-	// of another call. After that, the connection is cut, which ends all calls.
+	// linger limits the time for which the SDK can block a call whose context has ended, while it waits for a lock of
+	// another call. After that, the connection is cut, which ends all calls.
 	linger time.Duration
 }
 
 var defaultTimes = times{open: 30 * time.Second, renew: 4 * time.Minute, most: 4*time.Minute + 30*time.Second, linger: 30 * time.Second}
 
-// closeTimeout is how long the service may take to agree to a close.
+// closeTimeout limits the wait for the service to confirm a close.
 const closeTimeout = time.Second
 
-// maxUnsettled is how many messages may wait for their acknowledgement on one
-// link. The service grants more than that; it bounds the goroutines.
+// maxUnsettled limits the unacknowledged messages of a link. The service grants more than that; it bounds the
+// goroutines.
 const maxUnsettled = 512
 
 // link is a sender of the SDK, opening or open.
@@ -66,8 +63,7 @@ func newLink(c *connection, to destination) *link {
 
 var errOpenTimeout = errors.New("no link within " + defaultTimes.open.String())
 
-// Open implements [pool.Conn]. It goes by the context of the link, which ends
-// with its connection and when the client is closed.
+// Open implements [pool.Conn]. It uses the context of the link, which ends with its connection or the client.
 func (l *link) Open(context.Context) error {
 	return l.open() //nolint:contextcheck // see above
 }
@@ -211,7 +207,7 @@ type links struct {
 	dial   func(ctx context.Context, network, address string) (net.Conn, error)
 	pool   *pool.Pool[destination, *link]
 
-	// ctx is what connections go by: not an attempt, as they outlive it.
+	// ctx limits connections: not an attempt, as they outlive it.
 	ctx    context.Context //nolint:containedctx // see above
 	cancel context.CancelCauseFunc
 
@@ -239,8 +235,8 @@ func newLinks(config Config, times times) *links {
 
 // send sends m. It returns once the message is acknowledged or has failed, or soon after ctx is done.
 //
-// The reason with which the service closed a link can be outdated: a deleted queue may exist again. So send
-// trusts an older link's error only after a new link reports the same one.
+// The reason for which the service closed a link can be outdated: a deleted queue may exist again. So send trusts an
+// older link's error only after a new link reports the same one.
 func (ls *links) send(ctx context.Context, to destination, m *azservicebus.AMQPAnnotatedMessage) error {
 	start := time.Now()
 	for again := true; ; again = false {

@@ -28,8 +28,7 @@ type place struct {
 	mapped bool // by the configuration, so the host differs from the name
 }
 
-// azureSuffixes end the host names of Azure's namespaces, the first one those
-// of the public cloud.
+// azureSuffixes are the suffixes of the host names of Azure's namespaces, first the public cloud's.
 var azureSuffixes = []string{
 	".servicebus.windows.net", ".servicebus.usgovcloudapi.net", ".servicebus.chinacloudapi.cn", ".servicebus.cloudapi.de",
 }

@@ -9,8 +9,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// maxID is how many characters an id or key of a message may have, in UTF-16
-// as .NET counts them (Service Bus' limit).
+// maxID limits the characters of an id or key of a message, in UTF-16 as .NET counts them (limit of Service Bus).
 const maxID = 128
 
 // properties are the members of brokeredMessageProperties; nil and zero values

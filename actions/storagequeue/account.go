@@ -65,7 +65,7 @@ func locate(name string, endpoints egress.Endpoints) (account, error) {
 	return a, nil
 }
 
-// findEndpoint finds the account at an endpoint that a job gives. If that is Azure's, it is no more than a name.
+// findEndpoint finds the account at an endpoint that a job gives. For Azure's endpoint, it returns only the name.
 func findEndpoint(text string, endpoints egress.Endpoints) (account, error) {
 	u, err := parseEndpoint(text)
 	if err != nil {
@@ -191,7 +191,7 @@ func isConnectionString(text string) bool {
 type token struct {
 	query  string   // for a URL, escaped
 	signed bool     // it has a signature
-	hidden []string // what of it must not be recorded
+	hidden []string // parts that must not be recorded
 	start  time.Time
 	expiry time.Time // zero: it does not say
 }
@@ -258,7 +258,7 @@ func parseQuery(text string) (token, error) {
 	return t, checkToken(values)
 }
 
-// checkToken says what in the parameters of a token keeps it from adding messages to a queue.
+// checkToken returns the reason why the parameters of a token do not allow adding messages to a queue.
 func checkToken(values map[string]string) error {
 	_, given := values["sig"]
 	lacks := func(name, letter string) bool { return values[name] != "" && !strings.Contains(values[name], letter) }
@@ -279,7 +279,7 @@ func checkToken(values map[string]string) error {
 	return nil
 }
 
-// expired says that a token is of no use any more.
+// expired reports an expired token.
 func (t token) expired(now time.Time) error {
 	if t.expiry.IsZero() || t.expiry.After(now) {
 		return nil
@@ -287,7 +287,7 @@ func (t token) expired(now time.Time) error {
 	return errors.New("expired at " + t.expiry.Format(time.RFC3339))
 }
 
-// printable is the beginning of a text with what could not be shown left out.
+// printable returns the beginning of a text without unprintable characters.
 func printable(text string) string {
 	return netreason.Cut(strings.Map(func(r rune) rune {
 		if r < ' ' || r >= 0x7f {
@@ -300,7 +300,7 @@ func printable(text string) string {
 // tokenTimes are the forms of a time in a token.
 var tokenTimes = []string{time.RFC3339, "2006-01-02T15:04Z07:00", time.DateOnly}
 
-// tokenTime reads a time in a token; zero is none.
+// tokenTime reads a time in a token; zero: none.
 func tokenTime(text string) time.Time {
 	for _, form := range tokenTimes {
 		if t, err := time.Parse(form, text); err == nil {

@@ -154,7 +154,7 @@ func (x *exchange) created(ctx context.Context) scheduler.Result {
 
 // refused returns the result of a response that is not a success.
 func (x *exchange) refused() scheduler.Result {
-	body, _ := runtime.Payload(x.raw) // as much as came
+	body, _ := runtime.Payload(x.raw) // possibly truncated
 	r := readRefusal(x.raw, body)
 	text := "'" + r.code + "' (status " + strconv.Itoa(r.status) + ")"
 	if r.text != "" {
@@ -213,8 +213,7 @@ func readRefusal(resp *http.Response, body []byte) refusal {
 	return r
 }
 
-// aboutQueue reports whether a refusal says nothing about the account as a whole, although its status might be taken for
-// that.
+// aboutQueue reports whether a refusal concerns only the queue, although its status suggests the whole account.
 func (r refusal) aboutQueue() bool {
 	return r.status == http.StatusNotImplemented || r.status == http.StatusInsufficientStorage
 }
@@ -238,7 +237,7 @@ var hints = map[queueerror.Code]string{
 	queueerror.QueueDisabled:                     "the administrator of the account has disabled the queue.",
 }
 
-// hint says what to do about a refusal, "" when that is not known.
+// hint returns the fix for a refusal, "" if it is unknown.
 func (x *exchange) hint(r refusal) string {
 	code := queueerror.Code(r.code)
 	switch {

@@ -18,8 +18,9 @@ import (
 
 // Config is how the storage queue actions of a process reach their accounts. The zero value is usable.
 type Config struct {
-	// Endpoints says where accounts are, by name: http(s)://host[:port][/account]. A job that gives an endpoint itself is
-	// not looked up, unless that is Azure's own. Default: every account is at https://<account>.queue.core.windows.net.
+	// Endpoints maps accounts to their addresses, by name: http(s)://host[:port][/account]. A job that gives an
+	// endpoint itself is not looked up, unless that is Azure's own. Default: every account is at
+	// https://<account>.queue.core.windows.net.
 	Endpoints egress.Endpoints
 
 	// Region is the region in the envelope azureScheduler. Default: none.
@@ -60,8 +61,7 @@ func New(config Config) *Client {
 	return c
 }
 
-// typeQueue is the action type, in canonical spelling, and member the member
-// that holds what belongs to it.
+// typeQueue is the action type, in canonical spelling, and member the field with its settings.
 const (
 	typeQueue = "StorageQueue"
 	member    = "queueMessage"
@@ -70,7 +70,7 @@ const (
 // Types implements [scheduler.ActionReader].
 func (c *Client) Types() []string { return []string{typeQueue} }
 
-// Member returns the member of an action that holds what belongs to a type.
+// Member returns the field of an action that holds the settings of a type.
 func (*Client) Member(string) string { return member }
 
 // ReadAction implements [scheduler.ActionReader]: it reads the member queueMessage of o.
@@ -127,7 +127,7 @@ func options(t transport) *azqueue.ClientOptions {
 	}}
 }
 
-// maxAnswer is how many bytes of an answer's body are read; the service's have less than 1 KiB.
+// maxAnswer limits the bytes that are read of a response body. The service's bodies have less than 1 KiB.
 const maxAnswer = 64 << 10
 
 // transport sends the SDK's requests. It follows no redirect and limits the size of responses. Its default
@@ -151,7 +151,7 @@ func (t transport) Do(req *http.Request) (*http.Response, error) {
 	resp, err := t.RoundTrip(req)
 	switch {
 	case err != nil || resp.Body == nil:
-	case resp.StatusCode == http.StatusSwitchingProtocols: // not asked for, not a body, and not under the context's control
+	case resp.StatusCode == http.StatusSwitchingProtocols: // unsolicited, without a body, and not bounded by the context
 		_ = resp.Body.Close()
 		resp.Body = http.NoBody
 	default:

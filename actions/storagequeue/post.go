@@ -181,7 +181,8 @@ const (
 	encodeBase64 = "base64"
 )
 
-// encode returns a text as it is put into the queue, or why it cannot be, with the status that the service would answer.
+// encode returns the encoded text of the message, or the reason why the queue cannot hold it, with the status that
+// the service would return.
 func encode(text, encoding string) (string, *actions.Failure) {
 	if encoding == encodeBase64 {
 		if n := base64.StdEncoding.EncodedLen(len(text)); n > maxText {

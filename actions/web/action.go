@@ -23,7 +23,7 @@ type action struct {
 	template    http.Request // copied for each attempt; has no body and no header
 	target      string
 	typed       bool     // the job says itself what kind of body it is
-	credentials []string // names of headers that stay with the first host
+	credentials []string // headers that only the first host receives
 }
 
 var _ scheduler.SecretDestination = (*action)(nil)
@@ -189,8 +189,7 @@ func (x *exchange) authorize(ctx context.Context, h http.Header) error {
 	return nil
 }
 
-// attemptHeader returns the job's headers and those that the job leaves to the
-// scheduler.
+// attemptHeader returns the job's headers, completed by the scheduler's.
 func (a *action) attemptHeader(at scheduler.Attempt) http.Header {
 	id := payload.Identify(at)
 	h := make(http.Header, len(a.header)+identityHeaders)

@@ -28,7 +28,7 @@ type authentication interface {
 // credential holds the credentials of a request.
 type credential struct {
 	authorization string            // the header; empty: none
-	token         string            // in authorization, when another can be asked for
+	token         string            // in authorization, if it can be renewed
 	transport     http.RoundTripper // with a client certificate; nil: the client's own
 }
 
@@ -185,7 +185,7 @@ func webhookKey(secret string) ([]byte, error) {
 	return key, nil
 }
 
-// keys returns the keys that an attempt is signed with.
+// keys returns the keys that sign an attempt.
 func (w webhook) keys(at scheduler.Attempt) ([][]byte, error) {
 	var keys [][]byte
 	for _, s := range w {

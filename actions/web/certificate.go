@@ -39,7 +39,7 @@ var certificateMembers = []string{
 	"certificateThumbprint", "certificateSubjectName", "certificateExpiration", "certificateExpirationDate",
 }
 
-// decodeLimit is how long a document waits for its certificate to be decoded.
+// decodeLimit limits the time to decode a certificate.
 const decodeLimit = 5 * time.Second
 
 // readCertificate reads ao, the field authentication of o. It decodes a certificate in a new document, so that
@@ -150,7 +150,7 @@ type transport interface {
 	CloseIdleConnections()
 }
 
-// maxCertified is how many client certificates are kept decoded.
+// maxCertified limits the decoded client certificates in memory.
 const maxCertified = 256
 
 // withCertificate returns the transport that presents the certificate in pfx to any server that requests one.
@@ -167,10 +167,10 @@ func (c *Client) withCertificate(ctx context.Context, pfx, password string) (htt
 	})
 }
 
-// errPassword says that a PKCS#12 file has another password.
+// errPassword reports a wrong password of a PKCS#12 file.
 var errPassword = errors.New("cannot be opened: the password is wrong")
 
-// errNotPFX says that a text is something else altogether.
+// errNotPFX reports a text that is not a PKCS#12 file.
 var errNotPFX = errors.New("is not a PKCS#12 file (.pfx, .p12)")
 
 // unreadable finds the errors, which have no type, of a file that does not have
@@ -181,9 +181,8 @@ var unreadable = regexp.MustCompile(`asn1:|error reading P12 data|trailing data`
 // slots are few. A caller waits no longer than its context lasts.
 var decoding = make(chan struct{}, 2)
 
-// maxDerivation is how many rounds of key derivation a file may ask for where
-// that can be seen before it is opened: a few seconds' work. Usual are 2,000 to
-// 600,000 for each of three keys.
+// maxDerivation limits the rounds of key derivation that a file requests, if they are known before it is opened: a
+// few seconds' work. Usual are 2,000 to 600,000 for each of three keys.
 const maxDerivation = 5_000_000
 
 // decodePFX returns the certificate, its chain and key from a PKCS#12 file in base64. Errors contain neither the

@@ -21,17 +21,14 @@ import (
 // Config is how the HTTP and HTTPS actions of a process reach their targets.
 // The zero value is usable.
 type Config struct {
-	// Version is what follows the slash in "User-Agent: Carillon/<version>".
-	// Default: dev.
+	// Version follows the slash in "User-Agent: Carillon/<version>". Default: dev.
 	Version string
 
-	// Region is sent as x-ms-scheduler-execution-region. Default: none, and
-	// the header is left out.
+	// Region is sent as x-ms-scheduler-execution-region. Default: none, and the header is omitted.
 	Region string
 
-	// MaxBody is how many bytes the body of an answer may have. An attempt
-	// whose answer is longer fails, and its connection is closed. Bodies are
-	// not kept in memory, but for an excerpt. Default: 16 MiB.
+	// MaxBody limits the bytes of a response body. An attempt whose answer is longer fails, and its connection is
+	// closed. Only an excerpt of a body is held in memory. Default: 16 MiB.
 	MaxBody int64
 
 	// Guard decides which addresses requests, redirects and token requests may reach. With Proxy it checks only
@@ -107,13 +104,13 @@ const (
 	typeHTTPS = "Https"
 )
 
-// member is the member of an action that holds what belongs to either type.
+// member is the field of an action that holds the settings of either type.
 const member = "request"
 
 // Types implements [scheduler.ActionReader].
 func (c *Client) Types() []string { return []string{typeHTTP, typeHTTPS} }
 
-// Member returns the member of an action that holds what belongs to a type.
+// Member returns the field of an action that holds the settings of a type.
 func (*Client) Member(string) string { return member }
 
 // ReadAction implements [scheduler.ActionReader]: it reads the member request
@@ -139,8 +136,7 @@ func (c *Client) Close() {
 	c.certified.Each(transport.CloseIdleConnections)
 }
 
-// certifiedSessions is how many hosts' TLS sessions can be resumed with one
-// client certificate.
+// certifiedSessions limits the hosts whose TLS sessions can be resumed with one client certificate.
 const certifiedSessions = 16
 
 // ownTransport is an [http.Transport] that repeats no request which may have
@@ -198,9 +194,8 @@ func lowerHeader(h http.Header, canonical, lower string) {
 	}
 }
 
-// redirect returns the request that follows the answer resp to the last one,
-// or nil when resp is the final answer. refused says why a redirect that
-// should have been followed was not.
+// redirect returns the request that follows the redirect resp, or nil if resp is the final response. refused is the
+// reason for not following a redirect.
 func (x *exchange) redirect(ctx context.Context, resp *http.Response) (next *http.Request, refused string) {
 	toGet, ok := redirecting(x.sent.Method, resp.StatusCode)
 	location := resp.Header.Get("Location")

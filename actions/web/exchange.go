@@ -25,7 +25,7 @@ type exchange struct {
 
 	transport http.RoundTripper // of the next request
 	body      string            // request body
-	keys      [][]byte          // it is signed with these; nil: not at all
+	keys      [][]byte          // keys that sign it; nil: unsigned
 	token     string            // it was sent with this one; empty: with none that could be renewed
 
 	sent     *http.Request // the last one
@@ -73,7 +73,7 @@ func (x *exchange) reason(ctx context.Context, err error) string {
 	return netreason.Explain(ctx, err, x.attempt.Timeout, time.Since(x.start))
 }
 
-// host is whom the last request went to, or the first goes to.
+// host is the host of the last request, initially of the first.
 func (x *exchange) host() string {
 	if x.sent == nil {
 		return x.uri.Host
@@ -116,7 +116,7 @@ func (x *exchange) take(ctx context.Context, resp *http.Response) {
 		limit = scheduler.MaxResponse + 1 // for the record
 	}
 	if resp.StatusCode == http.StatusSwitchingProtocols {
-		limit = 0 // not asked for, not a body, and not under the context's control
+		limit = 0 // unsolicited, without a body, and not bounded by the context
 	}
 	err := x.in.search(resp.Body, limit, x.contains, x.attempt.Veiled)
 	switch {
@@ -166,8 +166,7 @@ func (x *exchange) fail(ctx context.Context, err error) {
 	x.failure = &f
 }
 
-// retryAfter returns how long an answer asks to wait, 0 when it does not or has
-// no right to.
+// retryAfter returns the pause that a response with status 429 or 503 requests; 0: none.
 func retryAfter(resp *http.Response) time.Duration {
 	if resp.StatusCode != http.StatusTooManyRequests && resp.StatusCode != http.StatusServiceUnavailable {
 		return 0

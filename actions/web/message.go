@@ -82,7 +82,7 @@ func (x *exchange) appendRedirects(b []byte) []byte {
 	return b
 }
 
-// statusText is the reason phrase that goes with status, or the status itself.
+// statusText is the reason phrase of the status, or the status itself.
 func statusText(status int) string {
 	return cmp.Or(http.StatusText(status), strconv.Itoa(status))
 }
@@ -111,8 +111,7 @@ func appendHeader(b []byte, h http.Header) []byte {
 	return append(b[:start+netreason.End(b[start:], maxMessageHeader)], "…\r\n"...)
 }
 
-// bodyReader reads a response body: it keeps the beginning, searches for a text and limits the size. It is
-// pooled.
+// bodyReader reads a response body: it stores the beginning, searches for a text and limits the size. It is pooled.
 type bodyReader struct {
 	head   [scheduler.MaxResponse + utf8.UTFMax]byte // the beginning, and whether it is cut inside a rune
 	kept   int                                       // bytes in head
@@ -174,7 +173,7 @@ var toldHeaders = []string{
 	"X-Request-Id", "X-Correlation-Id", "X-Ms-Request-Id", "Traceparent", "Webhook-Allowed-Rate",
 }
 
-// tellHeaders records the response headers if the attempt asks for them.
+// tellHeaders records the response headers if the attempt requests them.
 func (x *exchange) tellHeaders(resp *http.Response) {
 	if x.attempt.Heard == nil {
 		return
@@ -186,8 +185,7 @@ func (x *exchange) tellHeaders(resp *http.Response) {
 	}
 }
 
-// redaction says where a text shows secrets, and how long they can be there; see
-// [scheduler.Attempt] Veiled.
+// redaction finds secrets in a text, and their maximum length; see [scheduler.Attempt] Veiled.
 type redaction func(text string) (spans [][2]int, reach int)
 
 // covers reports whether there is anything to look for. A nil veil covers nothing.
@@ -199,7 +197,7 @@ func (v redaction) covers() bool {
 	return reach > 0
 }
 
-// veiledChunk is how many bytes of a body are searched together, in addition to the length of a secret.
+// veiledChunk is the number of bytes of a body that are searched together, in addition to the length of a secret.
 const veiledChunk = 32 << 10
 
 // redactedSearch searches a body for a text, but not in the parts that show a secret. Otherwise a user who can
@@ -224,7 +222,7 @@ func (s *redactedSearch) Write(part []byte) (int, error) {
 }
 
 // decide searches the buffered bytes. It can match a partial secret at the end only once no more bytes of it can
-// follow, so it keeps these bytes until the body ends.
+// follow, so it holds these bytes until the body ends.
 func (s *redactedSearch) decide(ended bool) {
 	if s.found {
 		return

@@ -24,8 +24,7 @@ import (
 // loginEndpoint is the default of [Config] LoginEndpoint.
 var loginEndpoint = &url.URL{Scheme: "https", Host: "login.microsoftonline.com"}
 
-// oauth is authentication by a bearer token that is asked for with the client
-// credentials grant (RFC 6749, section 4.4).
+// oauth authenticates with a bearer token of the client credentials grant (RFC 6749, section 4.4).
 type oauth struct {
 	tokenRequest
 
@@ -132,7 +131,7 @@ func (r *tokenRequest) key(secret string) lru.Key {
 const (
 	defaultTokenLife = 5 * time.Minute  // of a token without expires_in
 	maxTokenLife     = 24 * time.Hour   // of any
-	maxTokenMargin   = 60 * time.Second // before its end, at most, a token is asked for again; a tenth of its life for short ones
+	maxTokenMargin   = 60 * time.Second // maximum lead for renewing a token; a tenth of its lifetime for short ones
 	maxTokens        = 4096
 )
 
@@ -155,7 +154,7 @@ type flight struct {
 	done      chan struct{}
 	text      string
 	err       error
-	abandoned bool // it says nothing about the token server: the attempt that asked has ended
+	abandoned bool // no evidence about the token server: the requesting attempt has ended
 }
 
 // get returns a token other than stale: the cached one, or the result of fetch. All callers that wait for one
@@ -196,7 +195,7 @@ func (e *tokenEntry) look(stale string) (text string, f *flight, mine bool) {
 	return "", e.flight, false
 }
 
-// fly asks for a token and keeps it.
+// fly requests a token and caches it.
 func (e *tokenEntry) fly(ctx context.Context, f *flight, fetch func() (token, error)) {
 	var life time.Duration
 	defer func() { // also when fetch panics
@@ -214,7 +213,7 @@ func (e *tokenEntry) fly(ctx context.Context, f *flight, fetch func() (token, er
 	life = min(t.life, maxTokenLife)
 }
 
-// maxTokenAnswer is how many bytes a token server's answer may have.
+// maxTokenAnswer limits the bytes of a token server's response.
 const maxTokenAnswer = 64 << 10
 
 // tokenAnswer is the response of a token server (RFC 6749, sections 5.1 and 5.2).

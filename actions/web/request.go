@@ -20,8 +20,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// The limits of a request, in characters where nothing else is said (Azure
-// Scheduler Limits, Defaults, and Error Codes). The last three are Carillon's.
+// The limits of a request, in characters unless noted (Azure Scheduler Limits, Defaults, and Error Codes). The last
+// three are Carillon's.
 const (
 	maxURI         = 2048
 	maxRequestBody = 8192
@@ -54,11 +54,11 @@ type request struct {
 	redirects int    // most redirects to follow
 }
 
-// envelopes are those that a request may have.
+// envelopes are the envelopes of a request.
 var envelopes = []payload.Envelope{payload.CloudEvents, payload.CloudEventsBinary}
 
-// read reads the member request of the action o and reports every problem; it
-// returns false when there was one. secure asks for https.
+// read reads the member request of the action o and reports every problem; it returns false when there was one.
+// secure requires https.
 func (r *request) read(c *Client, o *document.Object, secure bool) bool {
 	return payload.ReadMember(o, member, func(ro *document.Object) {
 		r.readTarget(ro, secure)
@@ -131,8 +131,7 @@ func (r *request) readContains(o *document.Object) {
 	}
 }
 
-// parseURI reads request.uri: absolute, http or https, with a host and without
-// a user. secure asks for https.
+// parseURI reads request.uri: absolute, http or https, with a host and without a user. secure requires https.
 func parseURI(text string, secure bool) (*url.URL, error) {
 	if n := utf8.RuneCountInString(text); n > maxURI {
 		return nil, fmt.Errorf("is %d characters long, at most %d are allowed", n, maxURI)
@@ -156,8 +155,7 @@ func parseURI(text string, secure bool) (*url.URL, error) {
 // isBlank reports whether c would break a request line.
 func isBlank(c rune) bool { return c <= ' ' || c == 0x7f }
 
-// checkURI checks that u can be asked; redirects are held to it too. The error
-// shows nothing of it.
+// checkURI checks that requests to u are possible, also for redirects. The error shows nothing of it.
 func checkURI(u *url.URL) error {
 	switch {
 	case !u.IsAbs():
@@ -258,7 +256,7 @@ var (
 	typeText = []string{"text/plain; charset=utf-8"}
 )
 
-// setContentType says what kind of body it is.
+// setContentType sets the content type of the body.
 func setContentType(h http.Header, body string) {
 	switch {
 	case body == "":
@@ -294,7 +292,7 @@ const (
 	headerAuthorization = "Authorization"
 	headerCookie        = "Cookie"
 
-	identityHeaders = 7 // those that differ from attempt to attempt
+	identityHeaders = 7 // headers that differ between attempts
 )
 
 // revealTo sets the headers that are secrets.
@@ -310,8 +308,7 @@ func (a *action) revealTo(h http.Header, at scheduler.Attempt) error {
 	return nil
 }
 
-// hideParts hides what of a header's value is a secret by itself: a target may
-// show that without the rest.
+// hideParts hides the secret parts of a header's value: a target may repeat a part without the rest.
 func hideParts(at scheduler.Attempt, name, text string) {
 	switch name {
 	case headerAuthorization, "Proxy-Authorization":

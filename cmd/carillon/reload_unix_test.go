@@ -35,14 +35,14 @@ func TestReloadsUnderLoad(t *testing.T) {
 		load.lanes.Go(func() { load.put(t, lane) })
 	}
 	changed := func(n int) {
-		before := strings.Count(s.log.String(), "settings have changed") + strings.Count(s.log.String(), "settings cannot be used")
+		before := strings.Count(s.log.String(), "settings have changed") + strings.Count(s.log.String(), "changed settings")
 		change(n)
 		if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
 			t.Error(err)
 		}
 		s.until(t, "the change is seen", func() bool {
 			log := s.log.String()
-			return strings.Count(log, "settings have changed")+strings.Count(log, "settings cannot be used") > before
+			return strings.Count(log, "settings have changed")+strings.Count(log, "changed settings") > before
 		})
 	}
 	changes, least := 30, 100

@@ -109,20 +109,20 @@ func (serveCmd) Help() string {
 	return `Any number of identical processes can share the jobs of one NATS account; you can stop or kill any of them. Requires NATS
 2.12 or later with JetStream.
 
-Startup    Waits up to --nats-wait for NATS and for a new cluster's leaders.
-Shutdown   SIGTERM shuts down gracefully and waits up to --grace for attempts.
-Reload     SIGHUP, or a change of the --config file, reloads the settings. Changed certificate files are reloaded too.
-Health     /healthz: the process is alive. /readyz: it can run jobs and NATS accepts writes; otherwise the response gives
-           the reason.
-Metrics    /metrics, for Prometheus. It needs a reader token if the API does, or a separate listener (--metrics): see
-           "carillon docs monitor".
-Access     On a loopback address, local programs have full access until the first token exists; --auth requires a token
-           immediately. On other addresses, and with --allowed-host, the API requires an access token ("carillon token
-           create"), a token of --oidc-issuer or a client certificate, unless you set --open.
-Logs       Failed attempts: warn. Other attempts: info on a terminal, otherwise debug.
+  - Startup: waits up to --nats-wait for NATS and for a new cluster's leaders.
+  - Shutdown: SIGTERM shuts down gracefully and waits up to --grace for attempts.
+  - Reload: SIGHUP, or a change of the --config file, reloads the settings. Changed certificate files are reloaded too.
+  - Health: /healthz reports that the process is alive; /readyz that it can run jobs and NATS accepts writes, otherwise
+    the reason.
+  - Metrics: /metrics, for Prometheus. It needs a reader token if the API does, or a separate listener (--metrics): see
+    "carillon docs monitor".
+  - Access: on a loopback address, local programs have full access until the first token exists; --auth requires a token
+    immediately. On other addresses, and with --allowed-host, the API requires an access token ("carillon token
+    create"), a token of --oidc-issuer or a client certificate, unless you set --open.
+  - Logs: failed attempts at level warn; other attempts at info on a terminal, otherwise at debug.
 
-Jobs that call ${CARILLON_ECHO}, such as the examples, need --echo. Its variable is CARILLON_SERVE_ECHO. For the --config
-file, see "carillon docs configuration".
+Jobs that call ${CARILLON_ECHO}, such as the examples, need --echo (environment variable: CARILLON_SERVE_ECHO). For the
+--config file, see "carillon docs configuration".
 
 Examples:
 

@@ -109,16 +109,16 @@ func (d *dev) greet(ctx context.Context) error {
 	d.sayf("  NATS   %s", d.nats.URL())
 	d.sayf("  echo   %s/echo", d.url())
 	p := d.ports()
-	d.sayf("  AMQP   %s, Service Bus; its admin is at %s", p.AMQP, d.emulators.Admin())
+	d.sayf("  AMQP   %s, Service Bus (management API: %s)", p.AMQP, d.emulators.Admin())
 	d.sayf("  queue  %s", p.Queue)
 	d.sayf("")
 	switch {
 	case d.cmd.Strings:
 		d.sayf("%s", strings.TrimSuffix(d.emulators.Pasteable(nil, nil), "\n"))
 	case d.cmd.PortsFile != "":
-		d.sayf("The connection strings of AMQP and queue are in %s.", d.cmd.PortsFile)
+		d.sayf("Connection strings of AMQP and queue: %s", d.cmd.PortsFile)
 	default:
-		d.sayf("The connection strings of AMQP and queue: --show-connections, or --ports-file FILE")
+		d.sayf("To print the connection strings of AMQP and queue, pass --show-connections or --ports-file FILE.")
 	}
 	d.sayf("%s", openness(open))
 	if exposed := listen.Exposed(ctx, d.cmd.listeners()...); len(exposed) > 0 {
@@ -130,7 +130,7 @@ func (d *dev) greet(ctx context.Context) error {
 // openness describes who can use the process.
 func openness(open bool) string {
 	if open {
-		return `All programs on this machine have full access. Close REST with "carillon token create --role admin".`
+		return `All programs on this machine have full access. To require tokens on REST: carillon token create --role admin`
 	}
 	return "REST requires an access token. All programs on this machine have full access to everything else."
 }

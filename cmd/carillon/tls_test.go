@@ -121,7 +121,7 @@ func TestCertificatesAreReadAgainUnderLoad(t *testing.T) {
 		must.Do(t, os.Rename(file(name+".new"), file(name)))
 	}
 	replace("server.crt", []byte("-----BEGIN CERTIFICATE-----\nbroken\n"))
-	s.until(t, "a warning", func() bool { return strings.Contains(s.log.String(), "changed certificates cannot be used") })
+	s.until(t, "a warning", func() bool { return strings.Contains(s.log.String(), "changed certificates are invalid") })
 	if k.saw("theirs") {
 		t.Error("the certificate changed too early")
 	}
@@ -161,11 +161,11 @@ func TestCommandsOverTLSOnNATS(t *testing.T) {
 	}{
 		{
 			[]string{"--ca-file", file("ours.crt"), "--cert-file", file("ann.crt"), "--key-file", file("ann.key")},
-			terminal.ExitUnavailable, "no scheduler takes this request there",
+			terminal.ExitUnavailable, "no scheduler responds",
 		}, // it is let in
 		{
 			[]string{"--nats-ca", file("ours.crt"), "--nats-cert", file("ann.crt"), "--nats-key", file("ann.key")},
-			terminal.ExitUnavailable, "no scheduler takes this request there",
+			terminal.ExitUnavailable, "no scheduler responds",
 		}, // as serve has them
 		{[]string{"--cert-file", file("ann.crt"), "--key-file", file("ann.key")}, terminal.ExitUnavailable, "name the authorities of the server"},
 		{[]string{"--ca-file", file("ours.crt")}, terminal.ExitUnavailable, "the server does not take the client certificate, or asks for one"},

@@ -27,7 +27,7 @@ func ParseRole(text string) (Role, error) {
 	if role := Role(text); slices.Contains(roles, role) {
 		return role, nil
 	}
-	return "", fmt.Errorf("%q is no role; there are reader, operator and admin", text)
+	return "", fmt.Errorf("%q is not a role; use reader, operator or admin", text)
 }
 
 // covers reports whether the role includes another.

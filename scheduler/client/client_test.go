@@ -227,7 +227,7 @@ func TestServerThatSpeaksFirst(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = c.Collections(t.Context())
-		if !errors.Is(err, scheduler.ErrUnavailable) || !strings.Contains(err.Error(), "a NATS server is there") {
+		if !errors.Is(err, scheduler.ErrUnavailable) || !strings.Contains(err.Error(), "a NATS server responds") {
 			t.Fatal(err)
 		}
 	}

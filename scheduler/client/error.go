@@ -93,10 +93,10 @@ func (e *UnreachableError) Unwrap() []error { return []error{scheduler.ErrUnavai
 
 // Servers that may be listening in place of a scheduler.
 var (
-	errNATS    = errors.New("a NATS server is there, and no scheduler")
-	errNotHTTP = errors.New("what is there does not speak HTTP")
-	errPlain   = errors.New("what is there speaks TLS: its address begins with https://")
-	errTLS     = errors.New("what is there speaks no TLS: its address begins with http://")
+	errNATS    = errors.New("a NATS server responds, not a scheduler")
+	errNotHTTP = errors.New("the server does not speak HTTP")
+	errPlain   = errors.New("the server requires TLS: use an https:// address")
+	errTLS     = errors.New("the server does not use TLS: use an http:// address")
 )
 
 // natsGreeting is part of the greeting of a NATS server, as net/http quotes it.

@@ -170,7 +170,7 @@ func (t *tail) read(ctx context.Context, lines *bufio.Scanner, alive func()) err
 		}
 		sequence, err := t.take(lines.Bytes())
 		if err != nil {
-			return fmt.Errorf("%s sent a line that is no record: %w", t.client.server, err)
+			return fmt.Errorf("%s sent a line that is not a record: %w", t.client.server, err)
 		}
 		if t.place != nil && sequence > 0 {
 			t.place = &sequence
@@ -188,4 +188,4 @@ func (t *tail) read(ctx context.Context, lines *bufio.Scanner, alive func()) err
 }
 
 // errSilent closes a connection without keepalives.
-var errSilent = errors.New("the server gives no sign of life")
+var errSilent = errors.New("the server does not respond")

@@ -132,7 +132,7 @@ func response(r *http.Request, m *nats.Msg, body io.ReadCloser) *http.Response {
 // Causes of a missing answer.
 var (
 	errNoAnswer = fmt.Errorf("it did not answer within %s", answerTimeout)
-	errNobody   = errors.New("no scheduler takes this request there; is one running, and with this prefix?")
+	errNobody   = errors.New("no scheduler responds; check that one is running with this prefix")
 )
 
 // natsFailure explains a missing answer.

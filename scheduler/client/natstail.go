@@ -117,7 +117,7 @@ func (t *natsTail) skip(first *nats.Msg) {
 }
 
 // errMissed ends a tail that cannot resume seamlessly. The next request reports where it begins.
-var errMissed = errors.New("what came meanwhile is not kept any more")
+var errMissed = errors.New("the history no longer has the records in between")
 
 // noResponders is the status of a request without a subscriber.
 const noResponders = "503"

@@ -276,7 +276,7 @@ func (a Auditor) auditUndelivered(ctx context.Context, rep *AuditReport, fix boo
 	for lane := range a.shared.Store.Lanes() {
 		before, err := a.shared.Store.Undelivered(ctx, lane)
 		if err != nil {
-			return fmt.Errorf("audit of lane %d: %w", lane, err)
+			return fmt.Errorf("consistency check of lane %d: %w", lane, err)
 		}
 		if len(before) == 0 {
 			continue
@@ -286,7 +286,7 @@ func (a Auditor) auditUndelivered(ctx context.Context, rep *AuditReport, fix boo
 		}
 		now, err := a.shared.Store.Undelivered(ctx, lane)
 		if err != nil {
-			return fmt.Errorf("audit of lane %d: %w", lane, err)
+			return fmt.Errorf("consistency check of lane %d: %w", lane, err)
 		}
 		for _, s := range now {
 			if !slices.ContainsFunc(before, func(b scheduler.UndeliveredBaton) bool { return b.Sequence == s.Sequence }) {

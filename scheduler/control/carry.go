@@ -399,7 +399,7 @@ func (c *carrier) await(ctx context.Context) bool {
 // stopReason is the reason of a cancellation because the job is disabled.
 const stopReason = "disabled with stopRetries"
 
-// change applies an operation to one job. begun is the number of active occurrences of a job that is disabled.
+// change applies an operation to one job. begun is the number of active occurrences of a disabled job.
 func (o OperationKeeper) change(ctx context.Context, op *operation, it item) (as v1.Result, begun int, err error) {
 	edits := o.edits
 	edits.known = it.job

@@ -104,7 +104,7 @@ func (a Auditor) eachBaton(ctx context.Context, f func(slot scheduler.BatonKey, 
 			return nil
 		})
 		if err != nil {
-			return fmt.Errorf("audit of lane %d: %w", lane, err)
+			return fmt.Errorf("consistency check of lane %d: %w", lane, err)
 		}
 	}
 	return nil

@@ -261,7 +261,7 @@ func shownCollection(one *scheduler.Collection, err error) (*scheduler.Collectio
 	return one, err
 }
 
-// stored returns a collection as it is stored, or ErrNotFound.
+// stored returns the stored collection, or ErrNotFound.
 func (c CollectionKeeper) stored(ctx context.Context, name string) (*scheduler.Collection, error) {
 	if err := scheduler.ValidateCollection(name); err != nil {
 		return nil, err

@@ -123,7 +123,7 @@ func (e Editor) save(ctx context.Context, cur, j *scheduler.Job, replaces uint64
 		j.Origin.Replaces = cur.Revision
 		if e.known == nil || e.known.Revision != cur.Revision {
 			if err := e.shared.ensureRecorded(ctx, lastEdit(cur)); err != nil {
-				return fmt.Errorf("job %s: the audit trail cannot be read: %w", j.Key, err)
+				return fmt.Errorf("job %s: the audit log cannot be read: %w", j.Key, err)
 			}
 		}
 	}

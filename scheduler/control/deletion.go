@@ -22,7 +22,7 @@ import (
 // jobs.
 func (c CollectionKeeper) DeleteCollection(ctx context.Context, name string, onlyEmpty bool) error {
 	if name == scheduler.DefaultCollection {
-		return fmt.Errorf("collection %s: %w: it is always there", name, scheduler.ErrConflict)
+		return fmt.Errorf("collection %s: %w: the default collection cannot be deleted", name, scheduler.ErrConflict)
 	}
 	one, err := c.Collection(ctx, name)
 	if err != nil {
@@ -137,7 +137,7 @@ func (c CollectionKeeper) remove(ctx context.Context, one *scheduler.Collection)
 	return nil
 }
 
-// completeEvery is how often a process looks for interrupted deletions.
+// completeEvery is the interval at which a process looks for interrupted deletions.
 const completeEvery = 5 * time.Second
 
 // completeAll completes interrupted deletions until ctx is done.

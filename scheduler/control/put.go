@@ -21,9 +21,9 @@ type Edit struct {
 	Strict       bool   // treat warnings as errors
 	DryRun       bool   // validate everything, write nothing, and return the resulting view
 
-	// KeepInLists are the paths of secrets in lists that a patch omits and that are kept all the same. Secrets in
-	// objects are always kept. A path identifies a list element by its index, so the client asserts that the element
-	// has not moved.
+	// KeepInLists are the paths of secrets in lists that a patch omits, but that are retained. Secrets in objects are
+	// always retained. A path identifies a list element by its index, so the client asserts that the element has not
+	// moved.
 	KeepInLists []string
 }
 
@@ -40,7 +40,7 @@ type Editor struct {
 	known *scheduler.Job // the job of an operation, as [item] has it; nil: read it, and return its view
 }
 
-// load returns a job as it is stored. The first try uses known if it is set.
+// load returns the stored job. The first try uses known if it is set.
 func (e Editor) load(ctx context.Context, k scheduler.Key, try int) (*scheduler.Job, error) {
 	if try == 0 && e.known != nil {
 		return e.known, nil

@@ -170,7 +170,7 @@ func (s *Service) Run(ctx context.Context) error {
 
 func (h *shared) lost(what string) func(error) {
 	return func(err error) {
-		h.Logger.Warn("lost a watch; reading from the store until it stands again", "of", what, "err", err)
+		h.Logger.Warn("a watch ended; reading from the store until it is restored", "of", what, "err", err)
 	}
 }
 
@@ -285,7 +285,7 @@ const casTries = 10
 
 // contended is the error of an edit after too many conflicts.
 func contended(what string) error {
-	return fmt.Errorf("%s: %w: it was changed by others all the while; try again", what, scheduler.ErrConflict)
+	return fmt.Errorf("%s: %w: other clients kept changing it; try again", what, scheduler.ErrConflict)
 }
 
 // overtaken marks a failed compare-and-set: the edit starts over.

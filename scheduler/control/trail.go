@@ -95,7 +95,7 @@ func (h *shared) recordEdit(ctx context.Context, cur, next *scheduler.Job) {
 		e.Changed = changedPaths(cur, next)
 	}
 	if err := h.Trail.AppendEntry(ctx, e); err != nil {
-		h.Logger.Warn("a change is stored, but not in the audit trail yet", "job", next.Key, "op", e.Op, "err", err)
+		h.Logger.Warn("a change is stored, but not in the audit log yet", "job", next.Key, "op", e.Op, "err", err)
 	}
 }
 
@@ -209,7 +209,7 @@ func (h *shared) audited(ctx context.Context, e *audit.Entry, do func(e *audit.E
 	begun.Phase = audit.Begun
 	sequence, err := h.Trail.BeginEntry(ctx, &begun)
 	if err != nil {
-		return fmt.Errorf("%s: not done, as it cannot be written into the audit trail: %w", e.Target(), err)
+		return fmt.Errorf("%s: not done: the audit log cannot be written: %w", e.Target(), err)
 	}
 	err = do(e)
 	e.Begun = sequence
@@ -217,13 +217,13 @@ func (h *shared) audited(ctx context.Context, e *audit.Entry, do func(e *audit.E
 		e.Result, e.Error = "", v1.DescribeError(err).Code
 	}
 	if failed := h.Trail.AppendEntry(ctx, e); failed != nil {
-		h.Logger.Warn("a change is in the audit trail as begun, but not as done", "of", e.Target(), "op", e.Op, "err", failed)
+		h.Logger.Warn("the audit log has the begin of a change, but not its end", "of", e.Target(), "op", e.Op, "err", failed)
 	}
 	return err
 }
 
 // errNoTrail reports a service without an audit log.
-var errNoTrail = errors.New("no audit trail is kept")
+var errNoTrail = errors.New("no audit log is kept")
 
 // toldRepairs writes repairs of jobs and batons into the audit log.
 func (h *shared) toldRepairs(ctx context.Context, mended int) {
@@ -235,7 +235,7 @@ func (h *shared) toldRepairs(ctx context.Context, mended int) {
 		e.By.Via = auth.ViaScheduler
 	}
 	if err := h.Trail.AppendEntry(ctx, e); err != nil {
-		h.Logger.Warn("repairs are not in the audit trail", "mended", mended, "err", err)
+		h.Logger.Warn("repairs are not in the audit log", "mended", mended, "err", err)
 	}
 }
 

@@ -66,7 +66,7 @@ func (t TestRunner) TestRun(ctx context.Context, k scheduler.Key, body []byte) (
 	}
 	defer release()
 	if t.shared.Try == nil {
-		return nil, fmt.Errorf("job %s: %w: no attempts are made here", k, scheduler.ErrConflict)
+		return nil, fmt.Errorf("job %s: %w: this process makes no attempts", k, scheduler.ErrConflict)
 	}
 	v := &v1.Trial{Job: k.String(), Stored: len(bytes.TrimSpace(body)) == 0}
 	var data json.RawMessage

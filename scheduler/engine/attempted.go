@@ -303,7 +303,7 @@ func (w *Worker) Try(ctx context.Context, action scheduler.Action, a scheduler.A
 			break
 		}
 		if refused.Hard || refused.Until.After(deadline) || w.cfg.Store.Now().After(deadline) {
-			return scheduler.Result{}, fmt.Errorf("job %s: %w: it was not tried: %s", a.Job, scheduler.ErrConflict, refused.Why)
+			return scheduler.Result{}, fmt.Errorf("job %s: %w: no test run was made: %s", a.Job, scheduler.ErrConflict, refused.Why)
 		}
 		select {
 		case <-time.After(trialLook):

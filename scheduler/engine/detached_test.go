@@ -149,7 +149,7 @@ func TestTriggeredWhileFired(t *testing.T) {
 		}), newKey(t, "k1"))
 		time.Sleep(time.Until(st.FiresAt) - 20*time.Millisecond)
 		_, err := w.service.Trigger(t.Context(), key("job"))
-		if !errors.Is(err, scheduler.ErrConflict) || !strings.Contains(err.Error(), "it is about to run by itself") {
+		if !errors.Is(err, scheduler.ErrConflict) || !strings.Contains(err.Error(), "is imminent") {
 			t.Errorf("got %v", err)
 		}
 		w.service = w.newService(newKey(t, "k1"))

@@ -97,7 +97,7 @@ func (f *finalizer) work(ctx context.Context, rest func()) {
 	}
 }
 
-// flush writes as many endings as it can in a moment.
+// flush writes as many ends as it can in a short time.
 func (f *finalizer) flush(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, finalMoment)
 	defer cancel()

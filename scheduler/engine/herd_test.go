@@ -112,7 +112,7 @@ func (w *harness) ahead(due time.Time, by time.Duration, names ...string) {
 const packsAll = 16 * scheduler.UsualHeldBytes
 
 // TestHeldFarAhead: what a worker holds ten seconds before it is due may be edited, disabled, enabled and deleted, and that
-// counts at once; it is shown as waiting, and is about to run by itself for who asks for that. So it is for those whose
+// counts at once; it is shown as waiting, and is about to run for who asks for that. So it is for those whose
 // definitions are packed.
 func TestHeldFarAhead(t *testing.T) {
 	at := func(due time.Time, path string) string {
@@ -138,7 +138,7 @@ func TestHeldFarAhead(t *testing.T) {
 		"deleted": {func(w *harness, name string, _ time.Time) { w.must(w.service.Delete(w.t.Context(), key(name), 0)) }, "", "", 0},
 		"by-hand": {func(w *harness, name string, _ time.Time) {
 			_, err := w.service.Trigger(w.t.Context(), key(name))
-			if !errors.Is(err, scheduler.ErrConflict) || !strings.Contains(err.Error(), "it is about to run by itself, at ") {
+			if !errors.Is(err, scheduler.ErrConflict) || !strings.Contains(err.Error(), "is imminent") {
 				w.t.Errorf("run by hand: %v", err)
 			}
 		}, "/old 0s", "completed", 0},

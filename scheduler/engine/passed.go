@@ -118,7 +118,7 @@ func (w *Worker) astray(r *run) stage {
 	case cause == scheduler.Deleted:
 		return w.ack(r)
 	case w.damageLogged.first(r.key(), b.Revision):
-		w.log.Error("a job has no definition, and was not deleted: it does not run, and its baton waits until it is put again",
+		w.log.Error("a job has lost its definition: it does not run, and its baton waits until you apply the job again or delete it",
 			"job", r.key().String(), "occurrence", scheduler.OccurrenceID(r.key(), b.Nominal), "revision", b.Revision)
 	}
 	w.trouble.lostDefinition.Add(1)

@@ -76,7 +76,7 @@ func TestPutAgainRunsAgain(t *testing.T) {
 			t.Errorf("keys %s, %s, %s: each run has one of its own", calls[0].key, calls[1].key, calls[2].key)
 		}
 		w.wantState("job", scheduler.Completed, 3)
-		if _, err := w.service.Trigger(t.Context(), key("job")); !errors.Is(err, scheduler.ErrConflict) || !strings.Contains(err.Error(), "put it with a change") {
+		if _, err := w.service.Trigger(t.Context(), key("job")); !errors.Is(err, scheduler.ErrConflict) || !strings.Contains(err.Error(), "apply a change") {
 			t.Errorf("run: %v", err)
 		}
 		w.mustBeInOrder()

@@ -257,7 +257,7 @@ func TestTryWaitsForASlot(t *testing.T) {
 		w.sink.answers(after(15*time.Second, http.StatusOK))
 		w.put("job", `{`+failOnce+`}`)
 		time.Sleep(time.Second)
-		if _, err := w.try(`{` + failOnce + `}`); !errors.Is(err, scheduler.ErrConflict) || !strings.Contains(err.Error(), "it was not tried") {
+		if _, err := w.try(`{` + failOnce + `}`); !errors.Is(err, scheduler.ErrConflict) || !strings.Contains(err.Error(), "no test run was made") {
 			t.Errorf("%v", err)
 		}
 		if v, err := w.try(`{` + failOnce + `}`); err != nil || v.Failed() {

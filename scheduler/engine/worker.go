@@ -230,7 +230,7 @@ func (w *Worker) stop() {
 
 func (w *Worker) lost(what string) func(error) {
 	return func(err error) {
-		w.log.Warn("lost a watch; reading from the store until it stands again", "of", what, "err", err)
+		w.log.Warn("a watch ended; reading from the store until it is restored", "of", what, "err", err)
 	}
 }
 

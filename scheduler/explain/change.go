@@ -85,9 +85,9 @@ func (q *Question) blame(a *Answer, what ChangeKind, before time.Time) (c Change
 	switch {
 	case c.By != "":
 	case q.Trail.IsZero():
-		a.note("who did that is not known: the audit log has nothing")
+		a.note("who did this is unknown: the audit log has no entry")
 	case !ok || c.At.Before(q.Trail):
-		a.note("who did that is not known: the audit log begins at " + q.say(q.Trail))
+		a.note("who did this is unknown: the audit log begins at " + q.say(q.Trail))
 	}
 	return c, ok
 }

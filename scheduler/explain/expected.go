@@ -16,8 +16,8 @@ func (q *Question) expected(a *Answer) {
 		q.unknown(a, "")
 	case j == nil:
 		a.Since = q.Job.Anchor.UTC()
-		a.set(Edited, "the job had another schedule then: that was changed at "+q.say(q.Job.Anchor)+
-			", and the earlier one is not known any more", "no run is recorded for the time, either")
+		a.set(Edited, "the job had another schedule then, which is no longer stored: it was changed at "+q.say(q.Job.Anchor),
+			"the history has no run at that time either")
 	case q.jumped(a, j):
 	case q.isDue(j) && q.hasPassed(j) && q.At.Before(q.Kept):
 		q.unknown(a, "; by its schedule, it was due")
@@ -30,7 +30,7 @@ func (q *Question) expected(a *Answer) {
 		q.coming(a, j)
 	}
 	if j != nil && j != q.Job {
-		a.Notes = append(a.Notes, "this is by the schedule that the job had then: "+j.Plan.Describe()+
+		a.Notes = append(a.Notes, "this answer uses the job's schedule of that time: "+j.Plan.Describe()+
 			"; it was changed at "+q.say(q.Job.Anchor))
 	}
 }
@@ -77,13 +77,13 @@ func (q *Question) jumped(a *Answer, j *scheduler.Job) bool {
 	}
 	why, hint := reasonOf(scheduler.ReasonDST)
 	a.Reason = scheduler.ReasonDST
-	a.set(Skipped, "it was skipped, as "+why+": "+gap.Text, hint)
+	a.set(Skipped, "it was skipped because "+why+": "+gap.Text, hint)
 	return true
 }
 
 func (q *Question) unknown(a *Answer, also string) {
 	a.set(Unknown, "the history does not go back that far: all records of the job are kept since "+q.say(q.Kept)+also,
-		"--history-age and --history-per-job of the scheduler say how many are kept")
+		"--history-age and --history-per-job of the scheduler set the retention")
 }
 
 // idle handles a time without an occurrence.
@@ -93,22 +93,22 @@ func (q *Question) idle(a *Answer, j *scheduler.Job) {
 	next, more := q.plan(j).Next(q.end().Add(-1))
 	switch {
 	case spec.GaveUp(next, more):
-		a.set(Unknown, "it takes too much work to find the next occurrence of its schedule", "put it with fewer rules or patterns")
+		a.set(Unknown, "the next occurrence of its schedule is too expensive to compute", "use fewer rules or patterns")
 	case !runs:
-		a.set(Ended, "its schedule never has an occurrence", "put it with another schedule")
+		a.set(Ended, "its schedule never has an occurrence", "change its schedule")
 	case q.At.Before(first):
 		a.set(NotDue, "its schedule begins later, at "+q.say(first), "")
 	case !more && earlier && !j.OneShot():
-		a.set(Ended, "its schedule had ended: its last occurrence was at "+q.say(last), "put it with another endTime or count")
+		a.set(Ended, "its schedule had ended: its last occurrence was at "+q.say(last), "change its endTime or count")
 	case !more && earlier:
-		a.set(Ended, "it runs once, at "+q.say(first), "put it with another startTime, or with a recurrence")
+		a.set(Ended, "it runs once, at "+q.say(first), "change its startTime, or add a recurrence")
 	default:
-		text := "nothing is due then"
+		text := "nothing is due at that time"
 		if t, ok := q.following(j); ok {
-			text += ": the next occurrence is that of " + q.say(t)
+			text += ": the next occurrence is at " + q.say(t)
 		}
 		if earlier {
-			text += ", the one before that of " + q.say(last)
+			text += ", the previous one was at " + q.say(last)
 		}
 		a.set(NotDue, text+"; the schedule is "+j.Plan.Describe(), "")
 	}
@@ -136,7 +136,7 @@ func (q *Question) stopped(a *Answer) bool {
 	case j.State.Final() && (q.isDue(j) || !q.end().Before(q.Now)):
 		a.set(Ended, "the job had ended: "+j.TerminalReason(), "")
 		if !j.Progress.Last.IsZero() {
-			a.Notes = append(a.Notes, "its last attempt began at "+q.say(j.Progress.Last))
+			a.Notes = append(a.Notes, "its last attempt started at "+q.say(j.Progress.Last))
 		}
 	case q.isPaused(j):
 		q.paused(a)
@@ -158,9 +158,9 @@ func (q *Question) disabled(a *Answer) {
 		c, _ := q.blame(a, JobDisabled, time.Time{})
 		text += ", since " + q.say(c.At) + by(c)
 	} else if c, ok := q.blame(a, JobChanged, time.Time{}); ok {
-		text += ", at the latest since it was last changed at " + q.say(c.At) + by(c)
+		text += ", at the latest since its last change at " + q.say(c.At) + by(c)
 	}
-	a.set(Disabled, text, "carillon enable "+q.Key.String()+" lets it run again")
+	a.set(Disabled, text, "to run it again: carillon enable "+q.Key.String())
 }
 
 // isPaused reports whether the time falls into the pause of j. An occurrence at that time has no record yet.
@@ -181,8 +181,8 @@ func (q *Question) paused(a *Answer) {
 	if c, ok := q.blame(a, JobPaused, time.Time{}); ok {
 		text += ", since " + q.say(c.At) + by(c)
 	}
-	a.set(Paused, text+"; what falls due before that does not run, and is recorded when the pause ends",
-		"carillon enable "+q.Key.String()+" ends the pause now")
+	a.set(Paused, text+"; runs that are due before are skipped, and recorded when the pause ends",
+		"to end the pause now: carillon enable "+q.Key.String())
 }
 
 // unsettled reports whether the disabled collection holds back runs at the time. If the audit log does not have the time
@@ -198,8 +198,8 @@ func (q *Question) unsettled() bool {
 func (q *Question) missed(a *Answer) {
 	b := q.Baton
 	if b == nil || !b.Nominal.Before(q.At) {
-		a.set(Unrecorded, "it was due, and neither the history nor the job's baton knows of it",
-			"carillon doctor looks for jobs that have lost their batons; records may have been lost with a damaged store")
+		a.set(Unrecorded, "it was due, but neither the history nor the job's baton has it",
+			"to find jobs without batons: carillon doctor; a damaged store may have lost records")
 		return
 	}
 	earlier := "the occurrence of " + q.say(b.Nominal)
@@ -207,13 +207,13 @@ func (q *Question) missed(a *Answer) {
 	case b.Deferred() && !b.Begun():
 		why, hint := reasonOf(scheduler.ReasonPostponed)
 		a.Reason = scheduler.ReasonPostponed
-		a.set(Skipped, "it does not run, as "+why+": "+earlier+"; that is recorded when it continues", hint)
+		a.set(Skipped, "it does not run because "+why+": "+earlier+"; the skip is recorded when the earlier one continues", hint)
 	case (q.Running || b.Begun()) && !q.stalled(q.Place):
 		why, hint := reasonOf(scheduler.ReasonOverlap)
 		a.Reason = scheduler.ReasonOverlap
-		a.set(Skipped, "it does not run, as "+why+": "+earlier+"; that is recorded when it ends", hint)
+		a.set(Skipped, "it does not run because "+why+": "+earlier+"; the skip is recorded when the earlier one ends", hint)
 	default:
-		a.set(Overdue, earlier+" is due since "+q.say(b.MayRun())+" and has not ended, and this one comes after it", overdueHint)
+		a.set(Overdue, earlier+" has been due since "+q.say(b.MayRun())+" and has not ended, and this one follows it", overdueHint)
 	}
 }
 
@@ -223,13 +223,13 @@ func (q *Question) coming(a *Answer, j *scheduler.Job) {
 	a.Occurrence, a.Nominal = scheduler.OccurrenceID(j.Key, t), t.UTC()
 	if left, limited := q.left(j); limited && q.before(j, t) >= left {
 		a.Occurrence, a.Nominal = "", time.Time{}
-		a.set(Ended, fmt.Sprintf("its schedule has ended by then: of its count of %d, %s", j.Plan.MaxRuns(),
-			count(left, "run is left", "runs are left")), "put it with a larger count")
+		a.set(Ended, fmt.Sprintf("its schedule ends before that time: of its count of %d, %s", j.Plan.MaxRuns(),
+			count(left, "run is left", "runs are left")), "increase its count")
 		return
 	}
-	text := "it is to run at " + q.say(t)
+	text := "it is planned for " + q.say(t)
 	if j.Def.Jitter > 0 {
-		text += ", and some of its jitter later"
+		text += ", plus a part of its jitter"
 	}
 	a.set(Planned, text, "")
 }

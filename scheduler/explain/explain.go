@@ -20,11 +20,11 @@ func Explain(q *Question) Answer {
 	switch {
 	case q.recorded(a):
 	case q.Damaged != "":
-		a.set(Damaged, "the stored job cannot be read: "+q.Damaged, "put it again, from a file or an export")
+		a.set(Damaged, "the stored job cannot be read: "+q.Damaged, "apply it again from a file or an export")
 	case q.Job == nil:
 		q.gone(a)
 	case q.end().Before(q.Job.Created):
-		a.set(NotCreated, "the job was not there yet: it was put at "+q.say(q.Job.Created), "")
+		a.set(NotCreated, "the job did not exist yet: it was created at "+q.say(q.Job.Created), "")
 		a.Since = q.Job.Created.UTC()
 	case q.carried(a):
 	default:
@@ -43,14 +43,14 @@ func (a *Answer) set(code Code, text, hint string) { a.Code, a.Answer, a.Hint = 
 func (q *Question) gone(a *Answer) {
 	_, told := q.last(JobDeleted, time.Time{})
 	if !told && !q.Deleted && len(q.Records) == 0 {
-		a.set(NoJob, "no job has this name, and nothing is known of an earlier one", "carillon get -A shows all jobs")
+		a.set(NoJob, "no job has this name, and no earlier one is known", "carillon get -A shows all jobs")
 		return
 	}
 	text := "the job was deleted"
 	if c, ok := q.blame(a, JobDeleted, time.Time{}); ok {
 		text += " at " + q.say(c.At) + by(c)
 	}
-	a.set(Deleted, text, "its history went with it; put the job again to have it run")
+	a.set(Deleted, text, "its history was deleted too; to run it, create the job again")
 }
 
 // carried answers with where the job's batons are.
@@ -87,17 +87,17 @@ func (q *Question) placed(a *Answer, p Place) bool {
 	case b.NeedsOpen() && !q.Job.OneShot() && q.Job.PausedAt(b.Nominal):
 		q.paused(a)
 	case q.stalled(p):
-		a.set(Overdue, which+" is due since "+q.say(due)+" and its attempt has not ended", overdueHint)
+		a.set(Overdue, which+" has been due since "+q.say(due)+", and its attempt has not ended", overdueHint)
 	case p.Running && !due.After(q.Now):
-		a.set(Running, which+" is with a worker: its attempt is under way, or about to begin", "")
+		a.set(Running, which+" is with a worker: its attempt is active or about to start", "")
 	case b.Begun():
 		a.set(Retrying, which+" has not succeeded yet: the next attempt is due at "+q.say(due), "")
 	case b.Deferred():
 		a.set(Waits, which+" waits for its target until "+q.say(due), targetHint)
 	case due.After(q.Now):
-		a.set(Planned, "it is to run at "+q.say(due)+q.jittered(b), "")
+		a.set(Planned, "it is planned for "+q.say(due)+q.jittered(b), "")
 	default:
-		a.set(Overdue, which+" was due at "+q.say(due)+" and has not begun", overdueHint)
+		a.set(Overdue, which+" was due at "+q.say(due)+" and has not started", overdueHint)
 	}
 	a.Occurrence, a.Nominal, a.Due, a.Attempts = scheduler.OccurrenceID(q.Key, b.Nominal), b.Nominal.UTC(), due.UTC(), b.Try
 	return true
@@ -117,10 +117,10 @@ func (q *Question) stalled(p Place) bool {
 	return p.Running && p.Baton.MayRun().Add(q.Job.Def.Timeout+stallAfter).Before(q.Now)
 }
 
-const overdueHint = "no worker has taken it, or it waits for its turn: see whether a scheduler runs and is ready " +
-	"(/readyz says why it is not), and whether its workers are busy"
+const overdueHint = "no worker has received it, or it waits for a slot: check that a scheduler is ready " +
+	"(/readyz gives the reason if not), and whether its workers are busy"
 
-const targetHint = "carillon describe shows the target; the collection's targets set its rates, its concurrency and its circuit breaker"
+const targetHint = "carillon describe shows the target; the collection's targets set its rate limit, concurrency and circuit breaker"
 
 // jittered says that a run is later than its schedule says.
 func (q *Question) jittered(b *scheduler.Baton) string {
@@ -140,7 +140,7 @@ func (q *Question) closed(a *Answer) {
 		text += " since " + q.say(c.At) + by(c)
 	}
 	a.set(Postponed, text+", so that its jobs do not run",
-		"carillon collection enable "+q.Key.Collection+" lets them run again")
+		"to run them again: carillon collection enable "+q.Key.Collection)
 }
 
 // nearest reports the occurrences around the time, and clock changes between them.

@@ -116,31 +116,31 @@ func TestWhatTheHistorySays(t *testing.T) {
 	old := omitted(skipped, scheduler.ReasonCatchUp, "08:00:00", "11:00:00", 4)
 	old.Schedule = 7
 	for _, r := range []row{
-		{"ran", "2026-03-02T09:00Z", records(good), explain.Ran, []string{"one attempt, begun at 2026-03-02T09:00:00.012Z, 12ms late", "completed with status 200 of target:80 after 1s"}, ""},
-		{"ran, late", "2026-03-02T09:00Z", records(attempt("09:00:00", 1, completed, 5*time.Minute)), explain.Ran, []string{"began 5m0s after it was due"}, ""},
+		{"ran", "2026-03-02T09:00Z", records(good), explain.Ran, []string{"one attempt, started at 2026-03-02T09:00:00.012Z, 12ms late", "completed with status 200 of target:80 after 1s"}, ""},
+		{"ran, late", "2026-03-02T09:00Z", records(attempt("09:00:00", 1, completed, 5*time.Minute)), explain.Ran, []string{"started 5m0s after it was due"}, ""},
 		{"ran, at the second try", "2026-03-02T09:00Z", records(attempt("09:00:00", 1, failed, 0), attempt("09:00:00", 2, completed, 30*time.Second)), explain.Ran, []string{"2 attempts"}, ""},
-		{"asked for its jittered time", "2026-03-02T09:20Z", records(jittered), explain.Ran, []string{"2026-03-02T09:20:00Z, delayed by 20m0s, as its jitter", "and 0s late"}, ""},
+		{"asked for its jittered time", "2026-03-02T09:20Z", records(jittered), explain.Ran, []string{"2026-03-02T09:20:00Z, delayed by 20m0s (jitter", "and 0s late"}, ""},
 		{"asked while it ran", "2026-03-02T09:00:01Z", records(attempt("09:00:00", 1, completed, 300*time.Millisecond)), explain.Ran, nil, ""},
 		{"by hand", "2026-03-02T09:17Z", records(manual), explain.Ran, []string{"a manual run"}, ""},
 		{"the schedule's comes before one by hand", "2026-03-02T09:00Z", records(good, func() *scheduler.Record { r := *manual; r.Nominal = at("09:00:30"); return &r }()), explain.Ran, []string{"12ms late"}, ""},
 		{"failed", "2026-03-02T09:00Z", records(attempt("09:00:00", 1, failed, 0), attempt("09:00:00", 2, failed, 30*time.Second), gaveUp), explain.Failed, []string{"faulted, after 2 attempts", "status 503", "it is away"}, "carillon resubmit default/job default/job@2026-03-02T09:00:00Z"},
 		{"failed, with its errorAction", "2026-03-02T09:00Z", records(attempt("09:00:00", 1, failed, 0), onError, gaveUp), explain.Failed, []string{"(its errorAction completed)", "status 503"}, ""},
 		{"failed, and is retried", "2026-03-02T09:00Z", all(records(attempt("09:00:00", 1, failed, 0)), waiting(baton("09:00:00", begun("12:30:00")))), explain.Retrying, []string{"the next one is due at 2026-03-02T12:30:00Z"}, ""},
-		{"failed, and a retry is under way", "2026-03-02T09:00Z", all(records(attempt("09:00:00", 1, failed, 0)), running(baton("09:00:00", begun("11:59:59")))), explain.Running, []string{"the next one is under way"}, ""},
-		{"failed, and who knows", "2026-03-02T09:00Z", records(attempt("09:00:00", 1, failed, 0)), explain.Failed, []string{"nothing says yet"}, ""},
+		{"failed, and a retry is under way", "2026-03-02T09:00Z", all(records(attempt("09:00:00", 1, failed, 0)), running(baton("09:00:00", begun("11:59:59")))), explain.Running, []string{"the next one is active"}, ""},
+		{"failed, and who knows", "2026-03-02T09:00Z", records(attempt("09:00:00", 1, failed, 0)), explain.Failed, []string{"the outcome is not recorded yet"}, ""},
 		{"waits for its target", "2026-03-02T09:00Z", all(records(waits), waiting(baton("09:00:00", deferred("12:01:00")))), explain.Waits, []string{"until 2026-03-02T12:01:00Z", "the circuit breaker of target:80 is open"}, "targets"},
 		{"waits for its target, with a worker", "2026-03-02T09:00Z", all(records(waits), running(baton("09:00:00", deferred("11:59:00")))), explain.Waits, []string{"with a worker"}, ""},
 		{"ran after it had waited", "2026-03-02T09:00Z", records(waits, attempt("09:00:00", 1, completed, time.Minute)), explain.Ran, nil, ""},
-		{"skipped for overlap", "2026-03-02T09:00Z", records(omitted(skipped, scheduler.ReasonOverlap, "09:00:00", "09:00:00", 1)), explain.Skipped, []string{"an earlier occurrence was still under way"}, `"overlap": "allow"`},
+		{"skipped for overlap", "2026-03-02T09:00Z", records(omitted(skipped, scheduler.ReasonOverlap, "09:00:00", "09:00:00", 1)), explain.Skipped, []string{"an earlier occurrence was still active"}, `"overlap": "allow"`},
 		{"skipped while an earlier one ran", "2026-03-02T09:00Z", records(attempt("08:00:00", 1, completed, 59*time.Minute+59*time.Second+500*time.Millisecond), omitted(skipped, scheduler.ReasonOverlap, "09:00:00", "09:00:00", 1)), explain.Skipped, nil, ""},
 		{"skipped behind one that waited", "2026-03-02T09:00Z", records(omitted(skipped, scheduler.ReasonPostponed, "09:00:00", "09:00:00", 1)), explain.Skipped, []string{"waiting for its target"}, "targets"},
 		{"skipped among many", "2026-03-02T09:00Z", records(omitted(skipped, scheduler.ReasonCatchUp, "07:00:00", "11:00:00", 5)), explain.Skipped, []string{"one of 5 from 2026-03-02T07:00:00Z to 2026-03-02T11:00:00Z", "no scheduler ran it in time"}, "catchUp"},
 		{"between two that were skipped", "2026-03-02T09:30Z", records(omitted(skipped, scheduler.ReasonCatchUp, "07:00:00", "11:00:00", 5)), explain.NotDue, nil, ""},
-		{"skipped under a schedule that is not known", "2026-03-02T09:30Z", records(old), explain.Skipped, []string{"not known any more"}, ""},
+		{"skipped under a schedule that is not known", "2026-03-02T09:30Z", records(old), explain.Skipped, []string{"at that time is unknown"}, ""},
 		{"skipped while disabled", "2026-03-02T09:00Z", all(records(omitted(skipped, scheduler.ReasonDisabled, "09:00:00", "09:00:00", 1)), func(q *explain.Question) {
 			q.Changes = []explain.Change{{At: at("08:30:00"), Kind: explain.JobDisabled, By: "ada"}}
 		}), explain.Skipped, []string{"the job was disabled (at 2026-03-02T08:30:00Z by ada)"}, "does not catch up"},
-		{"given up", "2026-03-02T09:00Z", records(omitted(skipped, scheduler.ReasonCostly, "09:00:00", "09:00:00", 1)), explain.Skipped, []string{"too much work"}, "simpler"},
+		{"given up", "2026-03-02T09:00Z", records(omitted(skipped, scheduler.ReasonCostly, "09:00:00", "09:00:00", 1)), explain.Skipped, []string{"too expensive to compute"}, "simplify"},
 		{"postponed with its collection", "2026-03-02T09:00Z", records(closed), explain.Postponed, []string{"collection default is disabled"}, "carillon collection enable default"},
 		{"of an earlier job of the name", "2026-03-02T09:30Z", records(foreign), explain.NotDue, nil, ""},
 	} {
@@ -156,18 +156,18 @@ func TestWhatTheBatonSays(t *testing.T) {
 	j := job(t, "05:00:00", hourly)
 	passing := baton("11:45:00", func(b *scheduler.Baton) { b.PostponementRecorded, b.Seen = true, at("08:00:00") })
 	for _, r := range []row{
-		{"running", "2026-03-02T12:00Z", running(baton("12:00:00")), explain.Running, []string{"under way"}, ""},
-		{"handed out for longer than it may take", "2026-03-02T10:00Z", running(baton("10:00:00")), explain.Overdue, []string{"due since 2026-03-02T10:00:00Z"}, "scheduler runs"},
+		{"running", "2026-03-02T12:00Z", running(baton("12:00:00")), explain.Running, []string{"active"}, ""},
+		{"handed out for longer than it may take", "2026-03-02T10:00Z", running(baton("10:00:00")), explain.Overdue, []string{"due since 2026-03-02T10:00:00Z"}, "a scheduler is ready"},
 		{"running, asked about now", "now", all(running(baton("11:00:00", begun("12:09:30"))), func(q *explain.Question) {
 			q.Now = at("12:10:00")
 			q.At = q.Now
 		}), explain.Running, []string{"the occurrence of 2026-03-02T11:00:00Z"}, ""},
 		{"held by a worker, and not due yet", "2026-03-02T13:00Z", running(baton("13:00:00")), explain.Planned, nil, ""},
 		{"planned", "2026-03-02T13:00Z", waiting(baton("13:00:00")), explain.Planned, []string{"2026-03-02T13:00:00Z"}, ""},
-		{"planned, with jitter", "2026-03-02T13:00Z", waiting(baton("13:00:00", func(b *scheduler.Baton) { b.Due = at("13:07:00") })), explain.Planned, []string{"run at 2026-03-02T13:07:00Z", "jitter"}, ""},
-		{"overdue", "2026-03-02T11:00Z", waiting(baton("11:00:00")), explain.Overdue, []string{"has not begun"}, "scheduler runs"},
+		{"planned, with jitter", "2026-03-02T13:00Z", waiting(baton("13:00:00", func(b *scheduler.Baton) { b.Due = at("13:07:00") })), explain.Planned, []string{"planned for 2026-03-02T13:07:00Z", "jitter"}, ""},
+		{"overdue", "2026-03-02T11:00Z", waiting(baton("11:00:00")), explain.Overdue, []string{"has not started"}, "a scheduler is ready"},
 		{"behind one that is overdue", "2026-03-02T11:00Z", waiting(baton("10:00:00")), explain.Overdue, []string{"the occurrence of 2026-03-02T10:00:00Z"}, ""},
-		{"behind one that runs", "2026-03-02T11:00Z", running(baton("10:00:00", begun("11:59:30"))), explain.Skipped, []string{"still under way", "10:00:00Z"}, "overlap"},
+		{"behind one that runs", "2026-03-02T11:00Z", running(baton("10:00:00", begun("11:59:30"))), explain.Skipped, []string{"still active", "10:00:00Z"}, "overlap"},
 		{"behind one that was handed out for too long", "2026-03-02T11:00Z", running(baton("10:00:00")), explain.Overdue, []string{"10:00:00Z"}, ""},
 		{"behind one that is retried", "2026-03-02T11:00Z", waiting(baton("10:00:00", begun("12:10:00"))), explain.Skipped, nil, "overlap"},
 		{"behind one that waits for its target", "2026-03-02T11:00Z", waiting(baton("10:00:00", deferred("12:10:00"))), explain.Skipped, []string{"waiting for its target"}, ""},
@@ -194,45 +194,45 @@ func TestWhatTheScheduleSays(t *testing.T) {
 
 		job *scheduler.Job
 	}{
-		{row{"not due", "2026-03-02T09:30Z", nil, explain.NotDue, []string{"the next occurrence is that of 2026-03-02T10:00:00Z, the one before that of 2026-03-02T09:00:00Z", "every hour"}, ""}, j},
+		{row{"not due", "2026-03-02T09:30Z", nil, explain.NotDue, []string{"the next occurrence is at 2026-03-02T10:00:00Z, the previous one was at 2026-03-02T09:00:00Z", "every hour"}, ""}, j},
 		{row{"not due yet", "2026-03-02T05:30Z", nil, explain.NotDue, []string{"begins later, at 2026-03-02T06:00:00Z"}, ""}, j},
-		{row{"not created yet", "2026-03-02T04:00Z", nil, explain.NotCreated, []string{"put at 2026-03-02T05:00:00Z"}, ""}, j},
+		{row{"not created yet", "2026-03-02T04:00Z", nil, explain.NotCreated, []string{"created at 2026-03-02T05:00:00Z"}, ""}, j},
 		{row{"in the future", "2026-03-02T15:00Z", waiting(baton("13:00:00")), explain.Planned, []string{"2026-03-02T15:00:00Z"}, ""}, j},
 		{row{"in the future, not due", "2026-03-02T15:30Z", waiting(baton("13:00:00")), explain.NotDue, nil, ""}, j},
 		{row{"beyond its count", "2026-03-02T15:00Z", waiting(baton("13:00:00", func(b *scheduler.Baton) { b.Runs = 1 })), explain.Ended, []string{"of its count of 3, 2 runs are left"}, "count"}, job(t, "05:00:00", thrice)},
 		{row{"within its count", "2026-03-02T14:00Z", waiting(baton("13:00:00", func(b *scheduler.Baton) { b.Runs = 1 })), explain.Planned, nil, ""}, job(t, "05:00:00", thrice)},
 		{row{"over", "2026-03-02T09:00Z", nil, explain.Ended, []string{"it has ended after its last run", "2026-03-02T08:00:00Z"}, ""}, over},
 		{row{"after its endTime", "2026-03-02T09:00Z", nil, explain.Ended, []string{"its last occurrence was at 2026-03-02T08:00:00Z"}, "endTime"}, job(t, "05:00:00", until)},
-		{row{"too hard to find", "2026-03-02T10:00Z", nil, explain.Unknown, []string{"too much work"}, "fewer rules"}, job(t, "05:00:00", costly)},
+		{row{"too hard to find", "2026-03-02T10:00Z", nil, explain.Unknown, []string{"too expensive to compute"}, "fewer rules"}, job(t, "05:00:00", costly)},
 		{row{"after its only run", "2026-03-02T10:00Z", nil, explain.Ended, []string{"it runs once, at 2026-03-02T09:00:00Z"}, "startTime"}, job(t, "05:00:00", once)},
-		{row{"disabled, by its definition", "2026-03-02T09:00Z", func(q *explain.Question) { q.Changes = explain.ChangesIn(q.Job) }, explain.Disabled, []string{"at the latest since it was last changed at 2026-03-02T08:30:00Z"}, "carillon enable default/job"}, in(scheduler.Disabled, j, "08:30:00")},
+		{row{"disabled, by its definition", "2026-03-02T09:00Z", func(q *explain.Question) { q.Changes = explain.ChangesIn(q.Job) }, explain.Disabled, []string{"at the latest since its last change at 2026-03-02T08:30:00Z"}, "carillon enable default/job"}, in(scheduler.Disabled, j, "08:30:00")},
 		{row{"disabled, by whom", "2026-03-02T09:00Z", func(q *explain.Question) {
 			q.Changes = []explain.Change{{At: at("08:30:00"), Kind: explain.JobDisabled, By: "ada"}}
 		}, explain.Disabled, []string{"since 2026-03-02T08:30:00Z by ada"}, ""}, in(scheduler.Disabled, j, "08:30:00")},
 		{row{"disabled for the future", "2026-03-02T15:00Z", nil, explain.Disabled, nil, ""}, in(scheduler.Disabled, j, "08:30:00")},
 		{row{"disabled, and not due either", "2026-03-02T09:30Z", nil, explain.Disabled, nil, ""}, in(scheduler.Disabled, j, "08:30:00")},
 		{row{"disabled, and not due now", "now", func(q *explain.Question) { q.Now = at("12:30:00"); q.At = q.Now }, explain.Disabled, nil, "carillon enable"}, in(scheduler.Disabled, j, "08:30:00")},
-		{row{"not due before it was disabled", "2026-03-02T08:15Z", nil, explain.NotDue, []string{"the next occurrence is that of 2026-03-02T09:00:00Z"}, ""}, in(scheduler.Disabled, j, "08:30:00")},
+		{row{"not due before it was disabled", "2026-03-02T08:15Z", nil, explain.NotDue, []string{"the next occurrence is at 2026-03-02T09:00:00Z"}, ""}, in(scheduler.Disabled, j, "08:30:00")},
 		{row{"over, and asked about now", "now", nil, explain.Ended, []string{"it has ended after its last run"}, ""}, over},
 		{row{"paused, and not due", "2026-03-02T12:30Z", waiting(baton("15:00:00")), explain.Paused, []string{"until 2026-03-02T15:00:00Z"}, "carillon enable"}, j.Paused(at("15:00:00"), at("11:30:00"))},
 		{row{"paused, and not due since", "2026-03-02T11:45Z", changes("05:00:00", explain.Change{At: at("11:30:00"), Kind: explain.JobPaused, By: "ada"}), explain.Paused, []string{"by ada"}, ""}, j.Paused(at("15:00:00"), at("11:30:00"))},
 		{row{"not due before the pause", "2026-03-02T11:15Z", changes("05:00:00", explain.Change{At: at("11:30:00"), Kind: explain.JobPaused, By: "ada"}), explain.NotDue, nil, ""}, j.Paused(at("15:00:00"), at("11:30:00"))},
-		{row{"not due after the pause", "2026-03-02T15:30Z", waiting(baton("15:00:00")), explain.NotDue, []string{"the next occurrence is that of 2026-03-02T16:00:00Z"}, ""}, j.Paused(at("15:00:00"), at("11:30:00"))},
+		{row{"not due after the pause", "2026-03-02T15:30Z", waiting(baton("15:00:00")), explain.NotDue, []string{"the next occurrence is at 2026-03-02T16:00:00Z"}, ""}, j.Paused(at("15:00:00"), at("11:30:00"))},
 		{row{"its collection is disabled, and it is not due", "2026-03-02T12:30Z", all(waiting(baton("13:00:00")), closed), explain.Postponed, nil, "carillon collection enable"}, j},
 		{row{"its collection is disabled, behind one that is retried", "2026-03-02T11:00Z", all(waiting(baton("10:00:00", begun("12:10:00"))), closed, changes("05:00:00", explain.Change{At: at("10:30:00"), Kind: explain.CollectionDisabled, By: "dora"})), explain.Postponed, []string{"by dora"}, "carillon collection enable"}, j},
 		{row{"behind one that is retried, before its collection was disabled", "2026-03-02T11:00Z", all(waiting(baton("10:00:00", begun("12:10:00"))), closed, changes("05:00:00", explain.Change{At: at("11:30:00"), Kind: explain.CollectionDisabled, By: "dora"})), explain.Skipped, nil, "overlap"}, j},
 		{row{"edited since", "2026-03-02T09:00Z", nil, explain.Edited, []string{"changed at 2026-03-02T10:30:00Z"}, ""}, other},
-		{row{"edited since, and its schedule is known", "2026-03-02T09:30Z", func(q *explain.Question) { q.JobThen = j }, explain.NotDue, []string{"the schedule that the job had then: every hour"}, ""}, other},
+		{row{"edited since, and its schedule is known", "2026-03-02T09:30Z", func(q *explain.Question) { q.JobThen = j }, explain.NotDue, []string{"the job's schedule of that time: every hour"}, ""}, other},
 		{row{"edited since, and was due", "2026-03-02T09:00Z", func(q *explain.Question) { q.JobThen = j }, explain.Unrecorded, nil, ""}, other},
 		{row{"after the edit", "2026-03-02T11:30Z", waiting(baton("11:30:00")), explain.Overdue, nil, ""}, other},
 		{row{"before the retained history", "2026-03-02T09:00Z", func(q *explain.Question) { q.Kept = at("10:00:00") }, explain.Unknown, []string{"kept since 2026-03-02T10:00:00Z", "it was due"}, "--history-per-job"}, j},
 		{row{"before the retained history, not due", "2026-03-02T09:30Z", func(q *explain.Question) { q.Kept = at("10:00:00") }, explain.NotDue, nil, ""}, j},
 		{row{"before the retained history, edited since", "2026-03-02T09:00Z", func(q *explain.Question) { q.Kept = at("10:00:00") }, explain.Unknown, nil, ""}, other},
-		{row{"deleted", "2026-03-02T09:00Z", func(q *explain.Question) { q.Deleted = true }, explain.Deleted, nil, "put the job again"}, nil},
+		{row{"deleted", "2026-03-02T09:00Z", func(q *explain.Question) { q.Deleted = true }, explain.Deleted, nil, "create the job again"}, nil},
 		{row{"deleted, by whom", "2026-03-02T09:00Z", func(q *explain.Question) { q.Changes = []explain.Change{{at("08:00:00"), explain.JobDeleted, "ada"}} }, explain.Deleted, []string{"at 2026-03-02T08:00:00Z by ada"}, ""}, nil},
 		{row{"deleted, with an attempt under way", "2026-03-02T09:00Z", records(attempt("09:00:00", 1, scheduler.OutcomeCompleted, 0)), explain.Ran, nil, ""}, nil},
 		{row{"never heard of", "2026-03-02T09:00Z", nil, explain.NoJob, nil, ""}, nil},
-		{row{"damaged", "2026-03-02T09:00Z", func(q *explain.Question) { q.Damaged = "its action is missing" }, explain.Damaged, []string{"its action is missing"}, "put it again"}, nil},
+		{row{"damaged", "2026-03-02T09:00Z", func(q *explain.Question) { q.Damaged = "its action is missing" }, explain.Damaged, []string{"its action is missing"}, "apply it again"}, nil},
 	}
 	for _, test := range tests {
 		explained(t, test.job, test.row)
@@ -258,8 +258,8 @@ func TestClockJumps(t *testing.T) {
 	later := func(q *explain.Question) { q.Now = at("2026-03-20T00:00:00Z") }
 	gone := omitted(scheduler.OutcomeSkipped, scheduler.ReasonDST, change, change, 1)
 	for _, r := range []row{
-		{"recorded", "2026-03-08T02:30", all(later, records(gone)), explain.Skipped, []string{"the clock jumped over its time", "never showed 2026-03-08 02:30:00"}, `"gap": "next"`},
-		{"not recorded", "2026-03-08T02:30", later, explain.Skipped, []string{"the clock jumped over its time"}, `"gap": "next"`},
+		{"recorded", "2026-03-08T02:30", all(later, records(gone)), explain.Skipped, []string{"the clock skipped its time", "never showed 2026-03-08 02:30:00"}, `"gap": "next"`},
+		{"not recorded", "2026-03-08T02:30", later, explain.Skipped, []string{"the clock skipped its time"}, `"gap": "next"`},
 		{"the day before", "2026-03-08T01:00", later, explain.NotDue, []string{"02:30"}, ""},
 	} {
 		if a := explained(t, j, r); r.code == explain.Skipped && a.Reason != scheduler.ReasonDST {

@@ -57,7 +57,7 @@ func ParseMoment(text string, zone *time.Location, now time.Time) (Moment, error
 	case text[0] == '-' || text[0] == '+':
 		d, err := document.ParseDuration(text[1:])
 		if err != nil || d.Months > 0 {
-			return Moment{}, fmt.Errorf("%q is not a span of time before or after now; %s", text, momentHint)
+			return Moment{}, fmt.Errorf("%q is not a duration before or after now; %s", text, momentHint)
 		}
 		if text[0] == '-' {
 			d.Exact = -d.Exact
@@ -103,7 +103,7 @@ func local(wall time.Time, zone *time.Location, span time.Duration) Moment {
 	case 0:
 		change := jump(wall, zone)
 		return Moment{At: change, Span: span, Jumped: true, Note: fmt.Sprintf(
-			"the clock of %s never showed %s: it jumped over it at %s", zone, wall.Format(layout), change.Format(time.RFC3339),
+			"the clock of %s never showed %s: it skipped this time at %s", zone, wall.Format(layout), change.Format(time.RFC3339),
 		)}
 	case 1:
 		return Moment{At: found[0], Span: span}

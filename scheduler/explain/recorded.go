@@ -109,7 +109,7 @@ func (q *Question) occurrence(a *Answer, id string) {
 		a.Notes = append(a.Notes, "it is a manual run, not an occurrence of the schedule")
 	}
 	if d := a.Lateness; d > lateAfter {
-		a.Notes = append(a.Notes, "its first attempt began "+span(time.Duration(d))+" after it was due")
+		a.Notes = append(a.Notes, "its first attempt started "+span(time.Duration(d))+" after it was due")
 	}
 }
 
@@ -140,9 +140,9 @@ func (q *Question) began(a *Answer, of, ran []*scheduler.Record) {
 		first := ran[0]
 		after := ""
 		if d := first.Due.Sub(first.Nominal); d > 0 && first.Attempt == 0 {
-			after = fmt.Sprintf("delayed by %s, as its jitter or a pause says, and ", span(d))
+			after = fmt.Sprintf("delayed by %s (jitter or a pause), and ", span(d))
 		}
-		a.set(Ran, fmt.Sprintf("it ran: %s, begun at %s, %s%s late; %s",
+		a.set(Ran, fmt.Sprintf("it ran: %s, started at %s, %s%s late; %s",
 			tries, q.say(first.Started), after, span(first.Lateness()), result(last)), "")
 	case faulted >= 0 && of[faulted].Reason == scheduler.ReasonCanceled:
 		a.Reason = scheduler.ReasonCanceled
@@ -151,12 +151,12 @@ func (q *Question) began(a *Answer, of, ran []*scheduler.Record) {
 		a.set(Failed, "it ran and faulted, after "+tries+q.handled(ran)+": "+result(lastOfMain(ran)),
 			failedHint(q.Key, a.Occurrence))
 	case b != nil && p.Running && !b.MayRun().After(q.Now):
-		a.set(Running, tries+" failed, and the next one is under way: "+result(last), "")
+		a.set(Running, tries+" failed, and the next one is active: "+result(last), "")
 	case b != nil:
 		a.Due = b.MayRun().UTC()
 		a.set(Retrying, tries+" failed, and the next one is due at "+q.say(b.MayRun())+": "+result(last), "")
 	default:
-		a.set(Failed, "it ran and failed, after "+tries+"; nothing says yet what followed: "+result(last), "")
+		a.set(Failed, "it ran and failed, after "+tries+"; the outcome is not recorded yet: "+result(last), "")
 	}
 }
 
@@ -200,8 +200,8 @@ func lastOfMain(ran []*scheduler.Record) *scheduler.Record {
 }
 
 func failedHint(k scheduler.Key, occurrence string) string {
-	return "carillon resubmit " + k.String() + " " + occurrence + " runs it again; carillon history " + k.String() +
-		" --last shows the attempt whole"
+	return "to rerun it: carillon resubmit " + k.String() + " " + occurrence + "; to see the last attempt in full: carillon history " +
+		k.String() + " --last"
 }
 
 // result says how an attempt ended.
@@ -235,7 +235,7 @@ func (q *Question) unstarted(a *Answer, last *scheduler.Record) {
 		a.Due = b.MayRun().UTC()
 		a.set(Waits, "it waits for its target, until "+q.say(b.MayRun())+": "+last.Message, targetHint)
 	default:
-		a.set(Waits, "it was made to wait for its target, and nothing says what followed: "+last.Message, targetHint)
+		a.set(Waits, "it was postponed for its target, and the outcome is not recorded: "+last.Message, targetHint)
 	}
 }
 
@@ -247,17 +247,17 @@ func (q *Question) omitted(a *Answer, r *scheduler.Record) {
 		a.Occurrence, a.Nominal = "", time.Time{}
 		of = fmt.Sprintf("it was one of %d from %s to %s that were", r.Count, q.say(r.From), q.say(r.To))
 		if q.jobOf(r.Schedule) == nil {
-			a.Notes = append(a.Notes, "the schedule was changed since: whether one of these was due at the time is not known any more")
+			a.Notes = append(a.Notes, "the schedule has changed since: whether one of these was due at that time is unknown")
 		}
 	}
 	if r.Outcome == scheduler.OutcomePostponed {
 		a.set(Postponed, of+" postponed: "+r.Message+q.blamed(a, CollectionDisabled, r),
-			"carillon collection enable "+q.Key.Collection+" lets jobs run that are due from then on")
+			"to run jobs that are due from then on: carillon collection enable "+q.Key.Collection)
 		return
 	}
 	why, hint := reasonOf(r.Reason)
 	a.Reason = r.Reason
-	text := of + " skipped, as " + why
+	text := of + " skipped because " + why
 	if r.Message != "" {
 		text += ": " + r.Message
 	}
@@ -283,8 +283,8 @@ func (q *Question) blamed(a *Answer, what ChangeKind, r *scheduler.Record) strin
 func reasonOf(r scheduler.Reason) (why, hint string) {
 	switch r {
 	case scheduler.ReasonOverlap:
-		return "an earlier occurrence was still under way, retries included",
-			`"overlap": "allow" lets them run side by side; a shorter "timeout", or fewer retries, ends the earlier one sooner`
+		return "an earlier occurrence was still active, including its retries",
+			`"overlap": "allow" runs them concurrently; a shorter "timeout", or fewer retries, ends the earlier one sooner`
 	case scheduler.ReasonPostponed:
 		return "an earlier occurrence was still waiting for its target", targetHint
 	case scheduler.ReasonCatchUp:
@@ -295,11 +295,11 @@ func reasonOf(r scheduler.Reason) (why, hint string) {
 	case scheduler.ReasonPaused:
 		return "the job was paused", "a job does not catch up on due times while it is paused"
 	case scheduler.ReasonCanceled:
-		return "it was canceled before it began", ""
+		return "it was canceled before it started", ""
 	case scheduler.ReasonDST:
-		return "the clock jumped over its time", `"dst": {"gap": "next"} runs it at the first instant after such a gap`
+		return "the clock skipped its time", `"dst": {"gap": "next"} runs it at the first instant after such a gap`
 	case scheduler.ReasonCostly:
-		return "the next run takes too much work to find", "put the job with a simpler schedule"
+		return "the next run is too expensive to compute", "simplify its schedule"
 	}
 	return string(r), ""
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // ErrFull is returned if the queue already has too many waiting requests.
-var ErrFull = errors.New("too many requests wait for their turn; try again")
+var ErrFull = errors.New("too many requests are queued; try again")
 
 // Config configures a Queue. All fields except Running are required.
 type Config struct {

@@ -180,7 +180,7 @@ func TestManyWritesThatWaitAreToldTogether(t *testing.T) {
 		if want := []string{"1", "1000", "1000"}; !slices.Equal(waiting, want) {
 			t.Errorf("told of %v that wait, want %v", waiting, want)
 		}
-		if last := lines[len(lines)-1]; last != `level=INFO msg="no write waits for the store any more" waited=1000` {
+		if last := lines[len(lines)-1]; last != `level=INFO msg="no more writes wait for the store" waited=1000` {
 			t.Errorf("at the end: %s", last)
 		}
 	})

@@ -75,7 +75,7 @@ func (p *RetryWriter) end() {
 		return
 	}
 	if p.named {
-		p.log.Info("no write waits for the store any more", "waited", p.waited)
+		p.log.Info("no more writes wait for the store", "waited", p.waited)
 	}
 	p.waited, p.named = 0, false
 }

@@ -242,7 +242,7 @@ func (a *API) accept(e endpoint, m micro.Request) {
 func (a *API) takes(m micro.Request) bool {
 	switch {
 	case !mayAnswer(m.Reply(), a.cfg.Prefix):
-		a.log.Warn("request left alone: its answer would be an order to the scheduler or the server", "subject", m.Subject(),
+		a.log.Warn("request ignored: its reply subject would be a command to the scheduler or the server", "subject", m.Subject(),
 			"reply", m.Reply())
 		return false
 	case m.Reply() == "": // without a reply subject, a client could have forged the header with the user

@@ -46,7 +46,7 @@ func TestAPI(t *testing.T) {
 		{"enable.default.job", "{}", `200 "state":"enabled"`},
 		{"pause.default.job", `{"until": "2h"}`, `200 "pausedUntil":"`},
 		{"collection-cancel.default", "", `200 {"canceled":[]}`},
-		{"try.default.job", "", `409 no attempts are made here`},
+		{"try.default.job", "", `409 this process makes no attempts`},
 		{"list.default", "", `200 {"value":[{"id":"/jobCollections/default/jobs/job" ],"nextLink":null}`},
 		{"list", `{"prefix": "j", "nextAfter": "-1000h", "actionType": "http", "text": "JO", "lastOutcome": "never"}`, `200 "name":"default/job" "nextLink":null`},
 		{"list", `{"prefix": "k"}`, `200 {"value":[],"nextLink":null}`},

@@ -46,10 +46,10 @@ func (a *API) beginTail(caller string) (end func(), err error) {
 	case !ok:
 		return end, err
 	case full.Own:
-		return nil, fmt.Errorf("%w: this connection has %d live tails already, which is as many as one may have; end one of these first",
+		return nil, fmt.Errorf("%w: this connection has reached its limit of %d live tails; end one first",
 			scheduler.ErrUnavailable, full.Most)
 	}
-	return nil, fmt.Errorf("%w: there are %d live tails already, which is as many as this process serves; try again later",
+	return nil, fmt.Errorf("%w: this process has reached its limit of %d live tails; try again later",
 		scheduler.ErrUnavailable, full.Most)
 }
 

@@ -26,8 +26,8 @@ func TestFollowPlaces(t *testing.T) {
 		}
 	}
 	refused := beginTail(t, first)
-	if got := string(refused.Data); refused.Header.Get("Carillon-Tail") != "" || !strings.Contains(got, "64 live tails already") ||
-		!strings.Contains(got, "end one of these first") {
+	if got := string(refused.Data); refused.Header.Get("Carillon-Tail") != "" || !strings.Contains(got, "64 live tails") ||
+		!strings.Contains(got, "end one first") {
 		t.Errorf("one more of the same connection: %v %s", refused.Header, got)
 	}
 	if m := beginTail(t, w.connect()); m.Header.Get("Carillon-Tail") == "" {

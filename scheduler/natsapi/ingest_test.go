@@ -32,7 +32,7 @@ func TestVerbs(t *testing.T) {
 		{"put.default.job", "startTime: 2098-01-01\naction: {type: http, request: {uri: 'http://x.example', method: get}}", "accepted updated created=false revision next"},
 		{"patch.default.job", `{"startTime": "2097-01-01"}`, "accepted updated revision next"},
 		{"run.default.job", "", "accepted occurrence"},
-		{"run.default.job", "", "rejected Conflict: job default/job: conflict: it is running, or about to"},
+		{"run.default.job", "", "rejected Conflict: job default/job: conflict: it is running or about to run"},
 		{"disable.default.job", "ignored", "accepted updated revision"},
 		{"disable.default.job", "", "accepted unchanged revision"},
 		{"run.default.job", "", "accepted occurrence"},

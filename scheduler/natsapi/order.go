@@ -69,7 +69,7 @@ func (o order) checkFor(op *api.Operation) error {
 	_, strict := op.Param("strict")
 	_, dryRun := op.Param("dryRun")
 	if !o.when.IsZero() && !op.Heeds() {
-		wrong = append(wrong, scheduler.Invalid(ifMatchHeader, "there is no ETag here that a condition could ask for"))
+		wrong = append(wrong, scheduler.Invalid(ifMatchHeader, "this resource has no ETag for a condition"))
 	}
 	if o.strict && !strict {
 		why := "is for put and patch"

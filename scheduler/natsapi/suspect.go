@@ -35,11 +35,11 @@ func (n *Ingest) enter(ctx context.Context, it *item) error {
 	}
 	marks, err := n.cfg.Source.MarkSpec(ctx, it.Sequence)
 	if err != nil {
-		n.log.Warn("spec that is delivered again not marked as under way", "job", it.Name, "err", err)
+		n.log.Warn("redelivered spec not marked as in progress", "job", it.Name, "err", err)
 	}
 	it.marked = err == nil
 	if marks > maxDeaths {
-		n.log.Error("spec set aside: processes ended while they took it in", "job", it.Name, "verb", it.Verb, "processes", maxDeaths)
+		n.log.Error("spec set aside: processes died while they ingested it", "job", it.Name, "verb", it.Verb, "processes", maxDeaths)
 		return errSetAside
 	}
 	return nil

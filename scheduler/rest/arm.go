@@ -41,7 +41,7 @@ func scoped(w http.ResponseWriter, r *http.Request, op *api.Operation) (s schedu
 		return s, err
 	}
 	if r.URL.Query().Has("follow") || r.URL.Query().Has("after") {
-		return s, scheduler.Invalid("follow", "there are live tails at the short paths only, such as /jobCollections/default/history")
+		return s, scheduler.Invalid("follow", "live tails exist only at short paths, such as /jobCollections/default/history")
 	}
 	r.Header.Del("Accept") // all answers have one form
 	r.SetPathValue("c", s.Collection(name))

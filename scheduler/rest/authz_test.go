@@ -289,7 +289,7 @@ func TestChallenge(t *testing.T) {
 		status                      int
 	}{
 		{"", `Bearer realm="carillon"`, "AuthenticationFailed", "none was given", http.StatusUnauthorized},
-		{as("root"), `Bearer realm="carillon", error="invalid_token"`, "AuthenticationFailed", `"root" is no role`, http.StatusUnauthorized},
+		{as("root"), `Bearer realm="carillon", error="invalid_token"`, "AuthenticationFailed", `"root" is not a role`, http.StatusUnauthorized},
 		{
 			as("reader@mine"), `Bearer realm="carillon", error="insufficient_scope", scope="admin"`, "AuthorizationFailed",
 			"needs the role admin on all collections; token tester has reader@mine", http.StatusForbidden,

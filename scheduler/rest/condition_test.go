@@ -88,7 +88,7 @@ func TestConditionsOfJobs(t *testing.T) {
 		{"PUT", job, later, "", `201`, 0},
 		{"PUT", job, later, `If-Match: $2`, `412`, 28},
 		{"PUT", job, later, `If-Match: $28x`, `400 "path":"If-Match"`, -1},
-		{"POST", job + "/resubmit", `{}`, `If-Match: $28`, `400 there is no ETag here`, -1},
+		{"POST", job + "/resubmit", `{}`, `If-Match: $28`, `400 this resource has no ETag`, -1},
 		{"PUT", "/secrets/a", `{"value": "x"}`, `If-None-Match: *`, `400 "path":"If-None-Match"`, -1},
 		{"GET", job + "/history", "", `If-None-Match: *`, `200`, -1},
 	})

@@ -52,7 +52,7 @@ func TestFaults(t *testing.T) {
 		{"GET", "/history?follow=true&$top=5", "", `400 $top: unknown option; there are $filter`},
 		{"GET", "/history?follow=true&after=1000", "", `400 after: 1000 is not the sequence of a record: the last one is 0`},
 		{"GET", "/history?follow=true&after=x", "", `400 "path":"after"`},
-		{"GET", "/history?after=1", "", `400 after: is of a live tail: it goes with follow=true`},
+		{"GET", "/history?after=1", "", `400 after: applies only to live tails: set follow=true`},
 		{"GET", "/history?$skiptoken=x", "", `400 "path":"$skiptoken"|is not the sequence of a record`},
 		{"GET", "/history?$top=0", "", `400 "path":"$top"|1-100`},
 		{"GET", "/history?earlier=perhaps", "", `400 "path":"earlier"`},

@@ -108,7 +108,7 @@ func New(cfg Config) http.Handler {
 	a.register(mux)
 	mux.Handle("/api/v2/", a.handler(noAWX, (*server).refuseAWX))
 	mux.Handle("/", a.handler(func(_ *server, _ http.ResponseWriter, r *http.Request) error {
-		return fault{http.StatusNotFound, "UnknownRoute", "there is nothing at " + r.URL.Path}
+		return fault{http.StatusNotFound, "UnknownRoute", "nothing exists at " + r.URL.Path}
 	}, (*server).refuse))
 	origins := http.NewCrossOriginProtection()
 	origins.SetDenyHandler(a.handler(func(*server, http.ResponseWriter, *http.Request) error {
@@ -140,7 +140,7 @@ func (a *server) plain(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if Unclean(r.URL.Path) {
 			a.refuse(w, r, fault{http.StatusNotFound, "UnknownRoute", fmt.Sprintf(
-				"there is nothing at %s: no part of a path is empty, . or ..", r.URL.EscapedPath(),
+				"nothing exists at %s: no part of a path may be empty, . or ..", r.URL.EscapedPath(),
 			)})
 			return
 		}

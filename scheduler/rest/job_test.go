@@ -62,7 +62,7 @@ func TestJob(t *testing.T) {
 		{"PATCH", job, `{"description": "still off"}`, `200 "state":"disabled"`},
 		{"POST", job + "/enable", "", `200 "state":"enabled"`},
 		{"POST", job + "/run", "", `200 {"occurrence":"default/job@`},
-		{"POST", job + "/run", "", `409 {"error":{"code":"Conflict","message":"job default/job: conflict: it is running, or about to"}}`},
+		{"POST", job + "/run", "", `409 {"error":{"code":"Conflict","message":"job default/job: conflict: it is running or about to run"}}`},
 		{"POST", job + "/resubmit", `{"occurrence": "2031-01-01T00:00:00Z"}`, `404 occurrence default/job@2031-01-01T00:00:00Z: not found in the history of its job`},
 		{"POST", job + "/resubmit", `{"occurrence": "yesterday", "force": true}`, `400 "path":"occurrence","message":"\"yesterday\" is neither a time`},
 		{"POST", job + "/resubmit", `{"occurrences": 5, "force": "yes"}`, `400 "path":"occurrence","message":"is required"|"path":"force"|"path":"occurrences","message":"unknown field; did you mean \"occurrence\"?"`},
@@ -100,7 +100,7 @@ func TestCollection(t *testing.T) {
 		{"DELETE", "/jobCollections/c", "", `200`},
 		{"DELETE", "/jobCollections/c", "", `404 "ResourceNotFound"`},
 		{"GET", "/jobCollections/c/jobs/a", "", `404`},
-		{"DELETE", "/jobCollections/default", "", `409 it is always there`},
+		{"DELETE", "/jobCollections/default", "", `409 the default collection cannot be deleted`},
 	})
 }
 

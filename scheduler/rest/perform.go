@@ -81,7 +81,7 @@ func read(op *api.Operation, r *http.Request, tail bool) (*dispatch.Request, err
 		text := q.Get(p.Name)
 		switch {
 		case p.Tail && !tail && q.Has(p.Name):
-			wrong = append(wrong, scheduler.Invalid(p.Name, "is of a live tail: it goes with follow=true"))
+			wrong = append(wrong, scheduler.Invalid(p.Name, "applies only to live tails: set follow=true"))
 		case text != "":
 			var err error
 			asked.Params[p.Name], err = parameter(p, text)

@@ -177,7 +177,7 @@ func unconditional(op *api.Operation, r *http.Request) error {
 	}
 	for _, header := range []string{scheduler.IfMatch, scheduler.IfNoneMatch} {
 		if len(r.Header.Values(header)) > 0 {
-			return scheduler.Invalid(header, "there is no ETag here that a condition could ask for")
+			return scheduler.Invalid(header, "this resource has no ETag for a condition")
 		}
 	}
 	return nil

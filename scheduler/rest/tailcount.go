@@ -28,10 +28,10 @@ func (c *tailCount) begin(r *http.Request) (end func(), err error) {
 		return end, err
 	case full.Own:
 		return nil, fault{http.StatusTooManyRequests, "TooManyTails", fmt.Sprintf(
-			"%s follows the history %d times already, which is as often as one caller may; end one of these first", caller, full.Most,
+			"%s has reached its limit of %d live tails; end one first", caller, full.Most,
 		)}
 	}
 	return nil, fault{http.StatusServiceUnavailable, "TooManyTails", fmt.Sprintf(
-		"the history is followed %d times already, which is as often as this process lets it be; try again later", full.Most,
+		"this process has reached its limit of %d live tails; try again later", full.Most,
 	)}
 }

@@ -126,7 +126,7 @@ func TestTryFails(t *testing.T) {
 		{"nothing there", "", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }, 404, "path"},
 		{"in trouble", "", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }, 502, "its log"},
 		{"not what is asked for", `, "success": {"bodyContains": "done"}`, func(http.ResponseWriter, *http.Request) {}, 200, "success"},
-		{"too late", "", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, 0, "nothing came within PT1S"},
+		{"too late", "", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, 0, "no response within PT1S"},
 	} {
 		p.answers(row.answer)
 		body := strings.Replace(calling(p.URL, row.more), "{", `{"timeout": "PT1S",`, 1)
@@ -139,7 +139,7 @@ func TestTryFails(t *testing.T) {
 		t.Errorf("%d calls: nothing is tried again", n)
 	}
 	p.Close()
-	if v := w.trial(calling(p.URL, "")); !v.Failed() || !strings.Contains(v.Hint, "look whether the target runs") {
+	if v := w.trial(calling(p.URL, "")); !v.Failed() || !strings.Contains(v.Hint, "check that the target runs") {
 		t.Errorf("away: %+v", v)
 	}
 }

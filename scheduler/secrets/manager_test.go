@@ -181,7 +181,7 @@ func TestPutOvertaken(t *testing.T) {
 	for _, test := range []struct {
 		times int
 		wrong string
-	}{{9, ""}, {10, "secret front: conflict: it was changed by others all the while; try again"}} {
+	}{{9, ""}, {10, "secret front: conflict: other clients kept changing it; try again"}} {
 		m := newManagerTest(t, newKey(t, "k1"))
 		left := test.times
 		m.store.overtake = func() {
@@ -336,7 +336,7 @@ func TestRotateOvertaken(t *testing.T) {
 		m.store.jobs[k] = st
 	}
 	r, err := m.Rotate(t.Context())
-	if err != nil || len(r.Failed) != 1 || r.Failed[0].Reason != "it was changed by others all the while" {
+	if err != nil || len(r.Failed) != 1 || r.Failed[0].Reason != "other clients kept changing it" {
 		t.Errorf("got %+v, %v", r, err)
 	}
 	m.store.overtake = func() { delete(m.store.jobs, k) }

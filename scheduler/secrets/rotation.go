@@ -59,7 +59,7 @@ type rotator struct {
 }
 
 // overtaken is the failure of an entry that other writers keep changing.
-const overtaken = "it was changed by others all the while"
+const overtaken = "other clients kept changing it"
 
 func (r *rotator) fail(f RotationFailure) {
 	r.mu.Lock()

@@ -13,11 +13,11 @@ import (
 // realistic rules, and limit a query to a few hundredths of a second.
 const (
 	compileWork = 800_000    // to compile a rule and to find its first run
-	storedWork  = 4_000_000  // the same for a rule that was stored once, by a version that let it pass
+	storedWork  = 4_000_000  // the same for a stored rule that an older version accepted
 	firstWork   = 300_000    // of that, to find the first run
 	searchWork  = 400_000    // to find one run, or to count them
 	laterWork   = 20_000_000 // to find a later run of a stored job, which would end otherwise
-	listWork    = 250_000    // to list runs for people, with what changes of the clock do to them
+	listWork    = 250_000    // to list runs for users, with the effects of clock changes
 	yearWork    = 1_000_000  // to count the runs of each day of a year, for people
 	gapWork     = 250_000    // to find the smallest gap
 	spreadWork  = 50_000     // to find out how far apart the first runs are
@@ -31,7 +31,7 @@ const tooCostly = "too costly: it takes too much work to find out when the rule 
 // end because its first run was harder to find than today's limit.
 func (p *Plan) searchBudget() int64 { return max(searchWork, 2*p.search) }
 
-// costly returns the problem of a rule at its path.
+// costly returns the error for a rule that is too expensive to compute.
 func costly(path string) error {
 	return document.Problems{{Path: path, Message: tooCostly}}
 }
@@ -39,7 +39,7 @@ func costly(path string) error {
 // meters pools the meters of queries that are too short for an allocation each.
 var meters = sync.Pool{New: func() any { return new(work.Meter) }}
 
-// metered asks a question with a meter of so many units.
+// metered calls ask with a meter of the given units.
 func metered[T any](units int64, ask func(m *work.Meter) (T, bool)) (T, bool) {
 	m := meters.Get().(*work.Meter)
 	m.Reset(units)

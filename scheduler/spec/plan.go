@@ -161,7 +161,7 @@ func (p *Plan) Next(after time.Time) (time.Time, bool) {
 	return t, true
 }
 
-// seek is next with so much work. done says that it was enough.
+// seek is next with a budget in units of work. done reports that the budget sufficed.
 func (p *Plan) seek(units int64, after time.Time) (t time.Time, ok, done bool) {
 	t, done = metered(units, func(m *work.Meter) (time.Time, bool) {
 		t, found := p.next(m, after)
@@ -367,7 +367,7 @@ type Warning struct {
 
 // hinter is a rule whose text may mean something else than it looks like.
 type hinter interface {
-	// Hints says what, in sentences without a full stop. compiled are the rule's instants.
+	// Hints returns the suggestions, as sentences without a full stop. compiled are the rule's instants.
 	Hints(s Context, compiled *Schedule) []string
 }
 
@@ -379,7 +379,7 @@ func (p *Plan) Warnings() []Warning {
 	r := p.timing.Recurrence
 	if r == nil {
 		if p.timing.Zone != nil && p.timing.Zone != time.UTC {
-			warn("timeZone", p.timing.Zone.String()+" is without effect: a job without recurrence has no clock")
+			warn("timeZone", p.timing.Zone.String()+" has no effect without recurrence; give startTime an offset instead")
 		}
 		return list
 	}
@@ -403,7 +403,7 @@ func (p *Plan) Warnings() []Warning {
 		case r.Rule == nil:
 			warn("timeZone", "the recurrence counts in UTC; timeZone "+zone.String()+" applies to cron and rrule only")
 		case own.String() != zone.String():
-			warn("timeZone", zone.String()+" is without effect: the rule names its own, "+own.String())
+			warn("timeZone", zone.String()+" has no effect: the rule names its own, "+own.String())
 		}
 	}
 	return list

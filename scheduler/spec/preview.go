@@ -53,8 +53,8 @@ func (p *Plan) Preview(after time.Time, n int) Preview {
 	return v
 }
 
-// PreviewPaused is [Plan.Preview] of a job that is paused until an instant; the zero time or one in the past is no pause.
-// Skipped runs leave the count as it is, so there may be more runs than the preview has.
+// PreviewPaused is [Plan.Preview] of a job that is paused until an instant; zero or past: no pause. Skipped runs do
+// not reduce the count, so that more runs may follow than the preview shows.
 func (p *Plan) PreviewPaused(until, after time.Time, n int) Preview {
 	if !until.After(p.created) || !until.After(after) {
 		return p.Preview(after, n)
@@ -76,7 +76,7 @@ func (p *Plan) PreviewPaused(until, after time.Time, n int) Preview {
 	return v
 }
 
-// walkable is how many runs are counted one by one, at most.
+// walkable limits the runs that are counted one by one.
 const walkable = 20_000
 
 // spent returns how much of the recurrence's count is used up by the runs not after an instant, and whether that is all.

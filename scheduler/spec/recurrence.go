@@ -22,8 +22,8 @@ type Recurrence struct {
 	// shorter units; years have no limit. Default: 1.
 	Interval int
 
-	// Count is how many times the job runs before it is completed. A schedule does not know what ran, so the caller
-	// counts ([Plan.MaxRuns]). Zero: no limit. With End, whichever comes first ends the job.
+	// Count is the number of runs until the job is completed. A schedule does not know what ran, so the caller counts
+	// ([Plan.MaxRuns]). Zero: no limit. With End, whichever comes first ends the job.
 	Count int
 
 	// End is the last instant at which the job may run. It may lie in the past: the job then never runs. Zero: no end.
@@ -37,7 +37,7 @@ type Recurrence struct {
 	Anchor Anchor
 }
 
-// azure returns the recurrence without what all languages have in common, its end apart.
+// azure returns the recurrence without the common fields of all languages, except its end.
 func (r Recurrence) azure() azure.Recurrence {
 	return azure.Recurrence{Frequency: r.Frequency, Interval: r.Interval, Schedule: r.Schedule, Anchor: r.Anchor, End: r.End}
 }

@@ -126,7 +126,7 @@ func (s *gapSearch) changed(a, b time.Time) bool {
 }
 
 // DSTGap returns the first change of the clock after an instant, up to until, that omits times of the schedule: the
-// clock skips them, and the policy is [GapSkip]. A zero until is no limit.
+// clock skips them, and the policy is [GapSkip]. Zero until: no limit.
 //
 // Omitted times are not instants: Next, Last, Count and the recurrence's count ignore them. Without a clock change in
 // the period, the cost is one lookup.

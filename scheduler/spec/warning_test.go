@@ -11,7 +11,7 @@ func TestWarnings(t *testing.T) {
 	for job, want := range map[string]string{
 		`{}`:                           "",
 		`{"startTime": "1999-01-01"}`:  "", // it runs at once
-		`{"timeZone": "Europe/Paris"}`: "timeZone: Europe/Paris is without effect: a job without recurrence has no clock",
+		`{"timeZone": "Europe/Paris"}`: "timeZone: Europe/Paris has no effect without recurrence; give startTime an offset instead",
 
 		`{"recurrence": {"cron": "0 9 31 2 *"}}`:                                                 "recurrence.cron: " + never + "no time matches",
 		`{"recurrence": {"cron": "0 9 1 1 * 2010"}}`:                                             "recurrence.cron: " + never + "its last time was 2010-01-01 09:00 UTC",
@@ -21,7 +21,7 @@ func TestWarnings(t *testing.T) {
 
 		`{"timeZone": "Europe/Paris", "recurrence": {"frequency": "day"}}`:               "timeZone: the recurrence counts in UTC; timeZone Europe/Paris applies to cron and rrule only",
 		`{"timeZone": "UTC", "recurrence": {"frequency": "day"}}`:                        "",
-		`{"timeZone": "Europe/Paris", "recurrence": {"cron": "0 9 * * * * Asia/Tokyo"}}`: "timeZone: Europe/Paris is without effect: the rule names its own, Asia/Tokyo",
+		`{"timeZone": "Europe/Paris", "recurrence": {"cron": "0 9 * * * * Asia/Tokyo"}}`: "timeZone: Europe/Paris has no effect: the rule names its own, Asia/Tokyo",
 		`{"timeZone": "Asia/Tokyo", "recurrence": {"cron": "0 9 * * * * Asia/Tokyo"}}`:   "",
 
 		`{"recurrence": {"cron": "0 0 9 * * *"}}`:                     `recurrence.cron: "0 0 9 * * *" has six fields, and the sixth is the year; it looks like a language that begins with the second: write "0 9 * * *" for that`,

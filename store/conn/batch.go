@@ -37,7 +37,8 @@ func (s *Conn) allowBatches(ctx context.Context, st jetstream.Stream) jetstream.
 	have.AllowAtomicPublish = true
 	changed, err := s.JS.UpdateStream(ctx, have)
 	if err != nil {
-		s.Config.Logger.Warn("a stream's batches cannot be set; it is used as it is", "stream", have.Name, "err", err)
+		s.Config.Logger.Warn("the batch setting of a stream cannot be changed; using the stream without it",
+			"stream", have.Name, "err", err)
 		return st
 	}
 	return changed

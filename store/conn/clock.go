@@ -117,7 +117,8 @@ func (s *Conn) readClock(ctx context.Context) bool {
 	r := &reading{at: answered, ahead: aheadOf(asked.Round(0), answered.Round(0), info.TS, before)}
 	s.clock.known.Store(r)
 	if r.ahead.Abs() >= clockStep && (was == nil || (was.ahead-r.ahead).Abs() >= clockStep) {
-		s.Config.Logger.Warn("the clock of this machine is not that of the NATS server, which counts", "ahead", r.ahead.String())
+		s.Config.Logger.Warn("the clock of this machine differs from the NATS server's, which determines when jobs run",
+			"ahead", r.ahead.String())
 	}
 	return true
 }

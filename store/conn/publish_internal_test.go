@@ -323,7 +323,7 @@ func TestFailedWriteNamesStreamsThatTakeNone(t *testing.T) {
 		want  string
 	}{
 		{Shuts{idle}, jetstream.ErrAsyncPublishTimeout.Error()},
-		{Shuts{idle, shut}, "no writes are taken by stream B: " + noLeader + "; start the NATS servers that are away, and see their logs"},
+		{Shuts{idle, shut}, "no writes are accepted by stream B: " + noLeader + "; start the NATS servers that are away, and see their logs"},
 	} {
 		s.shut.Store(&c.found)
 		if err := s.suspect(jetstream.ErrAsyncPublishTimeout); err.Error() != c.want {

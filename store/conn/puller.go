@@ -265,7 +265,7 @@ func (p *puller) warn(status, reason string) {
 	}
 	p.mu.Unlock()
 	if !quiet {
-		p.log.Warn("the server refused a request for messages; asking again", "subject", p.subject, "status", status, "reason", reason)
+		p.log.Warn("the server refused a request for messages; retrying", "subject", p.subject, "status", status, "reason", reason)
 	}
 }
 

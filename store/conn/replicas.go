@@ -171,7 +171,8 @@ func (s *Conn) awaitCopies(ctx context.Context, streams []held) error {
 			select {
 			case <-time.After(copyPause):
 			case <-patience.C:
-				s.Config.Logger.Warn("the new replicas still catch up; the work begins", "stream", h.stream, "done", i, "of", len(streams))
+				s.Config.Logger.Warn("the new replicas are still catching up; starting anyway",
+					"stream", h.stream, "done", i, "of", len(streams))
 				return nil
 			case <-ctx.Done():
 				return context.Cause(ctx)

@@ -235,15 +235,15 @@ type Shuts []Shut
 // Explain returns the problem, its cause and the fix in one sentence. restarts states that this process restarts the
 // server itself.
 func (s Shuts) Explain(restarts bool) string {
-	return s.What() + ": " + s.Reason() + "; " + s.Advice(restarts)
+	return s.Problem() + ": " + s.Reason() + "; " + s.Advice(restarts)
 }
 
-// What returns the problem: "no writes are taken by streams A, B and 3 more".
-func (s Shuts) What() string {
+// Problem returns the problem: "no writes are accepted by streams A, B and 3 more".
+func (s Shuts) Problem() string {
 	if i := slices.IndexFunc(s, func(found Shut) bool { return !found.Idle }); i < 0 {
 		return "no process receives due batons in " + s.Streams()
 	}
-	return "no writes are taken by " + s.Streams()
+	return "no writes are accepted by " + s.Streams()
 }
 
 // mostNamed is the maximum number of named streams.

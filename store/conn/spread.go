@@ -121,7 +121,7 @@ func (s *Conn) Spread(ctx context.Context, patience time.Duration) {
 		}
 		again, err := s.spreadOnce(ctx, patience)
 		if err != nil && ctx.Err() == nil {
-			s.Config.Logger.Debug("the leaders of streams were not looked at", "err", err)
+			s.Config.Logger.Debug("the leaders of streams were not checked", "err", err)
 		}
 		if !again {
 			return
@@ -226,13 +226,13 @@ func (s *Conn) moveLeader(ctx context.Context, m *move) (again bool, err error) 
 	case told:
 		return true, fmt.Errorf("%w: %s stays at %s: %w", scheduler.ErrUnavailable, m.group.name(), m.group.leader, api)
 	case err != nil && s.Forbidden(subject):
-		s.Config.Logger.Warn("the leaders of streams stay unevenly spread over the NATS servers: the NATS user may not move them",
+		s.Config.Logger.Warn("the leaders of streams stay unevenly distributed over the NATS servers: the NATS user may not move them",
 			"stream", m.group.stream, "server", m.group.leader, "hint", "allow it to publish to "+subject)
 		return false, nil
 	case err != nil:
 		return true, err
 	}
-	s.Config.Logger.Info("the leaders of streams were unevenly spread over the NATS servers; one has moved",
+	s.Config.Logger.Info("the leaders of streams were unevenly distributed over the NATS servers; one has moved",
 		"of", m.group.kind, "stream", m.group.stream, "from", m.group.leader, "to", m.to)
 	return true, nil
 }

@@ -110,7 +110,7 @@ func (f *Failover) claim(ctx context.Context) {
 		}
 		if err != nil && !warned {
 			warned = true
-			f.cfg.Logger.Warn("batons and specs of a process that has vanished are not claimed yet", "err", err)
+			f.cfg.Logger.Warn("batons and specs of a process that disappeared are not claimed yet", "err", err)
 		}
 	}
 }
@@ -193,7 +193,7 @@ func (f *Failover) unheld(ctx context.Context, of []Queue, held map[string]int) 
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", errLeaderless, err)
 	case !last.IsZero() && now.Sub(last) < silentFor:
-		f.cfg.Logger.Warn("batons and specs are not claimed: another process runs that does not announce its presence",
+		f.cfg.Logger.Warn("batons and specs are not claimed: another running process does not announce its presence",
 			"after", AckWait)
 		return nil, nil
 	}

@@ -69,7 +69,7 @@ func (e *elsewhere) Sent(now time.Time) {
 		return
 	}
 	e.since.Store(0)
-	e.log.Warn("the NATS server stores nothing; going to another one", "server", e.nc.ConnectedAddr())
+	e.log.Warn("the NATS server stores nothing; connecting to another one", "server", e.nc.ConnectedAddr())
 	go func() { _ = e.nc.ForceReconnect() }()
 }
 

@@ -70,7 +70,7 @@ func New(cfg Config) *Failover {
 	}
 	f.leases = &leases{
 		nc:      cfg.Conn,
-		lost:    func(err error) { cfg.Logger.Warn("leases are not renewed; trying again each second", "err", err) },
+		lost:    func(err error) { cfg.Logger.Warn("leases are not renewed; retrying every second", "err", err) },
 		renewed: func(after time.Duration) { cfg.Logger.Info("leases are renewed again", "after", after.String()) },
 		taken:   f.taken, emptied: f.emptied, dropped: f.suspect,
 		cut: func() bool { return f.cutOff(time.Now()) },

@@ -170,7 +170,7 @@ func (f *Failover) beat(now time.Time) bool {
 		go f.ask(id)
 	}
 	if len(gone) > 0 {
-		f.cfg.Logger.Warn("a process has vanished that held batons or specs; they are claimed", "ids", gone)
+		f.cfg.Logger.Warn("a process that held batons or specs disappeared; claiming them", "ids", gone)
 		f.suspect()
 	}
 	f.endure(now, late)
@@ -185,7 +185,7 @@ func (f *Failover) broadcast(n notice) {
 		err = f.cfg.Conn.Publish(f.subject("all"), body)
 	}
 	if err != nil {
-		f.cfg.Logger.Debug("presence not told", "says", n.Says, "err", err)
+		f.cfg.Logger.Debug("presence not announced", "says", n.Says, "err", err)
 	}
 }
 

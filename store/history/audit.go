@@ -213,7 +213,7 @@ func (s *Audit) RecentEntries(ctx context.Context, of audit.Scope, before uint64
 	return backwards(ctx, s.conn, s.stream, s.scopeSubjects(of), before, func(m *jetstream.RawStreamMsg) (bool, error) {
 		e, err := audit.Decode(m.Sequence, m.Data)
 		if err != nil {
-			return true, nil //nolint:nilerr // an entry that cannot be read is left out
+			return true, nil //nolint:nilerr // skips an unreadable entry
 		}
 		return f(e), nil
 	})

@@ -62,7 +62,7 @@ func (s *History) knowRepeated(ctx context.Context, st jetstream.Stream) jetstre
 	have.Duplicates = s.recordWindow()
 	changed, err := s.conn.JS.UpdateStream(ctx, have)
 	if err != nil {
-		s.conn.Config.Logger.Warn("the history does not know records that come again", "stream", have.Name, "err", err)
+		s.conn.Config.Logger.Warn("the history cannot detect duplicate records", "stream", have.Name, "err", err)
 		return st
 	}
 	return changed

@@ -65,7 +65,7 @@ func (k *Keeper) Config() *tls.Config {
 func (k *Keeper) Trusted(chain []*x509.Certificate) error {
 	clients := k.now.Load().clients
 	if clients == nil || len(chain) == 0 {
-		return errors.New("none is taken here")
+		return errors.New("this listener accepts no client certificates")
 	}
 	between := x509.NewCertPool()
 	for _, c := range chain[1:] {
@@ -91,9 +91,9 @@ func (k *Keeper) Run(ctx context.Context) {
 		}
 		switch changed, err := k.look(); {
 		case err != nil:
-			k.log.Warn("changed certificates cannot be used; those before stay in use", "err", err)
+			k.log.Warn("changed certificates are invalid; keeping the previous ones", "err", err)
 		case changed:
-			k.log.Info("certificates were read again", "cert", k.files.Cert)
+			k.log.Info("certificates reloaded", "cert", k.files.Cert)
 		}
 	}
 }

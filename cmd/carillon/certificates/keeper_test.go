@@ -143,7 +143,7 @@ func TestSwappedCertificates(t *testing.T) {
 	pair(t, other, foreign, "server", x509.ExtKeyUsageServerAuth)
 	write(t, filepath.Join(foreign, "clients.crt"), other)
 	replace(t, w.file("server.key"), filepath.Join(foreign, "server.key"))
-	must.Await(t, "a warning of a key without its certificate", func() bool { return strings.Contains(w.log.String(), "cannot be used") })
+	must.Await(t, "a warning of a key without its certificate", func() bool { return strings.Contains(w.log.String(), "are invalid") })
 	if got := w.get(w.client(w.ca)); got != "nobody" {
 		t.Errorf("while the files do not fit: %s", got)
 	}

@@ -31,13 +31,13 @@ func (n names) each(ctx context.Context, t *terminal.Terminal, done string, do f
 type Delete struct {
 	names
 
-	WithJobs bool `name:"with-jobs" help:"Delete their jobs and histories with them."`
+	WithJobs bool `name:"with-jobs" help:"Also delete their jobs and histories."`
 }
 
 // Help shows examples.
 func (Delete) Help() string {
-	return `A collection that has jobs stays, unless --with-jobs says to delete these too (exit code 4). The collection default
-is always there.
+	return `A collection with jobs is not deleted (exit code 4), unless you set --with-jobs. The collection default cannot be
+deleted.
 
 Examples:
 
@@ -127,13 +127,13 @@ func (n names) operate(ctx context.Context, t *terminal.Terminal, api *client.Cl
 type Pause struct {
 	names
 
-	Until string `required:"true" help:"When the pause ends, as for carillon pause: 2h, 'tomorrow 9:00', 2026-03-02T09:00Z." placeholder:"TIME"`
+	Until string `required:"true" help:"When the pause ends, as in carillon pause: 2h, 'tomorrow 9:00', 2026-03-02T09:00Z." placeholder:"TIME"`
 }
 
 // Help shows examples.
 func (Pause) Help() string {
-	return `The scheduler pauses each job of the collection in one operation: see "carillon pause" and "carillon operation". The jobs'
-earlier pauses are replaced. Jobs that you add later are not paused; to stop these too, disable the collection.
+	return `Pauses every job of the collection in one bulk operation: see "carillon pause" and "carillon operation". It replaces
+earlier pauses. Jobs that you add later are not paused; to stop these too, disable the collection.
 
 Example:
 
@@ -150,7 +150,7 @@ type Resume struct{ names }
 
 // Help shows examples.
 func (Resume) Help() string {
-	return `Only paused jobs are changed: disabled jobs stay disabled. Pauses of single jobs end too.
+	return `Ends all pauses, including pauses of single jobs. Disabled jobs stay disabled.
 
 Example:
 

@@ -20,17 +20,17 @@ type Command struct {
 	Get     Get     `cmd:"" help:"Show a collection."`
 	List    List    `cmd:"" aliases:"ls" help:"List collections."`
 	Delete  Delete  `cmd:"" aliases:"rm" help:"Delete collections."`
-	Enable  Enable  `cmd:"" help:"Let the jobs of disabled collections run again."`
-	Disable Disable `cmd:"" help:"Stop the jobs of collections until they are enabled."`
-	Pause   Pause   `cmd:"" help:"Pause the jobs of collections until a time."`
-	Resume  Resume  `cmd:"" help:"End the pauses of the jobs of collections."`
+	Enable  Enable  `cmd:"" help:"Enable disabled collections, so that their jobs run again."`
+	Disable Disable `cmd:"" help:"Disable collections, so that their jobs stop."`
+	Pause   Pause   `cmd:"" help:"Pause all jobs of collections until a given time."`
+	Resume  Resume  `cmd:"" help:"Resume all paused jobs of collections."`
 }
 
 // Help explains collections.
 func (Command) Help() string {
 	return `Every job is in a collection, which can limit the number of its jobs and how often they recur, and can stop them
 together. The collection default always exists. "carillon apply" creates and changes collections from files, whose
-fields are in "carillon docs rest".`
+fields "carillon docs rest" describes.`
 }
 
 // Get shows a collection.
@@ -43,7 +43,7 @@ type Get struct {
 
 // Help shows examples.
 func (Get) Help() string {
-	return `As yaml, the collection is as "carillon apply" takes it back. As json it is as the API has it.
+	return `yaml prints the collection in the format of "carillon apply"; json prints the object of the API.
 
 Examples:
 

@@ -22,18 +22,18 @@ import (
 type Create struct {
 	remote.Server
 
-	Name             string            `arg:"" optional:"" help:"Name of the collection. Default: the name in the file, or that of the file."`
-	File             string            `short:"f" help:"File with the collection, as apply takes it, or - for standard input. Flags count before it." placeholder:"FILE"`
-	MaxJobs          int               `name:"max-jobs" help:"How many jobs it may have." placeholder:"N"`
-	MaxRecurrence    string            `name:"max-recurrence" help:"How often a job may recur at most: hour, or minute/5 or 5m for every five minutes." placeholder:"FREQUENCY/N"`
-	MinRetryInterval string            `name:"min-retry-interval" help:"How soon a job may try again at least, such as PT2M." placeholder:"DURATION"`
-	Tag              map[string]string `help:"A tag. May be repeated." placeholder:"NAME=VALUE"`
-	Disabled         bool              `help:"Let no job run until it is enabled."`
+	Name             string            `arg:"" optional:"" help:"Name of the collection. Default: the name in the file, or the file name."`
+	File             string            `short:"f" help:"File with the collection, in the format of carillon apply, or - for standard input. Flags override it." placeholder:"FILE"`
+	MaxJobs          int               `name:"max-jobs" help:"Maximum number of jobs." placeholder:"N"`
+	MaxRecurrence    string            `name:"max-recurrence" help:"Shortest recurrence of a job: hour, or minute/5 or 5m for every five minutes." placeholder:"FREQUENCY/N"`
+	MinRetryInterval string            `name:"min-retry-interval" help:"Minimum retryInterval of its jobs, such as PT2M." placeholder:"DURATION"`
+	Tag              map[string]string `help:"A tag. Repeatable." placeholder:"NAME=VALUE"`
+	Disabled         bool              `help:"Create it disabled: its jobs do not run until you enable it."`
 }
 
 // Help shows examples.
 func (Create) Help() string {
-	return `A collection that exists already is a conflict (exit code 4); "carillon apply" changes one.
+	return `An existing collection is a conflict (exit code 4). To change one, use "carillon apply".
 
 Examples:
 

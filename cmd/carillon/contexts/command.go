@@ -306,12 +306,12 @@ func exposed(server string) bool {
 }
 
 type showCmd struct {
-	Name string `arg:"" name:"context" optional:"" help:"Name of the context. Without it, the current one."`
+	Name string `arg:"" name:"context" optional:"" help:"Name of the context. Default: the current one."`
 }
 
 // Help shows examples.
 func (showCmd) Help() string {
-	return `The token is not shown, only whether there is one.
+	return `Shows whether the context has a token, but not the token.
 
 Examples:
 

@@ -104,7 +104,7 @@ func (f *File) guard() error {
 // Save writes the file, whole or not at all.
 func (f *File) Save() error {
 	if f.Path == "" {
-		return terminal.Hinted(errors.New("contexts: there is no home directory to keep them in"), "name a file in $"+Variable)
+		return terminal.Hinted(errors.New("contexts: no home directory found"), "set a file in $"+Variable)
 	}
 	dir := filepath.Dir(f.Path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

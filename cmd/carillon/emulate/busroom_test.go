@@ -35,7 +35,7 @@ func TestMessages(t *testing.T) {
 	}, &azservicebus.Message{Body: []byte("later"), ScheduledEnqueueTime: &later}, &azservicebus.Message{Body: []byte{0, 0xff, 1}, MessageID: &uuid})
 	page := d.page("/console/queues/message?at=orders&n=1", `&lt;script&gt;alert(1)&lt;/script&gt;`, "application/json", "1 hour", "i16", "short", "-16",
 		"ulong", "double", "2.25", "timestamp", "2026-01-02T03:04:05Z", "binary", "01fe", "⟦U&#43;202E⟧evil␇", "&lt;i&gt;name&lt;/i&gt;", "answers",
-		"Filters know it as sys.Label.")
+		"Filters refer to it as sys.Label.")
 	if strings.Contains(page, "<script>alert") || strings.Contains(page, "<i>name") || strings.ContainsRune(page, '\u202E') {
 		t.Error("a message is markup in its page, or turns the page's text")
 	}
@@ -45,15 +45,15 @@ func TestMessages(t *testing.T) {
 	d.page("/console/queues/entity?at=orders&part=scheduled", "later")
 	d.page("/console/queues/message?at=orders&n=3", "00000000  00 ff 01")
 	d.page("/console/queues/message?at=orders&n=1&view=text", `{&#34;a&#34;:[1`)
-	d.page("/console/queues/message?at=orders&n=3&view=json", "This is not JSON")
+	d.page("/console/queues/message?at=orders&n=3&view=json", "Not JSON")
 	status, body, header := d.get("/console/queues/body?at=orders&n=1")
 	if status != http.StatusOK || body != `{"a":[1,{"b":"<script>alert(1)</script>"}]}` || header.Get("Content-Type") != "application/octet-stream" ||
 		!strings.HasPrefix(header.Get("Content-Disposition"), "attachment") || header.Get("X-Content-Type-Options") != "nosniff" {
 		t.Errorf("the download is %d %q with %v", status, body, header)
 	}
 	d.page("/console/queues", "orders", "deep/er", `id="e-events/Subscriptions/dear"`, `<td class="number">2</td>`)
-	d.page("/console/queues/entity?at=orders", "A message lives for 14 days at most.", "A receiver has a message for 1 minute", "After 3 deliveries")
-	d.page("/console/queues/entity?at=deep/er", "No message waits here.")
+	d.page("/console/queues/entity?at=orders", "At most 14 days per message.", "A receiver locks a message for 1 minute", "After 3 failed deliveries")
+	d.page("/console/queues/entity?at=deep/er", "No active messages.")
 	for path, want := range map[string]int{
 		"/console/queues/entity?at=nothing": 404, "/console/queues/message?at=orders&n=99": 404, "/console/queues/message?at=orders&n=x": 400,
 		"/console/queues/entity?at=orders/$DeadLetterQueue": 404, "/console/queues/rules?at=nothing": 404, "/console/queues/storage?account=a&queue=b": 404,
@@ -81,7 +81,7 @@ func TestPeekChangesNothing(t *testing.T) {
 			t.Errorf("message %d has number %d and count %d", i, *m.SequenceNumber, m.DeliveryCount)
 		}
 	}
-	d.page("/console/queues/entity?at=orders", "with a receiver")
+	d.page("/console/queues/entity?at=orders", "locked by a receiver")
 	for _, form := range []string{"delete", "purge"} {
 		status, _ := d.post("/console/queues/"+form, url.Values{"at": {"orders"}, "part": {"active"}, "n": {"1"}})
 		if form == "delete" && status != http.StatusConflict {
@@ -150,15 +150,15 @@ func TestRules(t *testing.T) {
 	}
 	status, text := d.post("/console/queues/rules", form)
 	for _, want := range []string{
-		"2 subscriptions would get it.", "price &gt; 10", "price is <code><bdi>12</bdi></code> (int)", "side is not there", "tier", "&#34;gold&#34;", "is removed",
-		"The rule takes every message.",
+		"2 subscriptions would receive it.", "price &gt; 10", "price is <code><bdi>12</bdi></code> (int)", "side is not set", "tier", "&#34;gold&#34;", "is removed",
+		"The rule matches every message.",
 	} {
 		if status != http.StatusOK || !strings.Contains(regexp.MustCompile(`\s+`).ReplaceAllString(text, " "), want) {
 			t.Errorf("no %q in %d\n%s", want, status, text)
 		}
 	}
 	form["pvalue"] = []string{"9", "true"}
-	if _, text = d.post("/console/queues/rules", form); !strings.Contains(text, "One subscription would get it.") {
+	if _, text = d.post("/console/queues/rules", form); !strings.Contains(text, "One subscription would receive it.") {
 		t.Errorf("a cheap one:\n%s", text)
 	}
 	d.send("events", &azservicebus.Message{Subject: new("order"), ApplicationProperties: map[string]any{"price": "dear"}})
@@ -221,7 +221,7 @@ func TestLargeBody(t *testing.T) {
 	d := open(t)
 	body := []byte(strings.Repeat("0123456789 ü ", 500_000))
 	d.send("orders", &azservicebus.Message{Body: body})
-	page := d.page("/console/queues/message?at=orders&n=1", "are shown. The download has all.")
+	page := d.page("/console/queues/message?at=orders&n=1", "Download the body to see all of it.")
 	if len(page) > 300<<10 {
 		t.Errorf("the page has %d bytes", len(page))
 	}
@@ -261,7 +261,7 @@ func TestValueBodies(t *testing.T) {
 func TestSessions(t *testing.T) {
 	d := open(t)
 	d.send("sessions", &azservicebus.Message{Body: []byte("x"), SessionID: new("cart-7")}, &azservicebus.Message{Body: []byte("y"), SessionID: new("cart-8")})
-	d.page("/console/queues/entity?at=sessions", "cart-7", "cart-8", "needs sessions")
+	d.page("/console/queues/entity?at=sessions", "cart-7", "cart-8", "requires sessions")
 	session := must.Get(d.bus.AcceptSessionForQueue(t.Context(), "sessions", "cart-7", nil))(t)
 	all := must.Get(session.ReceiveMessages(t.Context(), 1, nil))(t)
 	must.Do(t, session.DeadLetterMessage(t.Context(), all[0], nil))
@@ -314,7 +314,7 @@ func TestLive(t *testing.T) {
 			must.Do(t, err)
 		}
 	}
-	until("No message waits here.")
+	until("No active messages.")
 	if n := strings.Count(heard.String(), "event: messages"); n != 1 {
 		t.Errorf("%d times the same", n)
 	}

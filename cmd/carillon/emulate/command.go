@@ -59,7 +59,7 @@ or a database, and prints the connection strings. Programs use them through Azur
     JS  const client = new ServiceBusClient("Endpoint=sb://127.0.0.1:5672;…;UseDevelopmentEmulator=true;")
         const service = QueueServiceClient.fromConnectionString("DefaultEndpointsProtocol=http;…;")
 
-Each string is one line without blanks; copy the printed ones. The queues and topics are defined in --config, created by
+Each string is one line without spaces; copy the printed ones. The queues and topics are defined in --config, created by
 management clients or, with --auto-create, created on first use. Without --data, they are lost at exit. --json prints
 the content of the ports file.
 
@@ -290,7 +290,7 @@ func (c Command) greet(t *terminal.Terminal, e *Servers, p listen.Ports) {
 	t.Printf("carillon %s, emulators, data %s\n\n", t.Version, where)
 	if e.bus != nil {
 		t.Printf("  Service Bus    %s, %s\n", p.AMQP, c.entities(e))
-		t.Printf("  its admin      %s\n", p.HTTP)
+		t.Printf("  management     %s\n", p.HTTP)
 	}
 	if e.queue != nil {
 		t.Printf("  storage queue  %s\n", p.Queue)

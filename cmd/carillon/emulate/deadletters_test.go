@@ -40,7 +40,7 @@ func TestDeadLetters(t *testing.T) {
 	status, text := d.post("/console/queues/resubmit", url.Values{
 		"at": {"orders"}, "part": {"dead"}, "n": {"5"}, "edited": {"1"}, "body": {"kept <b>"}, "ttl": {"soon"}, "pname": {"n"}, "ptype": {"long"}, "pvalue": {"many"},
 	})
-	if status != http.StatusUnprocessableEntity || !strings.Contains(text, "kept &lt;b&gt;") || !strings.Contains(text, "is not a length of time") {
+	if status != http.StatusUnprocessableEntity || !strings.Contains(text, "kept &lt;b&gt;") || !strings.Contains(text, "is not a duration") {
 		t.Errorf("a form with mistakes: %d\n%s", status, text)
 	}
 	receiver, all := d.receive("orders", 3)
@@ -84,7 +84,7 @@ func TestSubscription(t *testing.T) {
 		must.Do(t, receiver.DeadLetterMessage(t.Context(), m, nil))
 	}
 	const dear = "events/Subscriptions/dear"
-	d.page("/console/queues/resubmit?at="+dear+"&part=dead", "Into this subscription alone", "To the topic events")
+	d.page("/console/queues/resubmit?at="+dear+"&part=dead", "This subscription only", "Topic events")
 	d.done("/console/queues/resubmit", url.Values{"at": {dear}, "part": {"dead"}, "n": {"1"}})
 	if got := d.pills(dear) + ", " + d.pills("events/Subscriptions/all"); got != "1 0 0 1, 2 0 0 0" {
 		t.Errorf("into it alone: %q", got)
@@ -122,7 +122,7 @@ func TestResubmitAll(t *testing.T) {
 		}
 		ended <- ids
 	}()
-	d.page("/console/queues/resubmit?at=orders&part=dead", "Put the 300 dead letters of orders back?")
+	d.page("/console/queues/resubmit?at=orders&part=dead", "Resubmit the 300 dead letters of orders?")
 	d.done("/console/queues/resubmit", url.Values{"at": {"orders"}, "part": {"dead"}, "all": {"1"}})
 	ids := <-ended
 	for id, n := range ids {

@@ -255,34 +255,34 @@ func TestWrongInput(t *testing.T) {
 		form url.Values
 		want string
 	}{
-		{with(send, "bodyas", "hex", "body", "0g"), "The body is not hex digits: it has &#34;g&#34;."},
-		{with(send, "bodyas", "hex", "body", "012"), "the last byte lacks one"},
-		{with(send, "bodyas", "base64", "body", "QUJ*"), "The body is not base64: look at character 4."},
-		{with(send, "ttl", "soon"), "&#34;soon&#34; is not a length of time such as 90s, 10m or 2d."},
-		{with(send, "ttl", "0s"), "is not a length of time"},
+		{with(send, "bodyas", "hex", "body", "0g"), "The body is not hex: it contains &#34;g&#34;."},
+		{with(send, "bodyas", "hex", "body", "012"), "the last byte lacks a digit"},
+		{with(send, "bodyas", "base64", "body", "QUJ*"), "The body is not base64: invalid character at position 4."},
+		{with(send, "ttl", "soon"), "&#34;soon&#34; is not a duration such as 90s, 10m or 2d."},
+		{with(send, "ttl", "0s"), "is not a duration"},
 		{with(send, "scheduled", "tomorrow"), "&#34;tomorrow&#34; is not a time."},
 		{with(send, "session", "a", "partitionkey", "b"), "It must equal the session id"},
-		{url.Values{"at": {"orders"}, "pname": {"a", "a"}, "ptype": {"int", "int"}, "pvalue": {"1", "2"}}, "There are two properties &#34;a&#34;"},
+		{url.Values{"at": {"orders"}, "pname": {"a", "a"}, "ptype": {"int", "int"}, "pvalue": {"1", "2"}}, "Duplicate property &#34;a&#34;"},
 		{with(send, "pname", "a", "ptype", "int", "pvalue", "one"), "&#34;one&#34; is not a number of the type int"},
 		{with(send, "pname", "", "ptype", "int", "pvalue", "1"), "The property with the value &#34;1&#34; has no name."},
 	} {
-		d.refused("/console/queues/send", wrong.form, "The message is not sent", wrong.want)
+		d.refused("/console/queues/send", wrong.form, "Not sent.", wrong.want)
 	}
 	if got := d.pills("orders"); got != "0 0 0 0" {
 		t.Errorf("tabs are %q", got)
 	}
-	d.refused("/console/queues/rules", url.Values{"at": {"events"}, "ttl": {"soon"}}, "The rules are not asked")
+	d.refused("/console/queues/rules", url.Values{"at": {"events"}, "ttl": {"soon"}}, "Not tested.")
 	letters := url.Values{"account": {"devstoreaccount1"}, "queue": {"letters"}, "text": {"x"}}
-	d.refused("/console/queues/storage/put", with(letters, "hidden", "8d"), "It can be hidden for 7 days at most.")
-	d.refused("/console/queues/storage/put", with(letters, "hidden", "1h", "ttl", "1m"), "It would expire before it is visible.")
+	d.refused("/console/queues/storage/put", with(letters, "hidden", "8d"), "At most 7 days.")
+	d.refused("/console/queues/storage/put", with(letters, "hidden", "1h", "ttl", "1m"), "The message would expire before it becomes visible.")
 	d.done("/console/queues/storage/put", with(letters, "hidden", "1m", "ttl", "7d"))
 	d.done("/console/queues/send", with(send, "ttl", "2d"))
 	d.page("/console/queues/send?at=orders&from=orders&part=active&n=1", `value="2d"`)
 	for path, want := range map[string]string{
 		"entity?at=nowhere": "No queue, topic or subscription &#34;nowhere&#34; exists.", "new?kind=subscription&at=orders": "No topic &#34;orders&#34; exists",
 		"storage?account=devstoreaccount1&queue=nowhere": "No storage queue &#34;nowhere&#34; exists in the account &#34;devstoreaccount1&#34;.",
-		"rules?at=orders": "orders is a queue, and takes every message", "purge?at=orders&part=dead": "There is nothing to delete",
-		"resubmit?at=orders&part=dead": "There is nothing to resubmit",
+		"rules?at=orders": "orders is a queue and accepts every message", "purge?at=orders&part=dead": "Nothing to delete",
+		"resubmit?at=orders&part=dead": "Nothing to resubmit",
 	} {
 		if _, page, _ := d.get("/console/queues/" + path); !strings.Contains(page, want) {
 			t.Errorf("%s has no %q:\n%s", path, want, page)

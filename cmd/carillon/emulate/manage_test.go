@@ -36,7 +36,7 @@ func TestManage(t *testing.T) {
 	d.page("/console/queues", "/console/queues/new?kind=queue", "/console/queues/new?kind=topic", "/console/queues/storage/new")
 	d.page("/console/queues/new?kind=queue", `name="sessions" value="1"`, `name="duplicates"`, `value="10"`)
 	d.refused("/console/queues/new", url.Values{"kind": {"queue"}, "name": {""}, "lock": {"long"}, "deliveries": {"-1"}},
-		"It needs a name.", "&#34;long&#34; is not a length of time", "&#34;-1&#34; is not a number")
+		"Enter a name.", "&#34;long&#34; is not a duration", "&#34;-1&#34; is not a number")
 	d.refused("/console/queues/new", url.Values{"kind": {"queue"}, "name": {"orders"}}, "already exists")
 	d.refused("/console/queues/new", url.Values{"kind": {"queue"}, "name": {"a<b>"}}, "a&lt;b&gt;")
 	d.refused("/console/queues/new", url.Values{"kind": {"queue"}, "name": {"slow"}, "lock": {"6m"}}, "longer than 5 minutes")
@@ -44,21 +44,21 @@ func TestManage(t *testing.T) {
 		"kind": {"queue"}, "name": {"fresh"}, "lock": {"30s"}, "deliveries": {"5"}, "ttl": {"1d12h"}, "sessions": {"1"}, "duplicates": {"20m"},
 		"expired": {"1"}, "forwarddead": {"orders"}, "idle": {"2h"}, "quota": {"3"}, "metadata": {"mine <b>"},
 	})
-	d.page("/console/queues/entity?at=fresh", "30 seconds", "After 5 deliveries", "1 day 12 hours", "Each message needs a session id", "20 minutes",
-		"They become dead letters.", `at=orders`, "2 hours", "3 MB of messages together", "mine &lt;b&gt;")
+	d.page("/console/queues/entity?at=fresh", "30 seconds", "After 5 failed deliveries", "1 day 12 hours", "each message needs a session id", "20 minutes",
+		"They become dead letters.", `at=orders`, "2 hours", "3 MB for all messages", "mine &lt;b&gt;")
 	page := d.page("/console/queues/change?at=fresh", `value="30s"`, `value="1d12h"`, `value="20m"`, `value="3"`, `value="mine &lt;b&gt;"`)
 	if strings.Contains(page, `name="sessions"`) {
 		t.Error("sessions seem to be changeable")
 	}
 	kept := url.Values{"at": {"fresh"}, "status": {"SendDisabled"}, "lock": {"45s"}, "deliveries": {"7"}, "duplicates": {"30m"}, "quota": {""}}
 	d.done("/console/queues/change", kept)
-	page = d.page("/console/queues/entity?at=fresh", "sending disabled", "45 seconds", "After 7 deliveries", "30 minutes", "Each message needs a session id",
+	page = d.page("/console/queues/entity?at=fresh", "sending disabled", "45 seconds", "After 7 failed deliveries", "30 minutes", "each message needs a session id",
 		"They are dropped.")
 	if strings.Contains(page, "mine") || strings.Contains(page, "3 MB of") {
 		t.Errorf("what was emptied is there:\n%s", page)
 	}
 	kept.Set("duplicates", "")
-	d.refused("/console/queues/change", kept, "cannot be changed")
+	d.refused("/console/queues/change", kept, "You cannot turn duplicate detection on or off")
 	kept.Set("duplicates", "30m")
 	kept.Set("forward", "orders")
 	d.refused("/console/queues/change", kept, "requires sessions cannot forward")
@@ -74,7 +74,7 @@ func TestManage(t *testing.T) {
 	d.done("/console/queues/new", url.Values{"kind": {"topic"}, "name": {"news"}, "ttl": {"1h"}})
 	d.page("/console/queues/new?kind=subscription&at=news", "New subscription", "news")
 	d.done("/console/queues/new", url.Values{"kind": {"subscription"}, "at": {"news"}, "name": {"mine"}, "lock": {"1m"}, "deliveries": {"1"}, "filter": {"1"}})
-	page = d.page("/console/queues/entity?at=news/Subscriptions/mine", "The message is dropped.", "After 1 deliveries")
+	page = d.page("/console/queues/entity?at=news/Subscriptions/mine", "The message is dropped.", "After 1 failed deliveries")
 	if way, _, _ := strings.Cut(page, "<h1>"); !strings.Contains(way, `<a href="/console/queues/entity?at=news">news</a>`) {
 		t.Errorf("nothing above the heading leads back to the topic:\n%s", page)
 	}
@@ -99,7 +99,7 @@ func TestManageRules(t *testing.T) {
 	d.page("/console/queues/rule?at="+dear+"&name=price", "price &gt; 10 AND", "SET tier = &#39;gold&#39;")
 	d.page("/console/queues/rule?at="+dear+"&name=north", `value="side"`, "north</textarea>")
 	form := url.Values{"at": {dear}, "name": {"limit"}, "kind": {"sql"}, "expression": {"price >"}}
-	d.refused("/console/queues/rule", form, "price &gt;", "The rule is not saved")
+	d.refused("/console/queues/rule", form, "price &gt;", "Fix the problems in the rule.")
 	form.Set("expression", "price > @limit")
 	form["aname"], form["atype"], form["avalue"] = []string{"@limit"}, []string{"int"}, []string{"many"}
 	d.refused("/console/queues/rule", form, "@limit")
@@ -131,7 +131,7 @@ func TestManageRules(t *testing.T) {
 	for _, name := range []string{"c", "limit", "north"} {
 		d.done("/console/queues/rule/delete", url.Values{"at": {dear}, "name": {name}})
 	}
-	d.page("/console/queues/rule/delete?at="+dear+"&name=price", "no message comes into the subscription then")
+	d.page("/console/queues/rule/delete?at="+dear+"&name=price", "the subscription receives no messages")
 	if status, _ := d.post("/console/queues/rule/delete", url.Values{"at": {dear}, "name": {"c"}}); status != http.StatusNotFound {
 		t.Errorf("a rule that is gone: %d", status)
 	}
@@ -167,7 +167,7 @@ func TestChangedMeanwhile(t *testing.T) {
 	d.page("/console/queues/entity?at=orders", "30 seconds", "&lt;theirs&gt;", "14 days")
 	again := consoletest.Forms(t, page)[0].Values
 	d.done(change, again)
-	d.page("/console/queues/entity?at=orders", "45 seconds", "After 5 deliveries", "&lt;theirs&gt;", "2 days")
+	d.page("/console/queues/entity?at=orders", "45 seconds", "After 5 failed deliveries", "&lt;theirs&gt;", "2 days")
 	d.done(change, with(mine, "lock", "45s", "deliveries", "5", "metadata", "<theirs>", "ttl", "2d")) // both have typed the same
 
 	const rule, path = "/console/queues/rule", "/console/queues/rule?at=events/Subscriptions/dear&name=price"
@@ -181,7 +181,7 @@ func TestChangedMeanwhile(t *testing.T) {
 	d.done(rule, consoletest.Forms(t, page)[0].Values)
 	d.page("/console/queues/rules?at=events/Subscriptions/dear", "price &gt; 55")
 	d.done("/console/queues/rule/delete", url.Values{"at": {"events/Subscriptions/dear"}, "name": {"price"}})
-	d.refused(rule, with(mine, "expression", "price > 1"), "It is not there any more", "price &gt; 1</textarea>")
+	d.refused(rule, with(mine, "expression", "price > 1"), "The message no longer exists here", "price &gt; 1</textarea>")
 }
 
 // TestManageStorage makes and removes a storage queue.
@@ -242,9 +242,9 @@ func TestSessionList(t *testing.T) {
 	d.send("sessions", all...)
 	session := must.Get(d.bus.AcceptSessionForQueue(t.Context(), "sessions", "one", nil))(t)
 	must.Do(t, session.SetSessionState(t.Context(), []byte(`{"step":1}`), nil))
-	page := d.page("/console/queues/sessions?at=sessions", ">one<", "two &lt;b&gt;", `{&#34;step&#34;:1}`, "10 B", "with a receiver until", "free",
+	page := d.page("/console/queues/sessions?at=sessions", ">one<", "two &lt;b&gt;", `{&#34;step&#34;:1}`, "10 B", "locked by a receiver until", "free",
 		"session=two&#43;%3Cb%3E", "nosession=1")
-	if strings.Count(page, "with a receiver until") != 1 {
+	if strings.Count(page, "locked by a receiver until") != 1 {
 		t.Errorf("more than one session is held:\n%s", page)
 	}
 	if page = d.page("/console/queues/sessions?at=sessions&q=TWO", "two &lt;b&gt;"); strings.Contains(page, ">one<") {

@@ -30,19 +30,19 @@ func TestNotes(t *testing.T) {
 	}
 	const send, purge = "/console/queues/send", "/console/queues/purge"
 	queue, topic := url.Values{"at": {"orders"}, "body": {"x"}}, url.Values{"at": {"events"}, "body": {"x"}}
-	told(send, queue, "The message is in orders.")
+	told(send, queue, "The message was sent to orders.")
 	told(send, with(queue, "scheduled", "2999-01-01T00:00"), "The message is scheduled in orders.")
-	told(send, topic, "One subscription of events takes the message.")
-	told(send, with(topic, "pname", "side", "ptype", "string", "pvalue", "north"), "2 subscriptions of events take the message.")
+	told(send, topic, "One subscription of events received the message.")
+	told(send, with(topic, "pname", "side", "ptype", "string", "pvalue", "north"), "2 subscriptions of events received the message.")
 	told("/console/queues/rule/delete", url.Values{"at": {"events/Subscriptions/all"}, "name": {"$Default"}}, "Rule $Default is deleted.")
-	told(send, topic, "No subscription of events takes the message: no rule lets it pass, so it is nowhere.")
+	told(send, topic, "No rule of events matches the message, so it is lost.")
 	all := url.Values{"at": {"orders"}, "part": {"active"}, "all": {"1"}}
 	told(purge, all, "One message is deleted.")
 	for range 2 {
-		told(send, queue, "The message is in orders.")
+		told(send, queue, "The message was sent to orders.")
 	}
 	receiver := must.Get(d.bus.NewReceiverForQueue("orders", nil))(t)
 	must.Get(receiver.ReceiveMessages(t.Context(), 1, nil))(t)
-	told(purge, all, "One message is deleted. A receiver holds another one, which stays.")
-	told(purge, all, "0 messages are deleted. A receiver holds another one, which stays.")
+	told(purge, all, "One message is deleted. One message is locked by a receiver and stays.")
+	told(purge, all, "0 messages are deleted. One message is locked by a receiver and stays.")
 }

@@ -40,7 +40,7 @@ func TestLongPurge(t *testing.T) {
 		t.Fatalf("a purge that lasts: %d %s", status, where)
 	}
 	page := d.page(where, "1 of 3 messages so far", `<progress max="3" value="1"`, `data-parts="progress"`)
-	if strings.Contains(page, "Show the messages") {
+	if strings.Contains(page, "Show messages") {
 		t.Errorf("it seems to have ended:\n%s", page)
 	}
 	id := strings.TrimPrefix(where, "/console/queues/operation?id=")
@@ -48,7 +48,7 @@ func TestLongPurge(t *testing.T) {
 	until("1 of 3 messages so far")
 	d.done("/console/queues/operation/stop", url.Values{"id": {id}})
 	until("Stopped after 1 messages")
-	d.page(where, "Stopped after 1 messages", "Show the messages")
+	d.page(where, "Stopped after 1 messages", "Show messages")
 	d.done("/console/queues/operation/stop", url.Values{"id": {id}}) // again: nothing more happens
 	if status, _, _ := d.get("/console/queues/operation?id=none"); status != http.StatusNotFound {
 		t.Errorf("no such operation: %d", status)
@@ -74,7 +74,7 @@ func TestResubmitSome(t *testing.T) {
 	if status != http.StatusSeeOther || !strings.HasPrefix(where, "/console/queues/operation") {
 		t.Fatalf("it is %d %s", status, where)
 	}
-	d.page(where, "It is done, with 2 messages.", "Refused; they stay where they were", "is currently disabled")
+	d.page(where, "Finished: 2 messages.", "Refused; they stay", "is currently disabled")
 	if got := d.pills(dear); got != "0 0 0 2" {
 		t.Errorf("tabs are %q", got)
 	}
@@ -95,8 +95,8 @@ func TestMarked(t *testing.T) {
 	d.deadLetter("orders", 6)
 	const dead = "at=orders&part=dead&marked=1"
 	d.page("/console/queues/entity?at=orders&part=dead", `name="n" value="6" form="marked"`, "Resubmit selected", "Delete selected")
-	d.page("/console/queues/resubmit?"+dead+"&n=2&n=4", "Put 2 selected dead letters of orders back?", `name="n" value="2"`, `name="n" value="4"`)
-	d.page("/console/queues/resubmit?"+dead+"&n=2", "Put the selected dead letter of orders back?")
+	d.page("/console/queues/resubmit?"+dead+"&n=2&n=4", "Resubmit 2 selected dead letters of orders?", `name="n" value="2"`, `name="n" value="4"`)
+	d.page("/console/queues/resubmit?"+dead+"&n=2", "Resubmit the selected dead letter of orders?")
 	d.page("/console/queues/purge?"+dead+"&n=1&n=3&n=5", "Delete 3 selected messages of orders?")
 	for _, path := range []string{"resubmit", "purge"} {
 		if status, body, _ := d.get("/console/queues/" + path + "?" + dead); status != http.StatusBadRequest || !strings.Contains(body, "No message is selected.") {

@@ -57,7 +57,7 @@ func (e *Servers) revive(ctx context.Context, log *slog.Logger, name string, fai
 	if e.cfg.Data == "" || !isPassing(failed) {
 		return false
 	}
-	log.Error("the emulator cannot keep its data; it is started again once it can", "emulator", name, "err", failed)
+	log.Error("the emulator cannot store its data; it restarts when it can", "emulator", name, "err", failed)
 	tick := time.NewTicker(reviveEvery)
 	defer tick.Stop()
 	for said := ""; ; {
@@ -76,7 +76,7 @@ func (e *Servers) revive(ctx context.Context, log *slog.Logger, name string, fai
 		}
 		if err.Error() != said {
 			said = err.Error()
-			log.Error("the emulator cannot be started again yet; trying again", "emulator", name, "err", err)
+			log.Error("the emulator cannot be restarted yet; retrying", "emulator", name, "err", err)
 		}
 	}
 }

@@ -36,7 +36,7 @@ func TestStorage(t *testing.T) {
 		t.Fatalf("%d messages", len(ids))
 	}
 	one := "/console/queues/storage/message?" + with(form, "id", ids[1][1]).Encode()
-	d.page(one, "Decoded", "&#34;base64&#34;: &#34;&lt;b&gt;&#34;", "How often a receiver took it")
+	d.page(one, "Decoded", "&#34;base64&#34;: &#34;&lt;b&gt;&#34;", "How often a receiver got the message")
 	d.page(one+"&view=text", "eyJiYXNlNjQiOiAiPGI&#43;In0=")
 	peeked := must.Get(letters.PeekMessages(ctx, &azqueue.PeekMessagesOptions{NumberOfMessages: new(int32(10))}))(t)
 	if len(peeked.Messages) != 2 || *peeked.Messages[0].DequeueCount != 0 {
@@ -49,10 +49,10 @@ func TestStorage(t *testing.T) {
 	}
 	must.Get(poison.EnqueueMessage(ctx, "failed", nil))(t)
 	bad := url.Values{"account": {storagequeue.DefaultAccount}, "queue": {"letters-poison"}}
-	page = d.page("/console/queues/storage?"+bad.Encode(), "Put back into letters", "failed")
+	page = d.page("/console/queues/storage?"+bad.Encode(), "Move back to letters", "failed")
 	id := regexp.MustCompile(`id="l-([^"]+)"`).FindStringSubmatch(page)[1]
 	d.done("/console/queues/storage/move", with(bad, "id", id))
-	d.page("/console/queues/storage?"+bad.Encode(), "No message waits here.")
+	d.page("/console/queues/storage?"+bad.Encode(), "No active messages.")
 	taken := must.Get(letters.DequeueMessages(ctx, &azqueue.DequeueMessagesOptions{NumberOfMessages: new(int32(10))}))(t)
 	var texts []string
 	for _, m := range taken.Messages {
@@ -114,7 +114,7 @@ func TestMarkedLetters(t *testing.T) {
 	d.done("/console/queues/storage/move", with(moved, "to", "third"))
 	d.page("/console/queues/storage?"+at, "2 messages")
 	d.page("/console/queues/storage?account=devstoreaccount1&queue=third", "2 messages")
-	d.page("/console/queues/storage/clear?account=devstoreaccount1&queue=others", "There is nothing to do: others has no messages.")
+	d.page("/console/queues/storage/clear?account=devstoreaccount1&queue=others", "Nothing to move: others has no messages.")
 	if status, _ := d.post("/console/queues/storage/delete", url.Values{"account": {"devstoreaccount1"}, "queue": {"letters"}}); status != http.StatusBadRequest {
 		t.Errorf("none is named: %d", status)
 	}
@@ -131,7 +131,7 @@ func TestPutAllBack(t *testing.T) {
 		must.Get(poison.EnqueueMessage(t.Context(), strconv.Itoa(i), nil))(t)
 	}
 	form := url.Values{"account": {"devstoreaccount1"}, "queue": {"letters-poison"}, "all": {"1"}}
-	d.page("/console/queues/storage?account=devstoreaccount1&queue=letters-poison", "Put all back into letters")
+	d.page("/console/queues/storage?account=devstoreaccount1&queue=letters-poison", "Move all back to letters")
 	d.page("/console/queues/storage/move?account=devstoreaccount1&queue=letters-poison", "Move all 7 messages of letters-poison?", "<option selected>letters</option>")
 	d.done("/console/queues/storage/move", form)
 	for name, want := range map[string]string{"letters": "7 messages", "letters-poison": "0 messages"} {

@@ -83,7 +83,7 @@ func show(t *terminal.Terminal, m *schema.Member) {
 			gap = ""
 		}
 	}
-	types := "Members:"
+	types := "Fields:"
 	for _, inner := range m.Members {
 		if len(inner.Types) > 0 {
 			if with := "With type " + strings.Join(inner.Types, " or ") + ":"; with != types {

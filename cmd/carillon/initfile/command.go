@@ -198,12 +198,12 @@ func (p *page) schedule() (err error) {
 	case p.Every != "" && p.Cron != "":
 		return errors.New("--every and --cron exclude each other")
 	case p.TimeZone != "" && p.Cron == "":
-		return errors.New("--tz goes with --cron")
+		return errors.New("--tz requires --cron")
 	case p.Every != "":
 		p.Frequency, p.Interval, err = ReadEvery(p.Every)
 		return err
 	case p.Cron == "" && p.At == "":
-		return errors.New("when does it run? say --every, --cron or --at")
+		return errors.New("set --every, --cron or --at")
 	}
 	return nil
 }

@@ -102,7 +102,7 @@ func (s Source) problems(job string, err error) []Problem {
 }
 
 // errFile is the cause of a problem that no scheduler was asked about.
-var errFile = errors.New("a job file is not in order")
+var errFile = errors.New("a job file has problems")
 
 // Report prints problems for people, and returns an error with all of them for programs; nil for none.
 func Report(t *terminal.Terminal, problems []Problem) error {

@@ -158,7 +158,7 @@ func (e *editing) put(ctx context.Context) (done string, err error) {
 		return "", scheduler.AsInvalid(all)
 	}
 	if len(jobs) != 1 {
-		return "", scheduler.Invalid("", fmt.Sprintf("there are %d jobs in the file, and one is edited", len(jobs)))
+		return "", scheduler.Invalid("", fmt.Sprintf("the file has %d jobs; keep one", len(jobs)))
 	}
 	if jobs[0].Key != e.key {
 		return "", scheduler.Invalid("name", fmt.Sprintf("a job keeps its name, %s; apply it under another, and delete this one", e.key))

@@ -303,7 +303,7 @@ func (c Account) keys(ctx context.Context, api *client.Client) (keys []scheduler
 	}
 	if len(c.Names) > 0 {
 		if c.Labels != "" || c.AllCollections {
-			err = terminal.Usagef("names of jobs go neither with --selector nor with --all-collections")
+			err = terminal.Usagef("job names exclude --selector and --all-collections")
 		}
 		return keys, err
 	}

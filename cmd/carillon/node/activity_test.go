@@ -72,8 +72,8 @@ func TestOverviewOfTwo(t *testing.T) {
 	}
 	const all, failed = "% of 41 runs", "403 Forbidden"
 	one.Put(t, "broken", `{"action": {"type": "http", "request": {"method": "GET", "uri": "`+one.API+`/nowhere"}, "retryPolicy": {"retryType": "none"}}}`)
-	awaitPage(t, one.API, all, "9.9.9", "They do not all have the same version", "Last audit</h2><div id=\"audit\"> <p><span class=\"state ")
-	awaitPage(t, other.API, all, "9.9.9", "They do not all have the same version")
+	awaitPage(t, one.API, all, "9.9.9", "The schedulers have different versions", "Last consistency check</h2><div id=\"audit\"> <p><span class=\"state ")
+	awaitPage(t, other.API, all, "9.9.9", "The schedulers have different versions")
 	awaitPage(t, one.API, failed)
 	awaitPage(t, other.API, failed)
 	run := regexp.MustCompile(`href="(/console/jobs/default/broken/runs/[^"]+)"`).FindStringSubmatch(page(t, one.API))

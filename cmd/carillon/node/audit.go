@@ -56,9 +56,9 @@ func (n *Node) rescue(ctx context.Context) {
 	switch found, err := n.service.Rescue(ctx); {
 	case ctx.Err() != nil:
 	case err != nil:
-		n.log.Warn("the search for undelivered batons failed; the next audit repeats it", "err", err)
+		n.log.Warn("the search for undelivered batons failed; the next consistency check repeats it", "err", err)
 	case found > 0:
-		n.log.Warn("running batons without a worker are fired again", "batons", found)
+		n.log.Warn("redelivering running batons without a worker", "batons", found)
 	}
 }
 
@@ -90,21 +90,21 @@ func (n *Node) auditOnce(ctx context.Context) {
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:
-		n.log.Warn("the audit of jobs and batons was cut short", "err", err)
+		n.log.Warn("the consistency check was interrupted", "err", err)
 	case len(report.Findings) > 0:
-		n.log.Warn("the audit found jobs and batons that do not match", "jobs", report.Jobs,
+		n.log.Warn("the consistency check found jobs and batons that do not match", "jobs", report.Jobs,
 			"found", len(report.Findings), "mended", report.Fixed, "first", report.Findings[0].Name, "problem", report.Findings[0].Problem)
 	case report.Ended > 0:
-		n.log.Info("the audit found jobs that have ended, and updates their definitions", "jobs", report.Ended)
+		n.log.Info("the consistency check found ended jobs, and updates their definitions", "jobs", report.Ended)
 	default:
-		n.log.Debug("the audit found every job with its baton", "jobs", report.Jobs, "took", time.Duration(report.Duration))
+		n.log.Debug("the consistency check found no problems", "jobs", report.Jobs, "took", time.Duration(report.Duration))
 	}
 	if missing, err := n.service.CheckTrail(ctx); missing > 0 {
 		n.log.Warn("the audit log now has the edits that ended processes had not recorded", "edits", missing)
 	} else if err != nil && ctx.Err() == nil {
-		n.log.Warn("the audit trail was not compared with the jobs; the next audit will", "err", err)
+		n.log.Warn("the audit log was not compared with the jobs; the next consistency check will do it", "err", err)
 	}
 	if err := n.service.Finish(ctx, report); err != nil && ctx.Err() == nil {
-		n.log.Warn("the ends of jobs were not written; the next audit will", "err", err)
+		n.log.Warn("the ends of jobs were not written; the next consistency check will do it", "err", err)
 	}
 }

@@ -125,7 +125,7 @@ func (h *health) repaired(ctx context.Context, shut store.Shuts) bool {
 	}
 	if why := err.Error(); why != h.unmended && ctx.Err() == nil {
 		h.unmended = why
-		h.log.Error("the NATS server cannot be restarted yet; trying again", "err", err)
+		h.log.Error("the NATS server cannot be restarted yet; retrying", "err", err)
 	}
 	return false
 }
@@ -194,7 +194,7 @@ func (n *Node) watchClock(ctx context.Context) {
 		before = after
 		switch {
 		case step > 0:
-			n.log.Warn("the clock was set forward, or the machine has slept; missed runs catch up",
+			n.log.Warn("the clock was set forward, or the machine was suspended; missed runs catch up",
 				"by", step.Round(time.Second))
 			if n.cfg.RestartServer == nil {
 				continue
@@ -264,7 +264,7 @@ func (d *disk) note(free, total float64, now time.Time) {
 	case warnFree:
 		d.log.Warn("the disk of the NATS server is getting full", "state", d.reason, "hint", hint)
 	default:
-		d.log.Info("the disk of the NATS server has section again", "state", d.reason)
+		d.log.Info("the disk of the NATS server has free space again", "state", d.reason)
 	}
 }
 

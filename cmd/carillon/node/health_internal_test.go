@@ -90,7 +90,7 @@ func TestShutStreamsAreTold(t *testing.T) {
 		suspicions <- struct{}{} // a write was not acknowledged
 		synctest.Wait()
 		err := w.err(ctx)
-		const want = "no writes are taken by stream CARILLON_HISTORY: write 1.blk: no space left on device; " +
+		const want = "no writes are accepted by stream CARILLON_HISTORY: write 1.blk: no space left on device; " +
 			"free some space where the server keeps its data, and restart the server: it keeps the streams shut until then"
 		if err == nil || err.Error() != want || w.lines(takesNone) != 1 || w.lines("restart the server") != 1 {
 			t.Errorf("once shut: %v\n%s", err, w.out.String())

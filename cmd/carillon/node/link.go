@@ -38,7 +38,7 @@ func (l *Link) Options() []nats.Option {
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			l.note(time.Now(), err)
 			if err != nil {
-				l.log.Warn("connection to NATS lost; trying to get it back", "err", err)
+				l.log.Warn("connection to NATS lost; reconnecting", "err", err)
 			}
 		}),
 		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { l.note(time.Now(), err) }),

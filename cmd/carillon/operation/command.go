@@ -27,7 +27,7 @@ selected by labels or with --all. Schedulers carry it out, and keep it for 7 day
 type scope struct {
 	remote.Server
 
-	Collection string `short:"c" help:"Only operations on this collection, with the rights on it." placeholder:"NAME"`
+	Collection string `short:"c" help:"Only operations on this collection; a role on this collection is sufficient." placeholder:"NAME"`
 }
 
 // List lists operations.
@@ -58,7 +58,7 @@ type Show struct {
 	scope
 
 	ID     string `arg:"" name:"operation" help:"ID of the operation."`
-	Follow bool   `short:"f" help:"Wait until it has ended. The exit code is 1 when something failed."`
+	Follow bool   `short:"f" help:"Wait until it has ended. The exit code is 1 if any job failed."`
 }
 
 // Help shows examples.

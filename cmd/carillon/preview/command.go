@@ -20,20 +20,20 @@ type Command struct {
 	Dialect  string `help:"Language: obsidian, dsari, rfc5545 or awx. Default: rfc5545 for an RRULE, else obsidian." enum:"obsidian,dsari,rfc5545,awx," default:"" placeholder:"NAME"`
 	TZ       string `name:"tz" help:"Time zone of a schedule that names none. Default: UTC." placeholder:"ZONE"`
 	Start    string `help:"The job's startTime, also where an RRULE without DTSTART counts from. Default there: now." placeholder:"TIME"`
-	End      string `help:"The last moment at which the job may run." placeholder:"TIME"`
+	End      string `help:"Time after which the job does not run." placeholder:"TIME"`
 	Name     string `help:"Name of the job, from which dsari derives H." placeholder:"NAME"`
 	Count    int    `short:"n" help:"How many runs to list, 1-1000." default:"10" placeholder:"N"`
-	After    string `help:"List the runs after this moment only." placeholder:"TIME"`
+	After    string `help:"List only runs after this time." placeholder:"TIME"`
 	Now      string `help:"When the job is created. Default: now, or --after if that is earlier." placeholder:"TIME"`
 	Gap      string `help:"Policy for times that the clock skips: next (the first moment after the gap), shift or skip." enum:"next,shift,skip," default:"" placeholder:"POLICY"`
 	Overlap  string `help:"Policy for times that the clock repeats: first or both." enum:"first,both," default:"" placeholder:"POLICY"`
 	ICS      bool   `name:"ics" help:"Print a calendar feed (iCalendar)."`
-	Calendar *bool  `negatable:"" help:"Draw the months, with the days marked. Default: on a terminal."`
+	Calendar *bool  `negatable:"" help:"Draw the months, with the days of runs marked. Default: on a terminal."`
 }
 
 // Help shows examples of every language.
 func (Command) Help() string {
-	return `Shows when a job would run: the schedule in plain English, its next runs, what changes of the clock do to them.
+	return `Shows when a job would run: the schedule in plain English, its next runs, and the effect of clock changes.
 It needs no scheduler and changes nothing. Times are written 2026-03-08, 2026-03-08T02:30Z or 2026-03-08T02:30-05:00;
 those without an offset are UTC.
 
@@ -50,13 +50,13 @@ derives omitted parts from the name.
     carillon preview 'H H(0-7) * * *' --dialect dsari --name backup
     carillon preview 'RRULE:FREQ=DAILY;BYDAY=MO,TH' --dialect dsari --name backup
 
-rfc5545: RRULE, EXRULE, RDATE and EXDATE of iCalendar, mostly with a DTSTART that says where they count from.
+rfc5545: RRULE, EXRULE, RDATE and EXDATE of iCalendar, usually with a DTSTART, from which they count.
 
     carillon preview 'DTSTART;TZID=Europe/Berlin:20260101T090000 RRULE:FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1'
     carillon preview 'FREQ=WEEKLY;INTERVAL=2;BYDAY=MO' --start 2026-01-05T09:00Z
     carillon preview 'DTSTART:20260105T090000Z RRULE:FREQ=DAILY EXDATE;VALUE=DATE:20260501,20261225'
 
-awx: the same within the limitations of AWX, with its messages.
+awx: RRULE with the restrictions and messages of AWX.
 
     carillon preview 'DTSTART;TZID=America/New_York:20300115T120000 RRULE:FREQ=DAILY;INTERVAL=1;COUNT=7' --dialect awx
 

@@ -46,7 +46,7 @@ func faultsOf(where, source string, err error) []fault {
 }
 
 // errPreview ends a preview whose faults are printed.
-var errPreview = errors.New("there is no preview")
+var errPreview = errors.New("the schedule has problems")
 
 // refuse prints faults and returns the error that ends the process.
 func refuse(t *terminal.Terminal, faults []fault) error {

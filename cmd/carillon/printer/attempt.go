@@ -103,16 +103,16 @@ func Hint(r *client.Record) string {
 	case o == scheduler.OutcomeSkipped:
 		return skipHints[r.Reason]
 	case r.StatusCode == 0 && r.Attempt != "":
-		return "the target gave no answer: look whether its address is right, and whether the scheduler may reach it"
+		return "the target did not respond: check its address, and whether the scheduler can reach it"
 	}
 	return scheduler.StatusHint(r.StatusCode)
 }
 
 // skipHints say what to do about instants that were skipped.
 var skipHints = map[scheduler.Reason]string{
-	scheduler.ReasonOverlap:  `an earlier occurrence was still running: overlap in "carillon docs jobs" says what then happens`,
-	scheduler.ReasonCatchUp:  `no scheduler ran at these times: catchUp in "carillon docs jobs" says what then happens`,
-	scheduler.ReasonDisabled: `the job was disabled: "carillon enable" lets it run again`,
-	scheduler.ReasonCostly:   `the job has ended: put it with a simpler schedule; "carillon docs limits" lists the limits of schedules`,
-	scheduler.ReasonDST:      `the clock jumped over these times: dst in "carillon docs schedules" says what then happens`,
+	scheduler.ReasonOverlap:  `an earlier occurrence was still running: see overlap in "carillon docs jobs"`,
+	scheduler.ReasonCatchUp:  `no scheduler ran at these times: see catchUp in "carillon docs jobs"`,
+	scheduler.ReasonDisabled: `the job was disabled: "carillon enable" enables it`,
+	scheduler.ReasonCostly:   `the job has ended: simplify its schedule; see "carillon docs limits"`,
+	scheduler.ReasonDST:      `the clock skipped these times: see "carillon docs daylight-saving"`,
 }

@@ -45,7 +45,7 @@ Header:       X-Request-Id: 7
 Trace:        4bf92f3577b34da6a3ce929d0e0e4736
 Response:     two
               lines
-Hint:         the target asks to be left alone for a while; a rate in the collection's targets keeps it so
+Hint:         the target requests fewer calls: set a rate in the targets of the collection
 `,
 		},
 		{
@@ -58,7 +58,7 @@ Action:       MainAction
 Planned:      2026-03-08 09:00:00.000 Z
 Reason:       disabled
 Instants:     61 instants from 2026-03-08 09:00:00.000 Z to 2026-03-08 10:00:00.000 Z
-Hint:         the job was disabled: "carillon enable" lets it run again
+Hint:         the job was disabled: "carillon enable" enables it
 `,
 		},
 	} {
@@ -80,10 +80,10 @@ func TestHint(t *testing.T) {
 		{"Completed", 200, ""},
 		{"Postponed", 0, ""},
 		{"Faulted", 0, ""},
-		{"Failed", 0, "gave no answer"},
-		{"Failed", 200, "asks for another answer"},
-		{"Failed", 302, "is elsewhere"},
-		{"Failed", 503, "in trouble"},
+		{"Failed", 0, "did not respond"},
+		{"Failed", 200, "requires another response"},
+		{"Failed", 302, "has moved"},
+		{"Failed", 503, "the target failed"},
 	} {
 		r := &client.Record{RecordForm: scheduler.RecordForm{Status: test.status, StatusCode: test.code}}
 		if test.status == "Failed" {

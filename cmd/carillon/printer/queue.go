@@ -61,7 +61,7 @@ func NewLog(log *slog.Logger, watched bool) *Queue {
 	q := &Queue{
 		Widen:  func(string) {}, // logs have no columns
 		wanted: l.wants, print: l.print, rest: l.rest,
-		lost: func(n int64) { log.Warn("records were left out of the log; the history has them", "count", n) },
+		lost: func(n int64) { log.Warn("the log omits records; the history has them", "count", n) },
 	}
 	return q.start()
 }

@@ -55,7 +55,7 @@ func (s Jobs) Keys(ctx context.Context, t *terminal.Terminal, api *client.Client
 	case s.AllCollections:
 		return nil, terminal.Usagef("--all-collections goes with --selector or --all")
 	case len(s.Names) == 0:
-		return nil, terminal.Hinted(terminal.Usagef("which jobs?"), "name some, or pick them with --selector or --all")
+		return nil, terminal.Hinted(terminal.Usagef("which jobs?"), "name jobs, or select them with --selector or --all")
 	default:
 		return s.named()
 	}
@@ -91,7 +91,7 @@ const noJobs = "no job matches"
 // query is the search for the jobs that are picked.
 func (s Jobs) query() (client.Query, error) {
 	if len(s.Names) > 0 {
-		return client.Query{}, terminal.Usagef("names of jobs go neither with --selector nor with --all")
+		return client.Query{}, terminal.Usagef("job names exclude --selector and --all")
 	}
 	return s.Query(s.Within)
 }

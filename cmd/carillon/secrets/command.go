@@ -29,7 +29,7 @@ type Command struct {
 	List   List   `cmd:"" aliases:"ls" help:"List shared secrets, without their values."`
 	Delete Delete `cmd:"" aliases:"rm" help:"Delete shared secrets."`
 	Rotate Rotate `cmd:"" help:"Seal everything with the scheduler's first key."`
-	Keygen Keygen `cmd:"" help:"Make a key, for a key file."`
+	Keygen Keygen `cmd:"" help:"Generate a key for a key file."`
 }
 
 // Help explains secrets.
@@ -121,12 +121,12 @@ type Delete struct {
 	remote.Server
 
 	Names []string `arg:"" name:"name" help:"Names of secrets."`
-	Force bool     `help:"Delete them also while jobs refer to them. Attempts of these fail from then on."`
+	Force bool     `help:"Delete them even if jobs refer to them. Attempts of these jobs then fail."`
 }
 
 // Help shows examples.
 func (Delete) Help() string {
-	return `A secret that jobs refer to which may still run stays, and they are named (exit code 4).
+	return `A secret is not deleted while jobs that can still run refer to it (exit code 4); the error names these jobs.
 
 Examples:
 

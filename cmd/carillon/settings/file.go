@@ -118,7 +118,7 @@ func meant(name string, flags []*kong.Flag, names []string) string {
 }
 
 // errFile is the cause of problems in the content of a file.
-var errFile = errors.New("the settings are not in order")
+var errFile = errors.New("the settings have problems")
 
 // Error returns one line for each problem.
 func (ps Problems) Error() string {

@@ -159,12 +159,12 @@ func (k *Keeper) read(ctx context.Context, asked bool) {
 	case len(changed) > 0:
 		log.Info("settings have changed", "settings", changed)
 	case before.Refused:
-		log.Info("settings are in order again; none has changed")
+		log.Info("settings are valid again; none changed")
 	case asked && slices.Equal(pending, k.pending):
-		log.Info("settings were read again; none has changed")
+		log.Info("settings reloaded; none changed")
 	}
 	if len(pending) > 0 && !slices.Equal(pending, k.pending) {
-		log.Warn("settings have changed that count after a restart only", "settings", pending)
+		log.Warn("changed settings need a restart", "settings", pending)
 	}
 	k.pending = pending
 }
@@ -180,7 +180,7 @@ func (k *Keeper) warn(set Set) {
 
 // complain logs all that is wrong.
 func (k *Keeper) complain(err error) {
-	k.cfg.Logger.Error("changed settings cannot be used; those before stay in use")
+	k.cfg.Logger.Error("changed settings are invalid; keeping the previous ones")
 	problems, ok := errors.AsType[Problems](err)
 	if !ok {
 		for _, one := range each(err) {

@@ -74,7 +74,7 @@ func TestKeeperLooks(t *testing.T) {
 		want("no more than once", 4, false)
 		stop()
 		<-ended
-		if n := strings.Count(log.String(), "changed settings cannot be used"); n != 2 {
+		if n := strings.Count(log.String(), "changed settings are invalid"); n != 2 {
 			t.Errorf("%d complaints, want one for each change:\n%s", n, log.String())
 		}
 	})

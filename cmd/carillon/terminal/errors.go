@@ -98,7 +98,7 @@ func Reported(errs ...error) error {
 	return &reportedError{errs[0], errs}
 }
 
-var errSeveral = errors.New("several things went wrong")
+var errSeveral = errors.New("several errors occurred")
 
 // unavailableError is something this process needs and cannot have.
 type unavailableError struct{ error }

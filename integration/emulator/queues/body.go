@@ -41,7 +41,7 @@ type shownBody struct {
 	Size    int64
 	Kind    string // data, value, sequence or none
 	Type    string // of a value
-	Invalid bool   // asked for as JSON, which it is not
+	Invalid bool   // requested as JSON, but not JSON
 }
 
 // showBody shows a body in a view; "" selects a suitable one.

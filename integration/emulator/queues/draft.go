@@ -51,7 +51,7 @@ const (
 	fieldTTL       = "ttl"
 )
 
-// types are those that a property may have, the usual ones first.
+// types are the types of a property, the usual ones first.
 var types = browse.Types()
 
 // blankProperties are rows for more properties, for those without scripts.
@@ -143,7 +143,7 @@ func sameLines(b browse.Body, given []byte) bool {
 
 func lines(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
 
-// readDraft reads a form. wrong says what is, by the names of fields.
+// readDraft reads a form. wrong holds the problems by field name.
 func readDraft(c *frame.Request, form url.Values) (d browse.Draft, wrong map[string]string) {
 	wrong = map[string]string{}
 	for _, f := range draftFields {

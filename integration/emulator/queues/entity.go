@@ -118,7 +118,7 @@ func (r *section) view(c *frame.Request, live bool) (*entityView, error) {
 	return v, r.peek(c, v)
 }
 
-// peek looks at the messages that are asked for.
+// peek reads the requested messages.
 func (r *section) peek(c *frame.Request, v *entityView) (err error) {
 	q := browse.Query{
 		Path: v.Entity.Path, Part: v.Part, From: v.From, Most: perPage, Text: v.Search, Session: sessionOf(c),
@@ -173,7 +173,7 @@ func (r *section) entity(c *frame.Request) error {
 	return entityPage.show(c, 0, titled(v.Entity.Path), v)
 }
 
-// followEntity keeps counts and the first messages up to date.
+// followEntity updates the counts and the first messages.
 func (r *section) followEntity(c *frame.Request) error {
 	return entityPage.follow(c, func() (any, []string, error) {
 		v, err := r.view(c, true)
@@ -274,7 +274,7 @@ func shortBytes(sections [][]byte, most int) string {
 	return short(string(beginning), most)
 }
 
-// maxSessions is how many sessions a page shows; a search finds the others.
+// maxSessions limits the sessions of a page; a search finds the others.
 const maxSessions = 200
 
 // sessionsView is the page of sessions.
@@ -348,7 +348,7 @@ func (r *section) sessions(c *frame.Request) error {
 	return sessionsPage.show(c, 0, c.Text("queues.sessions.title", titled(v.Entity.Path)), v)
 }
 
-// followSessions keeps the list up to date.
+// followSessions updates the list.
 func (r *section) followSessions(c *frame.Request) error {
 	return sessionsPage.follow(c, func() (any, []string, error) {
 		v, err := r.sessionsView(c)

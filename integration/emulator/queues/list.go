@@ -11,7 +11,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 )
 
-// maxListed is how many entities a list shows; a filter finds the others.
+// maxListed limits the entities of a list; a filter finds the others.
 const maxListed = 500
 
 // list is the first page.
@@ -23,7 +23,7 @@ type list struct {
 	Entities     []browse.Entity
 	Queues       []storagequeue.QueueStatus
 	TotalQueues  int
-	More         int // entities that are left out
+	More         int // omitted entities
 	MayManage    bool
 	Connect      Connect
 	Strings      [][2]string // to connect with
@@ -77,7 +77,7 @@ func (r *section) listed(c *frame.Request) list {
 	return l
 }
 
-// few returns the items to list, up to maxListed, and adds the number of those left out to more.
+// few returns the items to list, up to maxListed, and adds the number of omitted ones to more.
 func few[T any](all []T, more *int, listed func(T) bool) []T {
 	all = slices.DeleteFunc(all, func(item T) bool { return !listed(item) })
 	n := min(len(all), maxListed)
@@ -100,7 +100,7 @@ func (r *section) list(c *frame.Request) error {
 	return listPage.show(c, 0, c.Text("queues.title"), r.listed(c))
 }
 
-// followList keeps the list up to date.
+// followList updates the list.
 func (r *section) followList(c *frame.Request) error {
 	return listPage.follow(c, func() (any, []string, error) { return r.listed(c), []string{"lists"}, nil })
 }

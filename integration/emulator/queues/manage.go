@@ -367,12 +367,12 @@ func (r *section) confirmDrop(c *frame.Request, e browse.Entity) error {
 	return confirmEntity(e).askDrop(c, many(c, "queues.drop."+e.Kind, count, e.Path), hint, "/drop", titled(e.Path))
 }
 
-// messages is how many messages an entity has in all its parts.
+// messages returns the number of messages in all parts of an entity.
 func messages(e browse.Entity) int64 {
 	return e.Active + e.Scheduled + e.DeadLetter + e.Transfer + e.TransferDeadLetter
 }
 
-// askDrop asks before an entity or a storage queue is deleted.
+// askDrop asks for confirmation before it deletes an entity or a storage queue.
 func (v confirmation) askDrop(c *frame.Request, text, hint, path, name string) error {
 	v.Text, v.Hint, v.Action, v.Button, v.Danger = text, hint, Path+path, c.Text("queues.drop.button"), true
 	return v.ask(c, c.Text("queues.drop.title", name))

@@ -29,7 +29,7 @@ type messageView struct {
 	Next      string // the address of the message behind it
 	Previous  string
 	At, Part  string
-	Testable  []browse.Entity // subscriptions whose rules can be asked
+	Testable  []browse.Entity // subscriptions whose rules can be tested
 	Copy      string          // where a message like it is sent; "" when no form can hold it
 }
 
@@ -144,7 +144,7 @@ func system(c *frame.Request, m browse.Message) []systemProperty {
 	return all
 }
 
-// download sends a body as it is, to be kept and never shown.
+// download sends the unchanged body as an attachment, which browsers never display.
 func (r *section) download(c *frame.Request, e browse.Entity) error {
 	m, err := r.messageOf(c, e.Path)
 	if err != nil {
@@ -183,7 +183,7 @@ func (r *section) remove(c *frame.Request, _ url.Values, s selected) error {
 	return done(c, err, c.Text("queues.deleted", s.n), address("/entity", "at", s.path, "part", string(s.part)))
 }
 
-// maxReason is how long the reason of a dead letter and its description may be.
+// maxReason limits the reason of a dead letter and its description.
 const maxReason = 4096
 
 // deadLetter makes a dead letter of one message.
@@ -204,7 +204,7 @@ func (r *section) purge(c *frame.Request, form url.Values) error {
 	return r.start(c, verbPurge, browse.Batch{Path: form.Get("at"), Part: partOf(form.Get("part")), Only: marked}, r.bus().Purge)
 }
 
-// edit shows a dead letter to be resubmitted with changes, or asks about all of them or those that were marked.
+// edit shows a dead letter for editing and resubmission, or asks for confirmation for all or the selected ones.
 func (r *section) edit(c *frame.Request, e browse.Entity) error {
 	if c.Query("n") == "" || c.Query("marked") != "" {
 		return r.confirm(c, e, verbResubmit)

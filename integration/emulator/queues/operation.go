@@ -70,7 +70,7 @@ func (o *operation) stop() {
 	}
 }
 
-// progress is an operation at a moment, as it is shown.
+// progress is the displayed state of an operation.
 type progress struct {
 	*operation
 
@@ -140,7 +140,7 @@ func (s *operations) add(o *operation) bool {
 	return true
 }
 
-// patience is how long a request waits for its operation; most end sooner.
+// patience limits the wait of a request for its operation; most end sooner.
 const patience = 700 * time.Millisecond
 
 // start starts an operation. If it ends soon, the page of its messages shows the result; otherwise a page shows
@@ -217,7 +217,7 @@ func (r *section) stopOperation(c *frame.Request, _ url.Values, o *operation) er
 	return c.Redirect(o.address())
 }
 
-// confirmation asks before something is done.
+// confirmation asks for confirmation of an operation.
 type confirmation struct {
 	Steps              [][2]string // back to where it is
 	Text, Hint, Button string
@@ -276,7 +276,7 @@ func noneMarked(c *frame.Request) error {
 	return frame.Problem{Status: http.StatusBadRequest, Text: c.Text("queues.marked.none"), Hint: c.Text("queues.marked.none.hint")}
 }
 
-// confirm asks before something is done with all messages of a part, or with those that were marked.
+// confirm asks for confirmation of an operation on all messages of a part, or on the selected ones.
 func (r *section) confirm(c *frame.Request, e browse.Entity, verb string) error {
 	marked, err := picked(c, c.Request.URL.Query()["n"])
 	if err != nil {
@@ -316,7 +316,7 @@ func (r *section) confirmPurge(c *frame.Request, e browse.Entity) error {
 	return r.confirm(c, e, verbPurge)
 }
 
-// countOf is how many messages a part has.
+// countOf returns the number of messages of a part.
 func countOf(e browse.Entity, part browse.Part) int64 {
 	for _, t := range tabs(e, part) {
 		if t.Part == part {

@@ -84,7 +84,7 @@ var (
 	newStorePage     = plain("newstore.html")
 )
 
-// show renders the page, or the fragment that the request asks for.
+// show renders the page, or the requested fragment.
 func (p page) show(c *frame.Request, status int, title string, data any) error {
 	shown := &frame.Page{
 		Status: status, Title: title, Template: p.set, Fragment: p.part, Data: data, Styles: []string{"queues/queues.css"},
@@ -243,7 +243,7 @@ var errMissing = errors.New("it is not there any more")
 // reason returns the text of err for users.
 func reason(err error) string { return cmp.Or(browse.Reason(err), err.Error()) }
 
-// followEvery is how often a live part looks for changes.
+// followEvery is the interval at which a live part looks for changes.
 const followEvery = time.Second
 
 // follow sends the changed parts of the page until the browser disconnects, or the entity no longer exists: the next request
@@ -264,7 +264,7 @@ func (p page) follow(c *frame.Request, look func() (data any, parts []string, er
 	})
 }
 
-// address puts a query behind a path of the section. Empty values are left out.
+// address puts a query behind a path of the section. Empty values are omitted.
 func address(path string, pairs ...string) string {
 	q := url.Values{}
 	for pair := range slices.Chunk(pairs, 2) {

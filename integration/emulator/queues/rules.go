@@ -76,7 +76,7 @@ func (r *section) rulesOf(c *frame.Request, e browse.Entity) *rulesView {
 	return v
 }
 
-// try asks all rules about a message.
+// try evaluates all rules for a message.
 func (v *rulesView) try(ask func(path string) ([]browse.Trial, error)) error {
 	v.Tested = true
 	for i := range v.Rules {

@@ -33,7 +33,7 @@ func (r *section) related(q storagequeue.QueueStatus) (origin, poison string) {
 	return "", name
 }
 
-// poisonAfter is how often Azure Functions tries a message before it is moved.
+// poisonAfter is the number of deliveries after which Azure Functions moves a message.
 const poisonAfter = 5
 
 // storeView is the page of a storage queue.
@@ -58,7 +58,7 @@ type storeMessageRow struct {
 
 	Preview string
 	Hidden  bool
-	Failing bool // it was taken as often as Azure Functions would
+	Failing bool // it reached the delivery limit of Azure Functions
 }
 
 func rowOf(m storagequeue.Message) storeMessageRow {
@@ -118,7 +118,7 @@ func (r *section) store(c *frame.Request) error {
 	return storagePage.show(c, 0, v.Queue.Name, v)
 }
 
-// followStore keeps counts and the first messages up to date.
+// followStore updates the counts and the first messages.
 func (r *section) followStore(c *frame.Request) error {
 	return storagePage.follow(c, func() (any, []string, error) {
 		v, err := r.storeView(c, true)

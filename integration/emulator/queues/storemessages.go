@@ -13,7 +13,7 @@ import (
 
 // Operations on messages of storage queues: on one, on the selected ones, or on all.
 
-// maxMoved is how many messages one request moves.
+// maxMoved limits the messages that one request moves.
 const maxMoved = 10_000
 
 // beside returns the names of the account's other queues.
@@ -45,7 +45,7 @@ func confirmStoreMessages(c *frame.Request, q storagequeue.QueueStatus) (v confi
 	return v, marked, nil
 }
 
-// confirmRemove asks before messages that were selected are deleted.
+// confirmRemove asks for confirmation before it deletes the selected messages.
 func (r *section) confirmRemove(c *frame.Request, q storagequeue.QueueStatus) error {
 	v, marked, err := confirmStoreMessages(c, q)
 	if err != nil {
@@ -93,7 +93,7 @@ func (r *section) removeStoreMessages(c *frame.Request, form url.Values, q stora
 	return done(c, err, note, storeAddress(q))
 }
 
-// confirmMove asks where messages are moved to: those that were selected, or all.
+// confirmMove asks for the destination of the messages: those that were selected, or all.
 func (r *section) confirmMove(c *frame.Request, q storagequeue.QueueStatus) error {
 	v, marked, err := confirmStoreMessages(c, q)
 	if err != nil {

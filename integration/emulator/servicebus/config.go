@@ -23,15 +23,15 @@ type Config struct {
 	Addr string
 	// HTTPAddr is where administration, health and AMQP over WebSocket are served. Default 127.0.0.1:5300; port 0 takes a free one.
 	HTTPAddr string
-	// TLS has the certificate with which both ports serve clients that begin with a TLS handshake. Others are served without.
-	// Default: none, and TLS is refused.
+	// TLS holds the certificate for clients that begin with a TLS handshake, on both ports. Other clients use plain
+	// connections. Default: none; TLS is refused.
 	TLS *tls.Config
 	// Keys are the shared access keys by name. Default: the key of Microsoft's emulator.
 	Keys map[string]string
 	// Rights are what keys may be used for, by their names: some of Send, Listen and Manage, which has the others in it. Default:
 	// everything.
 	Rights map[string][]string
-	// Auth says how strictly keys are checked. Default [Lenient]: any key will do.
+	// Auth is the strictness of key checks. Default [Lenient]: any key will do.
 	Auth Auth
 	// Entities are made at the start, or brought up to date if the data has them already. ReadConfig reads them.
 	Entities Entities
@@ -44,7 +44,7 @@ type Config struct {
 	// Tier applies the limits of a namespace's tier to entities, sizes and counts, so that a program that would fail
 	// there fails here. Default: only technical limits.
 	Tier Tier
-	// MaxMessageSize is how many bytes a message or batch may have. Default 1 MiB, and with tiers 256 KiB but for [Premium].
+	// MaxMessageSize limits the bytes of a message or batch. Default 1 MiB, and with tiers 256 KiB but for [Premium].
 	MaxMessageSize int64
 	// AllowHost decides which values of the header Host the HTTP port accepts, so that no web page whose name resolves
 	// to the emulator gets an answer. Default: all.
@@ -107,11 +107,11 @@ func (c Config) withDefaults() (Config, error) {
 // ErrDataInUse is wrapped by the error of [Start] when another process uses the folder of the data.
 var ErrDataInUse = wal.ErrLocked
 
-// A ListenError says that Start cannot listen on an address. Its port is "AMQP" for Config.Addr, or "HTTP" for
+// A ListenError reports an address on which Start cannot listen. Its port is "AMQP" for Config.Addr, or "HTTP" for
 // Config.HTTPAddr.
 type ListenError = listen.Error
 
-// An EntityError says that an entity of the config cannot be made.
+// An EntityError reports an entity of the config that cannot be created.
 type EntityError struct {
 	Entity string // such as: topic "events": subscription "all"
 	Err    error
@@ -145,10 +145,10 @@ const (
 	Premium = broker.Premium
 )
 
-// ParseTier returns the tier of a name, in any case; the empty name is none.
+// ParseTier returns the tier of a name, in any letter case; an empty name returns no tier.
 func ParseTier(name string) (Tier, error) { return broker.ParseTier(name) }
 
-// Auth says how strictly keys and the tokens signed with them are checked. The zero value is [Lenient].
+// Auth is the strictness of the checks of keys, and of tokens signed with them. The zero value is [Lenient].
 type Auth = auth.Mode
 
 const (

@@ -19,7 +19,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/filter"
 )
 
-// maxConfig is how large a config may be.
+// maxConfig limits the size of a config.
 const maxConfig = 16 << 20
 
 // ReadConfig reads the config.json of Microsoft's emulator. It ignores comments and keys without a meaning here. It
@@ -339,7 +339,7 @@ func (d *decoding) checkForwardings(taken names) {
 	}
 }
 
-// withoutComments replaces the comments of a JSON text by spaces, so that offsets in error messages stay right.
+// withoutComments replaces the comments of a JSON text by spaces, so that offsets in error messages stay correct.
 func withoutComments(raw []byte) []byte {
 	clean := bytes.Clone(bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")))
 	for i := 0; i < len(clean); {

@@ -204,7 +204,7 @@ func (s *Server) keyName() string {
 	return names[0]
 }
 
-// extent is how many rights a key has.
+// extent returns the number of rights of a key.
 func (s *Server) extent(name string) int {
 	rights, _ := auth.ParseRights(s.config.Rights[name]) // checked with the config
 	return bits.OnesCount8(uint8(rights))

@@ -45,7 +45,7 @@ func (s *Server) Queue(account, queue string) (QueueStatus, error) {
 // Accounts are the names of all accounts.
 func (s *Server) Accounts() []string { return slices.Sorted(maps.Keys(s.handler.keys)) }
 
-// Create makes a queue, and fails when there is one of the name or the name is none for a queue.
+// Create creates a queue. It fails if the queue exists or the name is invalid.
 func (s *Server) Create(account, queue string) error {
 	if _, ok := s.handler.keys[account]; !ok {
 		return fmt.Errorf("there is no account %q", account)
@@ -71,10 +71,10 @@ func (s *Server) Drop(account, queue string) error {
 	return s.handler.store.DeleteQueue(store.Name{Account: account, Queue: queue})
 }
 
-// maxSearched is how many messages one call of [Server.Messages] looks at when it searches.
+// maxSearched limits the messages that one search by [Server.Messages] reads.
 const maxSearched = 20_000
 
-// maxSearchedBytes is how much of their text.
+// maxSearchedBytes limits their text.
 const maxSearchedBytes = 32 << 20
 
 // Messages returns up to most messages, visible or not, in order of arrival from a position on. With a text it
@@ -112,7 +112,7 @@ func (s *Server) Messages(account, queue string, from uint64, most int, text str
 	}
 }
 
-// has says whether a message has a text, which is in lower case.
+// has reports whether a message contains a text in lower case.
 func has(m store.Seen, lower string) bool {
 	if strings.Contains(strings.ToLower(m.Text), lower) || strings.Contains(m.ID, lower) {
 		return true
@@ -159,7 +159,7 @@ func (s *Server) Delete(account, queue, id string) error {
 	return s.handler.store.Remove(store.Name{Account: account, Queue: queue}, id, time.Now())
 }
 
-// Clear deletes all messages, also those that were taken, and returns how many. It fails with [ErrNoQueue].
+// Clear deletes all messages, including hidden ones, and returns their number. It fails with [ErrNoQueue].
 func (s *Server) Clear(account, queue string) (int, error) {
 	if _, err := s.Queue(account, queue); err != nil {
 		return 0, err

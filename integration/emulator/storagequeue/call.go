@@ -48,7 +48,7 @@ func (c *call) send(status int, body []byte) {
 	}
 	c.status = status
 	c.w.WriteHeader(status)
-	_, _ = c.w.Write(body) // a client that has gone does not matter
+	_, _ = c.w.Write(body) // the client may have disconnected
 }
 
 // readBody reads and verifies the body.

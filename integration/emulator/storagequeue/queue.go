@@ -44,7 +44,7 @@ func (c *call) getMetadata() error {
 	header := c.w.Header()
 	header.Set("X-Ms-Approximate-Messages-Count", strconv.Itoa(queue.Messages))
 	for name, value := range queue.Metadata {
-		header[metaPrefix+name] = []string{value} // not Set: the name stays as it was written
+		header[metaPrefix+name] = []string{value} // not Set, which would change the spelling of the name
 	}
 	c.send(http.StatusOK, nil)
 	return nil
@@ -202,7 +202,7 @@ func (c *call) getStatistics() error {
 
 const (
 	week           = 7 * 24 * 60 * 60 // seconds; the longest visibility timeout and the default time to live
-	defaultTimeout = 30               // seconds for which a message is hidden that was taken
+	defaultTimeout = 30               // seconds for which a received message is hidden
 	maxMessages    = 32
 )
 

@@ -26,7 +26,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/wire"
 )
 
-// closeGrace is how long Close waits for requests that are being carried out.
+// closeGrace limits the wait of Close for requests in progress.
 const closeGrace = 500 * time.Millisecond
 
 // A Server is an emulator that listens.
@@ -35,9 +35,9 @@ type Server struct {
 	http    *listen.Server
 	addr    net.Addr
 	scheme  string
-	// everywhere says that the configured address has no host.
+	// everywhere states that the configured address has no host.
 	everywhere bool
-	served     chan struct{} // closed when no more connections are taken
+	served     chan struct{} // closed when the server accepts no more connections
 	done       chan struct{} // closed when it does not work any more
 	failed     error         // of taking connections; read after served
 	release    func() bool   // ends the watch over the context of Start
@@ -172,7 +172,7 @@ func secureContext(ctx context.Context, socket net.Conn) context.Context {
 // ErrDataInUse is wrapped by the error of [Start] and [Open] when another process uses the folder of the data.
 var ErrDataInUse = wal.ErrLocked
 
-// A ListenError says that Start cannot listen on an address.
+// A ListenError reports an address on which Start cannot listen.
 type ListenError = listen.Error
 
 const metricPrefix = "carillon_emulator_storagequeue_"
@@ -228,9 +228,10 @@ type Config struct {
 	Accounts map[string]string
 	// Keys says whether signatures are verified. Default [Strict].
 	Keys Keys
-	// AutoCreate makes a queue when a message is put into it, taken, peeked or cleared. Default false: QueueNotFound.
+	// AutoCreate creates a queue when a client sends, receives, peeks or clears messages in it. Default false:
+	// QueueNotFound.
 	AutoCreate bool
-	// Data is the folder that keeps everything across restarts. One process at a time can use it. Default: memory only.
+	// Data is the directory of persistent data. One process at a time can use it. Default: memory only.
 	Data string
 	// Sync flushes each change to the disk before it is answered, against loss of power. Default false.
 	Sync bool

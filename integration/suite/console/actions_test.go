@@ -49,9 +49,9 @@ func TestStorageQueues(t *testing.T) {
 	page := open(t, s.HTTP, tab.Look{})
 	const letters = "/console/queues/storage?account=devstoreaccount1&queue=letters"
 	must(t, page.Go(letters+"-poison"), page.Text("#messages", `"letter":1`), page.Click("#messages tbody tr:first-child form[action$='/move'] button"))
-	must(t, page.Text("#note", "The message is in letters now."))
+	must(t, page.Text("#note", "The message is now in letters."))
 	must(t, page.Go(letters), page.Click("a.button.main"), page.Text("h1", "Send a message to letters"))
-	must(t, page.Fill("#text", "typed by hand"), page.Click("main form button.main"), page.Text("#note", "The message is in letters."))
+	must(t, page.Fill("#text", "typed by hand"), page.Click("main form button.main"), page.Text("#note", "The message was sent to letters."))
 	must(t, page.Text("#messages", "typed by hand"), page.Fill("#q", "typed"), page.Await("document.querySelectorAll('#messages [data-line]').length === 1"))
 	must(t, page.Click("#messages [data-line] a"), page.Text("#body", "typed by hand"))
 	accessible(t, page, "a message of a storage queue")

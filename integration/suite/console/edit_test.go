@@ -59,7 +59,7 @@ func TestEditForm(t *testing.T) {
 	must(t, page.Fill(`[name="timeout"]`, "soon"), page.Click(review), page.Await(`document.querySelector('[name="timeout"][aria-invalid=true]')`))
 	must(t, page.Await(`document.activeElement.name === 'timeout' && document.getElementById(document.activeElement.getAttribute('aria-describedby').split(' ').pop()).innerText.includes('soon')`))
 	must(t, page.Text("#edit-told", "soon"))
-	must(t, page.Fill(`[name="timeout"]`, "PT2M"), page.Click(review), page.Text("#review", "A secret is written there"))
+	must(t, page.Fill(`[name="timeout"]`, "PT2M"), page.Click(review), page.Text("#review", "A secret is set or removed here"))
 	must(t, page.Text("#review", "Closes the shop."), page.Text("#review", "Unchanged."))
 	accessible(t, page, "a review")
 	must(t, page.Click(save), page.Await(`location.pathname === '/console/jobs/default/night'`), page.Text("#note", "default/night is saved"))
@@ -166,7 +166,7 @@ func TestEditSignedOut(t *testing.T) {
 	if ok, err := tab.Eval[bool](page, fmt.Sprintf(signIn, admin)); err != nil || !ok { // as in another tab
 		t.Fatal(ok, err)
 	}
-	must(t, page.Click(review), page.Text("#review", "Mine."), page.Text("#review", "A secret is written there"))
+	must(t, page.Click(review), page.Text("#review", "Mine."), page.Text("#review", "A secret is set or removed here"))
 }
 
 // TestEditAccessible has axe look at what an edit comes by: mistakes, rows and lists, a review, a conflict, and suggestions.

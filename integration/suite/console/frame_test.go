@@ -33,6 +33,6 @@ func TestSaid(t *testing.T) {
 func TestFirstPage(t *testing.T) {
 	c := needed(t)
 	page := open(t, c.stage.HTTP, tab.Look{Zone: "America/New_York", Fresh: true})
-	must(t, page.Go("/console/jobs/partners/nightly"), page.Text("#job-next", "On yours (America/New_York)"),
+	must(t, page.Go("/console/jobs/partners/nightly"), page.Text("#job-next", "Your time zone (America/New_York)"),
 		page.Await("document.body.dataset.clock === 'America/New_York'"))
 }

@@ -33,7 +33,7 @@ func TestJobRuns(t *testing.T) {
 		page.Text("#job-status", "Waits for its next run"),
 		page.Click(`form[action$="/run"] button`),
 		page.Text("#note", "Started."),
-		page.Text("#job-status", "Runs now"),
+		page.Text("#job-status", "Running"),
 	)
 	let()
 	must(t,

@@ -17,13 +17,13 @@ func TestNewJob(t *testing.T) {
 	must(t, page.Go("/console/jobs/new"), page.Text("#schedule-outlook", "At 09:00 every day"))
 	must(t, page.Fill("#f-name", "report"), page.Fill(`[name="action.request.uri"]`, s.HTTP+"/echo/report"))
 	must(t, page.Click(`[name="schedule.when"][value="weekly"]`), page.Text("#schedule-outlook", "Fix 1 problem"))
-	must(t, page.Text(".pane-weekly", "Choose one day at least"))
+	must(t, page.Text(".pane-weekly", "Choose at least one day"))
 	must(t, page.Click(`[name="schedule.plain.days"][value="TUE"]`), page.Text("#schedule-outlook", "0 9 * * TUE"))
 	must(t, page.Fill(`[name="schedule.plain.times"]`, "7:30, 6pm"), page.Text("#schedule-outlook", "30 7 * * TUE; 0 18 * * TUE"))
 	must(t, page.Click(`[name="schedule.when"][value="every"]`), page.Fill(`[name="schedule.plain.n"]`, "2"))
 	must(t, page.Await(`(() => { const e = document.getElementById('schedule.plain.unit'); e.value = 'second'; return e.dispatchEvent(new Event('input', {bubbles: true})) })()`))
 	must(t, page.Text("#schedule-outlook", "every 2 seconds"))
-	must(t, page.Click(`#newjob button[value="try"]`), page.Text("#edit-told", "Answer of the target"), page.Text("#edit-told", "200"))
+	must(t, page.Click(`#newjob button[value="try"]`), page.Text("#edit-told", "Response of the target"), page.Text("#edit-told", "200"))
 	must(t, page.Click(`#newjob button.main`))
 	must(t, page.Await("location.pathname === '/console/jobs/default/report'"), page.Text("#note", "default/report is created"))
 	completes(t, s, "report")
@@ -102,7 +102,7 @@ func TestTryActions(t *testing.T) {
 		if test.kind == "ServiceBusTopic" { // it began as a queue
 			must(t, page.Fill(`[name="action.serviceBusTopicMessage.authentication.sasKeyName"]`, "RootManageSharedAccessKey"))
 		}
-		must(t, page.Click(`#newjob button[value="try"]`), page.Text("#edit-told", "Answer of the target"))
+		must(t, page.Click(`#newjob button[value="try"]`), page.Text("#edit-told", "Response of the target"))
 		for _, want := range test.want {
 			must(t, page.Text("#edit-told", want))
 		}

@@ -13,11 +13,11 @@ func TestOverviewLives(t *testing.T) {
 	page := open(t, s.HTTP, tab.Look{})
 	must(t,
 		page.Go("/"),
-		page.Text("#running", "Nothing runs at the moment"),
+		page.Text("#running", "No attempts are running"),
 		page.Text("#replicas", "carillon-embedded"),
-		page.Text("#audit", "There were no jobs at this check"),
+		page.Text("#audit", "No jobs were stored"),
 		page.Click("main details summary"),
-		page.Text("#figures", "Nothing ran in this time"),
+		page.Text("#figures", "No runs in this period"),
 	)
 	url, let := gate(t)
 	must(t, s.Put(t.Context(), "default", "slow", map[string]any{
@@ -38,7 +38,7 @@ func TestOverviewLives(t *testing.T) {
 	)
 	let()
 	must(t,
-		page.Text("#running", "Nothing runs at the moment"),
+		page.Text("#running", "No attempts are running"),
 		page.Await("document.querySelector('.card.bad .value')?.textContent === '1'"),
 		page.Text("#runs", "1 completed, 1 faulted"),
 		page.Text("#failures", "default/failing"),

@@ -14,7 +14,7 @@ func TestQueues(t *testing.T) {
 	must(t, page.Go("/console/queues/send?at=bodies"), page.Fill("#f-body", `{"sent":"by hand"}`), page.Fill("#f-subject", "from the form"))
 	must(t, page.Click("[data-add-row]"), page.Await("document.querySelectorAll('[data-rows] tr').length === 4"))
 	must(t, page.Fill("[data-rows] tr:last-child [name=pname]", "side"), page.Fill("[data-rows] tr:last-child [name=pvalue]", "north"))
-	must(t, page.Click("form button.main"), page.Text("#note", "The message is in bodies."), page.Text("#messages", "by hand"))
+	must(t, page.Click("form button.main"), page.Text("#note", "The message was sent to bodies."), page.Text("#messages", "by hand"))
 	must(t, other.Await(`document.getElementById('e-bodies').querySelector('td.number').textContent === '4'`))
 
 	must(t, page.Fill("#q", "BY HAND"), page.Await("document.querySelectorAll('#messages [data-line]').length === 1"))
@@ -35,7 +35,7 @@ func TestDeadLetters(t *testing.T) {
 	must(t, page.Text("#note", "Message 8 is back."), page.Await("!document.getElementById('m-8')"))
 	must(t, page.Go("/console/queues/entity?at=checkout&q=mended"), page.Text("#messages", "order-7"))
 	must(t, page.Go("/console/queues/rules?at=events"), page.Fill("#f-subject", "x"), page.Click("form[method=post] button.main"))
-	must(t, page.Text("main", "One subscription would get it."), page.Text("main", "The rule takes every message."))
+	must(t, page.Text("main", "One subscription would receive it."), page.Text("main", "The rule matches every message."))
 }
 
 // TestMarkedMessages resubmits dead letters that were ticked with keys alone.
@@ -46,7 +46,7 @@ func TestMarkedMessages(t *testing.T) {
 	must(t, page.Press("k"), page.Press("k"), page.Press("x"), page.Press("k"), page.Press("x"))
 	must(t, page.Await("document.querySelectorAll('input[name=n]:checked').length === 2"))
 	must(t, page.Click(`[formaction="/console/queues/resubmit"]`), page.Text("main", "Put 2 selected dead letters of checkout back?"))
-	must(t, page.Click("form button[class=main]"), page.Text("#note", "2 messages are back."))
+	must(t, page.Click("form button[class=main]"), page.Text("#note", "2 messages are resubmitted."))
 }
 
 // TestMarkedStoreMessages selects all messages of a storage queue, and moves them back; what can be done stays in view.
@@ -59,13 +59,13 @@ func TestMarkedStoreMessages(t *testing.T) {
 	for range 3 {
 		must(t, page.Click("a.button.main"), page.Fill("#text", "failed"), page.Click("main form button.main"), page.Text("#messages", "failed"))
 	}
-	must(t, page.Click("#messages [data-line]:last-child input[form=marked]"), page.Text("#marked output", "One is selected."))
+	must(t, page.Click("#messages [data-line]:last-child input[form=marked]"), page.Text("#marked output", "1 selected"))
 	must(t, page.Await("getComputedStyle(document.querySelector('#marked')).position === 'sticky'"))
-	must(t, page.Press("j"), page.Press("x"), page.Text("#marked output", "2 are selected.")) // keys go on where a pointer began
+	must(t, page.Press("j"), page.Press("x"), page.Text("#marked output", "2 selected")) // keys go on where a pointer began
 	must(t, page.Await("document.querySelector('#marked [data-all]').indeterminate"), page.Click("#marked [data-all]"))
-	must(t, page.Text("#marked output", "3 are selected."), page.Click("#marked [formaction$='/move']"))
+	must(t, page.Text("#marked output", "3 selected"), page.Click("#marked [formaction$='/move']"))
 	must(t, page.Text("main", "Move 3 selected messages of picked-poison?"), page.Await("document.querySelector('#to').value === 'picked'"))
-	must(t, page.Click("main form button.main"), page.Text("#note", "3 messages are in picked now."))
+	must(t, page.Click("main form button.main"), page.Text("#note", "3 messages are now in picked."))
 	must(t, page.Go("/console/queues/storage/drop?account=devstoreaccount1&queue=picked"), page.Text("main", "with its 3 messages"))
 	must(t, page.Click("main form button.danger"), page.Text("#note", "picked is deleted."))
 	must(t, page.Go("/console/queues/storage/drop?account=devstoreaccount1&queue=picked-poison"), page.Click("main form button.danger"))

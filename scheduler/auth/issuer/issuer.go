@@ -58,7 +58,7 @@ func New(cfg Config) (*Issuer, error) {
 		return nil, err
 	}
 	if cfg.Audience == "" {
-		return nil, errors.New("without an audience, tokens that the issuer made for others would count here")
+		return nil, errors.New("set an audience; without one, tokens for other applications would be valid here")
 	}
 	if cfg.Client == nil {
 		cfg.Client = &http.Client{Timeout: patience, CheckRedirect: stayPrivate}

@@ -181,7 +181,7 @@ func (k *Keeper) count(ctx context.Context, now time.Time) (over []*stored, err 
 		return nil
 	})
 	if err == nil && n >= maxTokens {
-		err = fmt.Errorf("%w: there are %d tokens, and no room for more; those that are revoked or expired go after a month",
+		err = fmt.Errorf("%w: the limit of %d tokens is reached; revoked and expired tokens are removed after a month",
 			scheduler.ErrConflict, n)
 	}
 	return over, err
@@ -244,7 +244,7 @@ func (k *Keeper) Revoke(ctx context.Context, id string) (*Token, error) {
 			return nil, fmt.Errorf("token %s: %w", id, err)
 		}
 	}
-	return nil, fmt.Errorf("token %s: %w: others change it all the time; try again", id, scheduler.ErrConflict)
+	return nil, fmt.Errorf("token %s: %w: other clients keep changing it; try again", id, scheduler.ErrConflict)
 }
 
 // keyEntry is the ledger entry with the MAC key. Its existence means that tokens exist or existed.

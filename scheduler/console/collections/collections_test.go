@@ -63,7 +63,7 @@ func TestLife(t *testing.T) {
 	page := w.Get(one)
 	w.Has(page, `value="7"`, `<option selected>Standard`, `<option selected>minute`, "api.example.com", `value="PT20S"`)
 	form.Set("etag", stale)
-	w.Wants(http.StatusPreconditionFailed, w.Post(one, form), "The collection has changed in the meantime")
+	w.Wants(http.StatusPreconditionFailed, w.Post(one, form), "Another user changed the collection")
 	form.Set("etag", fields(t, page).Get("etag"))
 	done(one, form, one, "No changes")
 	for name, value := range map[string]string{"minRetry": "soon<b>", "maxJobs": "many", "targets": `"*": {rate: {limit: fast}}`, "plan": "Huge"} {
@@ -71,7 +71,7 @@ func TestLife(t *testing.T) {
 	}
 	r := w.Post(one, form)
 	w.Wants(http.StatusBadRequest, r, "!soon<b>")
-	w.Has(r.Body, `value="soon&lt;b&gt;"`, "See the messages at the fields", `aria-invalid="true" aria-describedby="maxJobs-wrong"`,
+	w.Has(r.Body, `value="soon&lt;b&gt;"`, "Fix the problems at the marked fields", `aria-invalid="true" aria-describedby="maxJobs-wrong"`,
 		`id="maxJobs-wrong">must be a whole number`, `id="minRetry-wrong">`, `id="plan-wrong">`, `id="targets-wrong">[&#34;*&#34;].rate.limit: must be`)
 	w.HasNone(r.Body, `id="interval-wrong"`, "properties.minRetryInterval:")
 	form = fields(t, page)
@@ -86,9 +86,9 @@ func TestLife(t *testing.T) {
 	w.Put("partners/report", job)
 	w.Await("its jobs to be counted", func() bool { return strings.Contains(w.Get(one), `>disabled</span></a><span class="value">1<`) })
 	ask := w.Get(one + "/delete")
-	w.Has(ask, "It has a job, which goes with it")
+	w.Has(ask, "Its job and the job&#39;s history are deleted too")
 	form = fields(t, ask)
-	w.Wants(http.StatusConflict, w.Post(one+"/delete", form), "Confirm that its jobs")
+	w.Wants(http.StatusConflict, w.Post(one+"/delete", form), "Select &#34;Also delete its jobs&#34;")
 	form.Set("jobs", "all")
 	done(one+"/delete", form, root, "Collection partners is deleted.")
 	w.Wants(http.StatusNotFound, w.Do(http.MethodGet, one, ""))

@@ -24,7 +24,7 @@ func TestConflict(t *testing.T) {
 			p.press("review")
 			patch(t, w, key, `{"description": "theirs", "jitter": "PT5S", "action": {"request": {"uri": "https://x.example/theirs"}}}`)
 			p.gets(http.StatusConflict, "save")
-			p.has("This job was changed by another user", "choice:description", "both changed it")
+			p.has("Another user changed this job", "choice:description", "both changed")
 			for name, want := range map[string]string{
 				"choice:jitter": "theirs", "choice:action.request.uri": "theirs", "choice:action.request.body": "mine", "choice:timeout": "mine",
 			} {
@@ -45,7 +45,7 @@ func TestConflict(t *testing.T) {
 				t.Error("a choice is forgotten")
 			}
 			p.gets(http.StatusOK, "merge")
-			p.has("What will change", "my body")
+			p.has("Changes</h2>", "my body")
 			p.gets(http.StatusSeeOther, "save")
 			now := job(t, w, key)
 			w.Has(now.String(),

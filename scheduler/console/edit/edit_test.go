@@ -73,7 +73,7 @@ func TestChange(t *testing.T) {
 	p.set("description", "as typed\r\nin two lines", "action.request.uri", "https://x.example/other", "timeout", "PT2M",
 		"schedule.plain.n", "2")
 	p.gets(http.StatusOK, "review")
-	p.has("What will change", "action.request.uri", "https://x.example/other", "recurrence.interval", "as typed\nin two lines", `value="save"`)
+	p.has("Changes</h2>", "action.request.uri", "https://x.example/other", "recurrence.interval", "as typed\nin two lines", `value="save"`)
 	w.Has(job(t, w, "default/a").String(), "!other")
 	p.gets(http.StatusSeeOther, "save")
 	now := job(t, w, "default/a")
@@ -173,7 +173,7 @@ func TestNothingIsLost(t *testing.T) {
 	p := open(t, w, "default/a", "form").set("description", "typed before")
 	w.OK(w.Service.Delete(t.Context(), consoletest.Key("default/a"), 0))
 	p.gets(http.StatusNotFound, "review")
-	p.has("typed before", "Another user deleted the job meanwhile")
+	p.has("typed before", "Another user deleted this job")
 	w.Put("default/b", simple)
 	p = open(t, w, "default/b", "yaml")
 	p.set("text", p.form.Get("text")+"description: typed before\n")

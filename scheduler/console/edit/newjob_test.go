@@ -73,7 +73,7 @@ func TestNothingIsOverwritten(t *testing.T) {
 	w := consoletest.Shared(t)
 	w.Put("default/report", `{"action": {"type": "http", "request": {"method": "GET", "uri": "http://127.0.0.1:9/old"}}, "startTime": "2039-01-01"}`)
 	r := w.Post(edit.NewPath, filled(t, w))
-	if r.Status != http.StatusPreconditionFailed || !strings.Contains(html.UnescapeString(r.Body), "A job report exists in the collection default") {
+	if r.Status != http.StatusPreconditionFailed || !strings.Contains(html.UnescapeString(r.Body), "Job report already exists in collection default") {
 		t.Errorf("%d %.5000s", r.Status, r.Body)
 	}
 	v := w.Job("default/report")
@@ -102,8 +102,8 @@ func TestMistakes(t *testing.T) {
 func TestHints(t *testing.T) {
 	w := consoletest.Shared(t)
 	page := html.UnescapeString(w.Get(edit.NewPath))
-	w.Has(page, "The collection of the job.</p>", "Default: enabled</option>", "in either state.</p>", "Without it: none.",
-		"!Without it: default", "!Without it: as it is")
+	w.Has(page, "The collection of the job.</p>", "Default: enabled</option>", "in either state.</p>", "Default: none.",
+		"!Default: default.", "!Default: as it is")
 }
 
 // TestTypedSecrets types secrets and a mistake: neither the page nor the part that a script gets has them, and both say so.
@@ -128,7 +128,7 @@ func TestTypedSecrets(t *testing.T) {
 			form.Set("name", name)
 			for _, headers := range [][]string{nil, {"X-Carillon-Part: 1"}} {
 				r := w.Post(edit.NewPath, form, headers...)
-				w.Has(r.Body, "!"+secret, "type them again")
+				w.Has(r.Body, "!"+secret, "Type them again")
 				if do == "show" && name != "" && !strings.Contains(html.UnescapeString(r.Body), "password</code>") {
 					t.Errorf("it does not say where secrets belong: %.3000s", r.Body)
 				}
@@ -139,7 +139,7 @@ func TestTypedSecrets(t *testing.T) {
 	form.Set("name", "report")
 	w.Wants(http.StatusSeeOther, w.Post(edit.NewPath, form))
 	r := w.Get(edit.NewPath + "?from=default/report")
-	if strings.Contains(r, secret) || !strings.Contains(r, "Its secrets are not copied") || !strings.Contains(r, "X-Api-Key") && !strings.Contains(r, "9/report") {
+	if strings.Contains(r, secret) || !strings.Contains(r, "without its secrets") || !strings.Contains(r, "X-Api-Key") && !strings.Contains(r, "9/report") {
 		t.Errorf("%.5000s", r)
 	}
 }
@@ -239,7 +239,7 @@ func TestDuplicate(t *testing.T) {
 	page := w.Get("/console/jobs/default/report")
 	_, link, _ := strings.Cut(page, `href="/console/jobs/new?from=`)
 	link, _, ok := strings.Cut(link, `"`)
-	if !ok || !strings.Contains(w.Get(edit.NewPath+"?from="+html.UnescapeString(link)), "This begins as a copy of default/report") {
+	if !ok || !strings.Contains(w.Get(edit.NewPath+"?from="+html.UnescapeString(link)), "This is a copy of default/report") {
 		t.Errorf("%q of %.3000s", link, page)
 	}
 	w.Be("reader")
@@ -261,7 +261,7 @@ func TestTry(t *testing.T) {
 	form := filled(t, w, "name=", "do=try", "action.request.uri="+target.URL, "schedule.when=cron", "schedule.recurrence.cron=0 0 32 * *",
 		"action.request.headers#1~name=X-Api-Key", "action.request.headers#1~how=text", "action.request.headers#1~value="+secret)
 	r := w.Post(edit.NewPath, form)
-	w.Has(r.Body, "418", "&lt;script&gt;alert(", "Answer of the target", "failed")
+	w.Has(r.Body, "418", "&lt;script&gt;alert(", "Response of the target", "failed")
 	if r.Status != http.StatusOK || asked.Load() != 1 || strings.Contains(r.Body, secret) || strings.Contains(r.Body, "<script>alert") || t.Failed() {
 		t.Errorf("%d, asked %d times: %s", r.Status, asked.Load(), r.Body)
 	}
@@ -357,7 +357,7 @@ func TestPastedJob(t *testing.T) {
 	w := consoletest.Shared(t)
 	form := filled(t, w, "name=", "action.request.uri=http://127.0.0.1:9/typed-before", "schedule.paste="+azureJob)
 	r := w.Post(edit.NewPath, form)
-	if page := html.UnescapeString(r.Body); r.Status != http.StatusOK || !strings.Contains(page, "The whole job is taken over") || !strings.Contains(page, "Its secrets are not") ||
+	if page := html.UnescapeString(r.Body); r.Status != http.StatusOK || !strings.Contains(page, "The form now contains the pasted job") || !strings.Contains(page, "Its secrets are omitted") ||
 		!strings.Contains(page, "every Monday") || strings.Contains(page, "correct-horse") || strings.Contains(page, "typed-before") {
 		t.Fatalf("%d %.6000s", r.Status, page)
 	}

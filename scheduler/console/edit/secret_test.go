@@ -30,7 +30,7 @@ func TestSecrets(t *testing.T) {
 		p.set(password+"~text", "typed-password", header+"~value", "typed-in-header", "timeout", "")
 	}
 	p.press("review")
-	p.has("A secret is written there")
+	p.has("A secret is set or removed here")
 	p.set(password+"~text", "typed-password", header+"~value", "typed-in-header")
 	p.gets(http.StatusSeeOther, "save")
 	now := job(t, w, "default/a")

@@ -50,7 +50,7 @@ func TestJSON(t *testing.T) {
 	p.gets(http.StatusBadRequest, "review")
 	p.has(`id="line-2" class="bad"`)
 	p.set("text", "name: other\naction: {}\n").press("review")
-	p.has(`A job keeps its name, default/a`)
+	p.has(`You cannot rename a job (default/a)`)
 	for _, odd := range []string{"", "a\n---\nb", "[]", "text", "--- {}\n---\n{}\n"} {
 		p.set("text", odd).gets(http.StatusBadRequest, "review")
 	}
@@ -69,7 +69,7 @@ func TestTypedSecretsInText(t *testing.T) {
 		p.set("text", text+rest).press("review")
 		w.Has(p.form.Get("text"), "https://x.example/")
 	}
-	p.has("the secret that you typed is written there", "data-redacted")
+	p.has("the secret that you typed is set here", "data-redacted")
 	if got := p.press("save"); got == http.StatusSeeOther {
 		t.Error("it is saved without the secret")
 	}
@@ -95,7 +95,7 @@ func TestTooLong(t *testing.T) {
 	p := open(t, w, "default/a", "yaml")
 	p.set("text", long)
 	p.gets(http.StatusBadRequest, "review")
-	p.has("This is too long: 65.5 kB are the most")
+	p.has("The text is too long: at most 65.5 kB")
 	w.Has(p.body, "!typed-password")
 	for _, name := range []string{"base", "from", "stored"} {
 		p := open(t, w, "default/a", "yaml")

@@ -38,7 +38,7 @@ func TestEvents(t *testing.T) {
 	s.Next("job-status", "Waits for its next run")
 	w.Run("default/report")
 	<-begun
-	s.Next("job-status", "Runs now")
+	s.Next("job-status", "Running")
 	s.Close()
 	close(end) // while nobody listens
 	await(t, w, "default/report", scheduler.OutcomeCompleted, 1)

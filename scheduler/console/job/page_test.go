@@ -66,11 +66,11 @@ func TestOutcomes(t *testing.T) {
 	w.Run("partners/report")
 	await(t, w, "partners/report", scheduler.OutcomeFaulted, 1)
 	page := w.Get("/console/jobs/partners/report")
-	w.Has(page, "how long it took, at most ",
+	w.Has(page, "duration; the tallest bar is ",
 		"Closes the books.", "team=billing", "Waits for its next run", "Http", "<code><bdi>POST "+target+"/?…</bdi></code>", "<code><bdi>GET "+target+"/alarm</bdi></code>",
-		`<p class="problem"><span class="state faulted">`, "502 Bad Gateway: hello", "All of that run",
-		`class="state faulted"`, "one retry", "Attempt 1", "Attempt 2", "When it failed", "<strong>502</strong>", "hello", " later", "Faulted",
-		"Run it again", "2030-01-01", "It has not succeeded yet", "manual",
+		`<p class="problem"><span class="state faulted">`, "502 Bad Gateway: hello", "Show this run",
+		`class="state faulted"`, "one retry", "Attempt 1", "Attempt 2", "Error action", "<strong>502</strong>", "hello", " later", "Faulted",
+		"Rerun</button>", "2030-01-01", "No success in the kept history", "manual",
 	)
 	report := w.History("partners/report")
 	for _, outcome := range []scheduler.Outcome{scheduler.OutcomeSkipped, scheduler.OutcomePostponed} {
@@ -90,7 +90,7 @@ func TestOutcomes(t *testing.T) {
 	page = w.Get("/console/jobs/partners/report")
 	w.Has(page,
 		`class="t-completed"`, `class="t-faulted"`, `class="t-skipped"`, `class="t-postponed"`, "61 times", "the job was disabled",
-		"It last succeeded", "Who changed it", "put · updated", "action.request.uri",
+		"Last success:", "Audit log", "put · updated", "action.request.uri",
 	)
 }
 
@@ -222,7 +222,7 @@ func TestNext(t *testing.T) {
 	action := `"action": {"type": "http", "request": {"method": "GET", "uri": "http://127.0.0.1:1/"}}`
 	w.Put("default/nightly", `{"startTime": "2031-03-28T00:00:00Z", "timeZone": "Europe/Berlin", "recurrence": {"cron": "30 2 * * *"}, `+action+`}`)
 	page := w.Get("/console/jobs/default/nightly", "Cookie: carillon-zone=America%2FNew_York")
-	w.Has(page, "On the job&#39;s clock (Europe/Berlin)", "On yours (America/New_York)", "the clock goes forward from 02:00 to 03:00", "Show 100", "EDT", "CEST")
+	w.Has(page, "Job&#39;s time zone (Europe/Berlin)", "Your time zone (America/New_York)", "the clock goes forward from 02:00 to 03:00", "Show 100", "EDT", "CEST")
 	many := w.Part("/console/jobs/default/nightly/next?n=100")
 	if n := strings.Count(many, "<tr><td>"); n != 100 {
 		t.Errorf("%d runs", n)
@@ -233,7 +233,7 @@ func TestNext(t *testing.T) {
 	w.Collect("closed")
 	w.Put("closed/nightly", `{"recurrence": {"cron": "30 2 * * *"}, `+action+`}`)
 	w.OK(w.Service.SetCollectionState(t.Context(), "closed", scheduler.Disabled))
-	w.Has(w.Get("/console/jobs/closed/nightly"), "If it did not wait for collection closed", "Does not run: it waits for collection closed, which is disabled.")
+	w.Has(w.Get("/console/jobs/closed/nightly"), "If it did not wait for collection closed", "Not running: it waits for collection closed, which is disabled.")
 }
 
 // TestOver shows jobs at their end, one that is damaged, and none.
@@ -247,13 +247,13 @@ func TestOver(t *testing.T) {
 	for name, want := range map[string]scheduler.State{"good": scheduler.Completed, "bad": scheduler.Faulted} {
 		w.Await(name, func() bool { return w.Job("default/"+name).Job.State == want })
 		page := w.Get("/console/jobs/default/" + name)
-		w.Has(page, `class="state `+string(want)+`"`, "to run it again, put it with a change", "its schedule has no time left")
+		w.Has(page, `class="state `+string(want)+`"`, "to run it again, apply a change", "the schedule has ended")
 		w.HasNone(page, "/run\"", "/disable\"")
 	}
 	w.Put("default/broken", `{`+yearly+`, "action": {"type": "http", "request": {"method": "GET", "uri": "`+target+`"}}}`)
 	w.Damage("default/broken")
 	page := w.Get("/console/jobs/default/broken")
-	w.Has(page, `class="state damaged"`, "Put the job again to repair it", "/delete")
+	w.Has(page, `class="state damaged"`, "Save the job again to repair it", "/delete")
 	w.HasNone(page, "/run\"", "/copy")
 	w.Wants(http.StatusNotFound, w.Do(http.MethodGet, "/console/jobs/default/none", ""), "also explains deleted jobs")
 }
@@ -268,11 +268,11 @@ func TestWhy(t *testing.T) {
 	at := w.History("default/report")[0].Nominal.Format(time.RFC3339)
 	w.Put("default/idle", `{`+yearly+`, "action": {"type": "http", "request": {"method": "GET", "uri": "`+w.Target()+`"}}}`)
 	w.Has(w.Get("/console/jobs/default/idle/why?at=now"), "<h1>Why?</h1>", "its schedule begins later") // the other one has just run
-	w.Has(w.Get("/console/jobs/default/idle/why"), "<h1>Why?</h1>", "it is to run at 2030-01-01T00:00:00Z")
+	w.Has(w.Get("/console/jobs/default/idle/why"), "<h1>Why?</h1>", "it is planned for 2030-01-01T00:00:00Z")
 	w.OK(w.Service.Pause(t.Context(), consoletest.Key("default/idle"), "2h"))
 	w.Has(w.Part("/console/jobs/default/idle/why?at=now"), "class=\"state paused\"", "the job is paused until")
 	for query, want := range map[string]string{
-		"at=-2h": "not there yet", "at=" + url.QueryEscape(at): "class=\"state completed\"",
+		"at=-2h": "did not exist yet", "at=" + url.QueryEscape(at): "class=\"state completed\"",
 		"at=2030-01-01T00:00": "class=\"state waiting\"", "at=soon": "soon",
 		"at=2030-01-01T00:00:01": "class=\"state idle\"", "at=2030-06-01T00:00:00Z": "<dd>Tue 2030-01-01 00:00:00 UTC</dd>",
 	} {
@@ -297,27 +297,27 @@ func TestActs(t *testing.T) {
 		}
 	}
 	do("run", nil)
-	w.Has(w.Get(path), "Started. Its record appears below")
+	w.Has(w.Get(path), "Started. The record appears below")
 	await(t, w, "default/report", scheduler.OutcomeFaulted, 1)
 	failed := w.History("default/report")[0].Occurrence
 	w.Put("default/report", `{`+yearly+`, "action": {"type": "http", "request": {"method": "GET", "uri": "`+target+`"}, "retryPolicy": {"retryType": "none"}}}`)
 	do("resubmit", url.Values{"occurrence": {failed}})
 	await(t, w, "default/report", scheduler.OutcomeCompleted, 1)
-	w.Has(w.Get(path), "run again", "It repeats", failed)
+	w.Has(w.Get(path), "rerun", "Rerun of", failed)
 	_, at, _ := strings.Cut(failed, "@")
 	repeated := w.History("default/report")[0]
 	_, again, _ := strings.Cut(repeated.Occurrence, "@")
 	whole := w.Get(path + "/runs/" + at)
-	w.Has(whole, "Run again since:", `class="state completed"`, path+"/runs/"+again, "Attempt 1",
+	w.Has(whole, "Rerun later:", `class="state completed"`, path+"/runs/"+again, "Attempt 1",
 		fmt.Sprintf(`data-events="%s/events?follow=true&amp;after=%d"`, path, repeated.Sequence))
-	w.HasNone(whole, "Run it again")
+	w.HasNone(whole, "Rerun</button>")
 	part := w.Part(path + "/runs/" + at)
-	w.Has(part, "Run again since:", path+"/runs/"+again)
+	w.Has(part, "Rerun later:", path+"/runs/"+again)
 	w.HasNone(part, "<html", "data-events")
-	w.HasNone(w.Get(path+"/runs/"+again), "Run again since:")
+	w.HasNone(w.Get(path+"/runs/"+again), "Rerun later:")
 	w.Wants(http.StatusConflict, w.Post(path+"/resubmit", url.Values{"occurrence": {failed}}))
 	do("disable", nil)
-	w.Has(w.Get(path), "Disabled. Running attempts end.", `class="state disabled"`)
+	w.Has(w.Get(path), "Disabled. The current attempt is canceled.", `class="state disabled"`)
 	do("enable", nil)
 	w.Has(w.Get(path), ">Enabled.<", `class="state enabled"`)
 	do("pause", url.Values{"until": {"1h"}})
@@ -349,7 +349,7 @@ func TestRights(t *testing.T) {
 	const path = "/console/jobs/default/report"
 	w.Be("reader")
 	page := w.Get(path)
-	w.HasNone(page, `method="post" action="`+path, "/delete", "/edit", "Who changed it")
+	w.HasNone(page, `method="post" action="`+path, "/delete", "/edit", "Audit log")
 	for _, verb := range []string{"run", "enable", "disable", "resubmit", "delete"} {
 		w.Wants(http.StatusForbidden, w.Post(path+"/"+verb, url.Values{"occurrence": {"x"}}))
 	}
@@ -360,7 +360,7 @@ func TestRights(t *testing.T) {
 	w.Be("operator@default")
 	page = w.Get(path)
 	w.Has(page, path+"/run", path+"/edit", path+"/delete")
-	w.HasNone(page, "Who changed it")
+	w.HasNone(page, "Audit log")
 	w.Wants(http.StatusForbidden, w.Do(http.MethodGet, path+"/audit", ""))
 	w.Be("reader@other")
 	for _, below := range []string{"", "/why", "/next", "/copy", "/events?follow=true", "/runs/2026-01-01"} {

@@ -26,18 +26,18 @@ func TestRequest(t *testing.T) {
 	const path = "/console/jobs/default/charge"
 	history := w.Part(path)
 	w.Has(history, "POST "+target+"/charge?fail=…&amp;run=…", "PUT "+target+"/tell", "418 I&#39;m a teapot: hello")
-	w.HasNone(history, "hunter2", "as it asks now", "Response Headers", "Content-Length")
+	w.HasNone(history, "hunter2", "current request", "Response Headers", "Content-Length")
 	if n := strings.Count(history, "<bdi>hello</bdi>"); n != 2 {
 		t.Errorf("two answers are shown %d times", n)
 	}
 	_, at, _ := strings.Cut(w.History("default/charge")[0].Occurrence, "@")
 	run := html.UnescapeString(w.Get(path + "/runs/" + at))
-	w.Has(run, "POST "+target+"/charge?fail=…&run=…", "Headers of the answer", "Content-Length: 5")
+	w.Has(run, "POST "+target+"/charge?fail=…&run=…", "Response headers", "Content-Length: 5")
 	w.HasNone(run, "hunter2")
 	w.OK(w.Service.Pause(t.Context(), consoletest.Key("default/charge"), "2h"))
-	w.HasNone(w.Part(path), "the job was changed after this") // a pause changes no request
+	w.HasNone(w.Part(path), "the job changed after this") // a pause changes no request
 	put("/elsewhere")
-	w.Has(w.Part(path), "POST "+target+"/elsewhere", "as it asks now; the job was changed after this")
+	w.Has(w.Part(path), "POST "+target+"/elsewhere", "current request; the job changed after this attempt")
 	w.OK(w.Service.Delete(t.Context(), consoletest.Key("default/charge"), 0))
 }
 

@@ -176,11 +176,11 @@ func TestStanding(t *testing.T) {
 		want   string // state, class and the beginning of the text
 	}{
 		"enabled":       {in(scheduler.Enabled, v1.Status{Next: next}), nil, "enabled  Waits for its next run"},
-		"running":       {in(scheduler.Enabled, v1.Status{Next: next, Running: true}), nil, "running  Runs now."},
-		"running again": {in(scheduler.Enabled, v1.Status{Next: next, Running: true, Retry: 2}), nil, "running  Runs now: retry 2"},
+		"running":       {in(scheduler.Enabled, v1.Status{Next: next, Running: true}), nil, "running  Running."},
+		"running again": {in(scheduler.Enabled, v1.Status{Next: next, Running: true, Retry: 2}), nil, "running  Running: retry 2"},
 		"failing":       {in(scheduler.Enabled, v1.Status{Next: next, Occurrences: 3, Faults: 3}), nil, "failed problem Enabled, but every run so far has failed"},
 		"failed once":   {in(scheduler.Enabled, v1.Status{Next: next, Occurrences: 3, Faults: 1}), nil, "enabled  Waits for its next run"},
-		"retrying":      {in(scheduler.Enabled, v1.Status{Next: next, Retry: 1}), nil, "retrying  The last attempt failed: one retry"},
+		"retrying":      {in(scheduler.Enabled, v1.Status{Next: next, Retry: 1}), nil, "retrying  The last attempt failed. One retry"},
 		"paused": {
 			&v1.Job{Job: &scheduler.Job{Key: aKey, State: scheduler.Enabled, PausedUntil: noon.Add(time.Hour)}, Status: v1.Status{Next: next}}, nil,
 			"paused warning Paused until Mon 2026-03-02 13:00:00 UTC",
@@ -190,7 +190,7 @@ func TestStanding(t *testing.T) {
 			"enabled  Waits for its next run",
 		},
 		"disabled":          {in(scheduler.Disabled, v1.Status{}), nil, "disabled warning Disabled"},
-		"collection closed": {in(scheduler.Enabled, v1.Status{WaitsFor: "collection x, which is disabled"}), nil, "postponed warning Does not run: it waits for collection x"},
+		"collection closed": {in(scheduler.Enabled, v1.Status{WaitsFor: "collection x, which is disabled"}), nil, "postponed warning Not running: it waits for collection x"},
 		"completed":         {in(scheduler.Completed, v1.Status{Message: "it ran already"}), nil, "completed note It ran already."},
 		"faulted":           {in(scheduler.Faulted, v1.Status{Message: "its last run failed"}), nil, "faulted problem Its last run failed."},
 		"damaged":           {in(scheduler.Damaged, v1.Status{Message: "it cannot be read"}), nil, "damaged problem it cannot be read"},

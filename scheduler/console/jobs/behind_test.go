@@ -79,7 +79,7 @@ func TestIndexCatchesUp(t *testing.T) {
 		})
 	}
 	puts.Wait()
-	is("while it is behind", true, `data-again="`, `aria-live="off"`, "catching up", "% read", "between")
+	is("while it is behind", true, `data-again="`, `aria-live="off"`, "catching up", "% indexed", "between")
 	w.Has(w.Get("/console/jobs?q=many"), `data-again="`, `!aria-live="off"`)
 	w.Has(w.Get("/console/jobs?q=zzz"), `data-job="default/zzz"`)
 	w.Has(w.Get("/console/jobs?q=nowhere"), "No indexed job matches")

@@ -123,8 +123,8 @@ func TestFilters(t *testing.T) {
 		w.Await(query+" to find "+want, func() bool { return strings.Join(rows(w.Part("/console/jobs?"+query)), " ") == want })
 	}
 	for query, want := range map[string]string{
-		"state=running": `state: unknown value &#34;running&#34;`, "action=Nothing": "action: unknown", "outcome=soon": "outcome: unknown",
-		"sort=size": "sort: unknown", "within=x": "within: unknown", "within=-1h": "within: unknown", "within=0s": "within: unknown",
+		"state=running": `Unknown value for state: &#34;running&#34;`, "action=Nothing": "Unknown value for action", "outcome=soon": "Unknown value for outcome",
+		"sort=size": "Unknown value for sort", "within=x": "Unknown value for within", "within=-1h": "Unknown value for within", "within=0s": "Unknown value for within",
 		"label=a%3D%3D%3D": "label: ", "collection=nowhere": "nowhere", "after=x": "x",
 	} {
 		if body := w.Get("/console/jobs?" + query); !strings.Contains(body, `class="problem"`) || !strings.Contains(body, want) || len(rows(body)) > 0 {

@@ -162,7 +162,7 @@ func TestPauseMany(t *testing.T) {
 		if r := w.Post("/console/many", url.Values{"do": {"pause"}, "until": {until}, "all": {"1"}}); r.Header.Get("Location") != "/console/jobs" {
 			t.Errorf("%q: %d %v", until, r.Status, r.Header)
 		}
-		w.Has(w.Get("/console/jobs"), "Nothing was done: ")
+		w.Has(w.Get("/console/jobs"), "No job was changed: ")
 	}
 }
 
@@ -174,12 +174,12 @@ func TestRerunFailed(t *testing.T) {
 	indexed(w)
 	w.Await("its failure", func() bool { return state(w, "default/fails") == scheduler.Faulted })
 	at := ask(w, url.Values{"do": {"resubmit"}, "since": {"1h"}, "all": {"1"}})
-	w.Has(w.Get(at), "Rerun failed", "One occurrence", "runs again")
+	w.Has(w.Get(at), "Rerun failed", "One occurrence", "Reruns each occurrence")
 	w.Has(confirm(w, at, nil), "<dt>done</dt><dd>1</dd>")
 	if r := w.Post("/console/many", url.Values{"do": {"resubmit"}, "since": {"soon"}, "all": {"1"}}); r.Header.Get("Location") != "/console/jobs" {
 		t.Errorf("%d %v", r.Status, r.Header)
 	}
-	w.Has(w.Get("/console/jobs"), "Nothing was done: ")
+	w.Has(w.Get("/console/jobs"), "No job was changed: ")
 }
 
 // TestRightsOfEach: jobs of collections in which somebody may not are refused, and the others are not.
@@ -191,7 +191,7 @@ func TestRightsOfEach(t *testing.T) {
 	indexed(w)
 	w.Be("reader", "operator@default")
 	at := ask(w, url.Values{"do": {"disable"}, "job": {"default/mine", "billing/theirs"}})
-	w.Has(w.Get(at), "One of them is in a collection in which you may not")
+	w.Has(w.Get(at), "One job is in a collection where you lack this permission")
 	w.Has(confirm(w, at, nil), "<dt>done</dt><dd>1</dd>", "<dt>refused</dt><dd>1</dd>", "operator")
 	w.Has(confirm(w, ask(w, url.Values{"do": {"enable"}, "all": {"1"}}), nil), "<dt>refused</dt><dd>1</dd>")
 	if state(w, "billing/theirs") != scheduler.Enabled {
@@ -213,7 +213,7 @@ func TestStop(t *testing.T) {
 	w.Wants(http.StatusSeeOther, w.Post(at+"/start", url.Values{"typed": {"delete"}}))
 	w.Wants(http.StatusSeeOther, w.Post(at+"/stop", nil))
 	body := confirm(w, at, url.Values{"typed": {"delete"}})
-	w.Has(body, "Stopped after", "the operation was canceled")
+	w.Has(body, "Stopped after", "The remaining jobs are unchanged")
 	if got := rows(w.Part("/console/jobs")); len(got) == 0 {
 		t.Error("nothing is left")
 	}
@@ -247,7 +247,7 @@ func TestAskedForNothing(t *testing.T) {
 		w.Wants(http.StatusBadRequest, w.Post("/console/many", form), "!<b>")
 	}
 	at := ask(w, url.Values{"do": {"disable"}, "job": {"default/a"}})
-	w.Wants(http.StatusNotFound, w.Do(http.MethodGet, at+"X", ""), "This operation has ended")
+	w.Wants(http.StatusNotFound, w.Do(http.MethodGet, at+"X", ""), "This operation has expired")
 	for _, path := range []string{"/console/many/nothing", "/console/many/nothing/events?follow=1"} {
 		w.Wants(http.StatusNotFound, w.Do(http.MethodGet, path, ""), "carillon audit")
 	}

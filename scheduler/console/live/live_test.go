@@ -261,7 +261,7 @@ func TestPlaces(t *testing.T) {
 	w.record("default/a", 1)
 	one := w.Follow("/console/live/events?follow=true&after=0")
 	one.Next("rows", "")
-	w.Has(w.Follow("/console/live/events?follow=true").Next("end", "").Data, "You have 1 pages open")
+	w.Has(w.Follow("/console/live/events?follow=true").Next("end", "").Data, "Too many live pages")
 	one.Close()
 	w.Await("the place to be free", func() bool {
 		s := w.Follow("/console/live/events?follow=true&after=0")

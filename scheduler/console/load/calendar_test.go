@@ -66,7 +66,7 @@ func TestDay(t *testing.T) {
 		if len(labels) != test.length {
 			t.Errorf("%s has %d hours: %v", test.query, len(labels), labels)
 		}
-		if (test.length != 24) != strings.Contains(page, "Clocks change on this day") {
+		if (test.length != 24) != strings.Contains(page, "on this day. Each hour") {
 			t.Errorf("%s says something else of its clock", test.query)
 		}
 		for label, want := range test.says {
@@ -85,7 +85,7 @@ func TestWeek(t *testing.T) {
 	october := time.Date(time.Now().Year()+1, 11, 1, 0, 0, 0, 0, time.UTC).AddDate(0, 0, -1)
 	sunday := october.AddDate(0, 0, -int(october.Weekday()))
 	page := w.Get("/console/calendar?wait=true&view=week&zone=Europe/Berlin&date=" + sunday.AddDate(0, 0, -3).Format("2006-01-02"))
-	if want := fmt.Sprintf("<caption>%s runs</caption>", words.Number(169*3600+7)); !strings.Contains(page, want) || !strings.Contains(page, "Clocks change in this week") {
+	if want := fmt.Sprintf("<caption>%s runs</caption>", words.Number(169*3600+7)); !strings.Contains(page, want) || !strings.Contains(page, "in this week.") {
 		t.Errorf("the week has not %s: %.3000s", want, page)
 	}
 	row := regexp.MustCompile(`(?s)<th scope="row">02:00</th>(.*?)</tr>`).FindString(page)
@@ -134,7 +134,7 @@ func TestPastDay(t *testing.T) {
 		}
 	}
 	for _, still := range []string{"00:00 – 03:00", "06:00 – 24:00"} {
-		w.Has(page, `<th scope="row">`+still+`</th><td colspan="2" class="faint">nothing ran</td>`)
+		w.Has(page, `<th scope="row">`+still+`</th><td colspan="2" class="faint">no runs</td>`)
 	}
 	if len(labels) != 3 || !strings.Contains(page, "Past hours come from the history") || !strings.Contains(page, "Count again") {
 		t.Errorf("%v: %.3000s", labels, page)

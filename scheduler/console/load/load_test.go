@@ -84,7 +84,7 @@ func TestMap(t *testing.T) {
 	if got := len(boxes(page)); got == 0 || got != len(r.Proposals) {
 		t.Errorf("%d proposals are shown, of %d", got, len(r.Proposals))
 	}
-	if page := w.Part("/console/load?collection=other&proposals=0&hours=6"); !strings.Contains(page, "of 15 jobs") && !strings.Contains(page, "Nothing is planned") {
+	if page := w.Part("/console/load?collection=other&proposals=0&hours=6"); !strings.Contains(page, "of 15 jobs") && !strings.Contains(page, "No runs are planned") {
 		t.Errorf("of one collection: %.2000s", page)
 	}
 }
@@ -113,7 +113,7 @@ func TestProposals(t *testing.T) {
 	w.OK(w.Service.Delete(t.Context(), consoletest.Key(second), 0))
 	r = w.Post("/console/load/apply", url.Values{"pick": tagged, "back": {"https://elsewhere.example/"}})
 	if r.Status != http.StatusOK || strings.Count(r.Body, "changed:") != len(tagged)-2 || strings.Count(r.Body, `role="alert"`) != 2 ||
-		!strings.Contains(r.Body, "The job has changed since the dry run") || strings.Contains(r.Body, "elsewhere") {
+		!strings.Contains(r.Body, "The job changed since the dry run") || strings.Contains(r.Body, "elsewhere") {
 		t.Fatalf("the results are %d %.3000s", r.Status, r.Body)
 	}
 	after := foreseen(t, w)
@@ -135,13 +135,13 @@ func TestProposalsRefused(t *testing.T) {
 	} {
 		w.Wants(http.StatusBadRequest, w.Post("/console/load/review", url.Values{"pick": {pick}}), "invalid proposal")
 	}
-	w.Wants(http.StatusBadRequest, w.Post("/console/load/review", nil), "No proposal is chosen")
+	w.Wants(http.StatusBadRequest, w.Post("/console/load/review", nil), "No proposal is selected")
 	w.Wants(http.StatusForbidden, w.Post("/console/load/review", url.Values{"pick": {all[0]}}, "Origin: https://evil.example", "Sec-Fetch-Site: cross-site"))
 	tagged := boxes(w.Post("/console/load/review", url.Values{"pick": all}).Body)
 	before := foreseen(t, w)
 
 	w.Be("reader")
-	if page := w.Get("/console/load?wait=true"); len(boxes(page)) != 0 || !strings.Contains(page, "takes the role operator") {
+	if page := w.Get("/console/load?wait=true"); len(boxes(page)) != 0 || !strings.Contains(page, "You need the role operator") {
 		t.Errorf("a reader sees %v", boxes(page))
 	}
 	w.Wants(http.StatusForbidden, w.Post("/console/load/apply", url.Values{"pick": tagged}))
@@ -211,5 +211,5 @@ func TestLoadRefuses(t *testing.T) {
 			t.Errorf("%s: %d %s", query, r.Status, r.Body)
 		}
 	}
-	w.Has(w.Get("/console/load?wait=true"), "Nothing is planned", "carillon apply")
+	w.Has(w.Get("/console/load?wait=true"), "No runs are planned", "carillon apply")
 }

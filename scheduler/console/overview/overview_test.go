@@ -105,20 +105,20 @@ func TestTheWholePage(t *testing.T) {
 			`Running now</a> <span class="value">4</span>`, "2 due runs wait for a slot",
 			`within=1m&amp;sort=next">Due in the next minute</a> <span class="value">0</span>`,
 			`within=1h&amp;sort=next">Due in the next hour</a> <span class="value">1</span>`,
-			`href="/console/live?outcome=faulted&amp;since=24h">Failed in the last day</a> <span class="value">2</span>`, "22 % of 9 runs",
+			`href="/console/live?outcome=faulted&amp;since=24h">Failed in the last 24 hours</a> <span class="value">2</span>`, "22 % of 9 runs",
 			"7 completed, 2 faulted", "<title id=\"runs-chart-title\">Runs per minute</title>",
-			`<title id="lateness-chart-title">Lateness</title>`, "half began within 2 ms after they were due",
-			`href="/console/jobs/partners/long"`, "attempt 2", `href="/console/jobs/default/short"`, "These have been running longest; there are others.",
+			`<title id="lateness-chart-title">Lateness</title>`, "lateness p50 2 ms",
+			`href="/console/jobs/partners/long"`, "attempt 2", `href="/console/jobs/default/short"`, "The longest-running attempts; more are running.",
 			`href="/console/live?target=slow.example%3a443&amp;since=1h"`, "circuit breaker open", "rule of partners",
 			`</span>slow</span> <span class="state failed"><span class="shape" aria-hidden="true"></span>failing</span>`,
-			"One problem is left.", "partners/gone: its definition is lost", "carillon doctor", "One definition is lost.",
-			"id-one", "id-two", "nats-a", "They do not all have the same version", "Backlog",
+			"One problem remains.", "partners/gone: its definition is lost", "carillon doctor", "One definition is lost.",
+			"id-one", "id-two", "nats-a", "The schedulers have different versions", "Backlog",
 			`href="/console/jobs/partners/broken"`, "503 Service Unavailable: try later", `href="/console/jobs/default/broken/runs/`,
 			"<td class=\"number\">7</td><td class=\"number\">2</td>", "!You see the data of your collections",
 		)
 	}
-	w.Has(w.Get("/"), `<a href="/" aria-current="true">One hour</a>`)
-	w.Has(w.Get("/?range=day"), `<a href="/?range=day" aria-current="true">One day</a>`, "events?follow=1&amp;range=day")
+	w.Has(w.Get("/"), `<a href="/" aria-current="true">1 hour</a>`)
+	w.Has(w.Get("/?range=day"), `<a href="/?range=day" aria-current="true">24 hours</a>`, "events?follow=1&amp;range=day")
 }
 
 // TestLinksLead: what the cards and the tables link to is there, and understands what it is asked.
@@ -155,17 +155,17 @@ func TestWhoSeesWhat(t *testing.T) {
 	s.counted()
 	w.Be("reader@partners")
 	w.Await("the index", func() bool { return strings.Contains(w.Get("/"), "of 1 enabled jobs") })
-	hidden := []string{"!default", "!short", "!slow.example", "!quick.example", "!id-one", "!nats-a", "!gone", "!Runs per minute", "!p99", "!Lanes", "!doctor", "!22 %"}
+	hidden := []string{"!default", "!default/short", "!slow.example", "!quick.example", "!id-one", "!nats-a", "!gone", "!Runs per minute", "!p99", "!Lanes", "!doctor", "!22 %"}
 	w.Has(w.Get("/"), append(hidden,
 		`Due in the next hour</a> <span class="value">1</span>`, `Running now</a> <span class="value">1+</span>`,
-		`href="/console/jobs/partners/long"`, `href="/console/jobs/partners/broken/runs/`, "You see the data of your collections", "the list has those that you may see",
+		`href="/console/jobs/partners/long"`, `href="/console/jobs/partners/broken/runs/`, "You see the data of your collections", "the list shows failures in your collections",
 	)...)
 	w.Has(events(w, "cards", "running", "failures"),
 		append(slices.Clip(hidden), "partners/long", "partners/broken")...)
 
 	w.Be("reader@other")
 	w.Await("the other", func() bool { return strings.Contains(w.Get("/"), "of 0 enabled jobs") })
-	w.Has(w.Get("/"), append(hidden, "!partners/", "None of your jobs is among those", "None of the last failures belongs to your jobs.")...)
+	w.Has(w.Get("/"), append(hidden, "!partners/", "None of the longest-running attempts belongs to your jobs.", "None of the recent failures belongs to your jobs.")...)
 	w.Be()
 	w.Wants(http.StatusForbidden, w.Do(http.MethodGet, "/", ""))
 }
@@ -186,7 +186,7 @@ func events(w *consoletest.Harness, names ...string) string {
 func TestPartsComeWhenTheyChange(t *testing.T) {
 	w, s := open(t)
 	first := events(w, "trouble", "cards", "running", "failures", "targets", "lanes", "replicas", "audit", "runs", "lateness", "figures")
-	w.Has(first, "Nothing runs at the moment.", "No failures in the last 24 hours.", "All targets are healthy", "The first consistency check is still running", "Nothing ran in this time.")
+	w.Has(first, "No attempts are running.", "No failures in the last 24 hours.", "All targets are healthy", "The first consistency check is still running", "No runs in this period.")
 
 	seen := map[string]int{}
 	for stream := w.Follow("/console/overview/events?follow=1"); seen["running"] < 2 || seen["replicas"] < 2 || seen["runs"] < 2; {
@@ -207,7 +207,7 @@ func TestTroubleIsTold(t *testing.T) {
 	s.counted()
 	err := fmt.Errorf("%w: no answer", scheduler.ErrUnavailable)
 	s.err.Store(&err)
-	w.Has(w.Get("/"), "Some data is missing:", "no answer", "id-one", "7 completed")
+	w.Has(w.Get("/"), "Some data is not available:", "no answer", "id-one", "7 completed")
 }
 
 // TestWithoutSource has a console that knows nothing but its service, which has no jobs.
@@ -224,7 +224,7 @@ func TestAuditTime(t *testing.T) {
 	w, s := open(t)
 	at := time.Now().Add(-40 * time.Minute).UTC()
 	s.reports.Store(&[]stats.Report{{ID: "id", Audit: &stats.Audit{At: at, Jobs: 4}}})
-	w.Has(w.Get("/"), "All 4 jobs were in order at this check.</span> Checked <time datetime=\""+at.Format(time.RFC3339Nano),
+	w.Has(w.Get("/"), "All 4 jobs were consistent.</span> Checked <time datetime=\""+at.Format(time.RFC3339Nano),
 		"The next check runs within two hours.", "<code>carillon doctor</code>")
 }
 

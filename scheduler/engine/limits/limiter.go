@@ -302,7 +302,7 @@ func (l *Limiter[R]) Enter(r R) *Refusal {
 	at, ok := q.admits(c, l.slow < max(1, l.cfg.Concurrency/2), now)
 	if !ok || len(q.runs) > 0 {
 		l.prune(q, now)
-		return &Refusal{Why: "as many attempts as may be are under way to " + c.Target + ", or wait for their turn", Until: at}
+		return &Refusal{Why: "all slots of " + c.Target + " are taken, or other runs wait for them", Until: at}
 	}
 	q.push(r, now)
 	l.take(q, now)

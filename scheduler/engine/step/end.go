@@ -111,8 +111,7 @@ const (
 	restLeast = 5 * time.Millisecond
 )
 
-// endTries is how often an end is written again after a concurrent write. After that, it is left to the consistency
-// check.
+// endTries limits the rewrites of an end after concurrent writes. After that, it is left to the consistency check.
 const endTries = 3
 
 // endAllOnce returns the endings that lost against a concurrent write.

@@ -9,8 +9,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/flow"
 )
 
-// The range of intervals between checks of a baton that is with a worker, which may take long. The interval doubles
-// each time.
+// The first and the longest interval between checks of a baton that a worker holds. The interval doubles each time.
 const (
 	mergePause    = 200 * time.Millisecond
 	mergeMaxPause = 5 * time.Second

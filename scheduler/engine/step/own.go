@@ -97,7 +97,7 @@ func (o *Own) Job(j *scheduler.Job) *scheduler.Job {
 }
 
 // Own returns the result for one of the jobs. A job whose attempt is recorded, but whose baton is not yet removed,
-// counts as under way.
+// counts as active.
 func (l *Snapshot) Own(ctx context.Context, j *scheduler.Job) (o Own, err error) {
 	found := l.batons[j.Key]
 	var search *scheduler.PositionSearch

@@ -78,7 +78,7 @@ func (x *Index) Run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		x.cfg.Logger.Warn("lost the index of jobs; searching without until it is built again", "err", err)
+		x.cfg.Logger.Warn("the index of jobs was lost; searches are slow until it is rebuilt", "err", err)
 		if time.Since(began) > lastPause {
 			pause = firstPause
 		}

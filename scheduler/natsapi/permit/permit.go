@@ -114,7 +114,7 @@ func Least(name string) (least auth.Role, global bool) {
 // For returns the permissions of a user. The error names the invalid field of cfg.
 func For(cfg Config) (Permissions, error) {
 	if !slices.Contains(Roles, cfg.Role) {
-		return Permissions{}, fmt.Errorf("%q is no role; there are reader, operator, admin, publisher and scheduler", cfg.Role)
+		return Permissions{}, fmt.Errorf("%q is not a role; use reader, operator, admin, publisher or scheduler", cfg.Role)
 	}
 	for _, c := range cfg.Collections {
 		if err := scheduler.ValidateCollection(c); err != nil {

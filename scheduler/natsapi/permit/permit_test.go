@@ -417,7 +417,7 @@ func TestWrongConfigsAreNamed(t *testing.T) {
 		cfg  permit.Config
 		want string
 	}{
-		{permit.Config{Role: "owner"}, "is no role"},
+		{permit.Config{Role: "owner"}, "is not a role"},
 		{permit.Config{Role: permit.Reader, Collections: []string{"a b"}}, "collection"},
 		{permit.Config{Role: permit.Reader, User: "a.b"}, "one token"},
 		{permit.Config{Role: permit.Scheduler, Collections: []string{"a"}}, "all collections"},

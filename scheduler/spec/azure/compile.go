@@ -135,7 +135,7 @@ func (c *compiler) clock() calendar.Times {
 	return times
 }
 
-// monthDays returns the function that says which days of a month the recurrence has.
+// monthDays returns a function from a month to the days of the recurrence in it.
 //
 // Without a schedule it is the start's day, or the last day of a shorter month: always counted from the start, so that
 // a job of 31 January does not stay on the 29th after February. With a schedule, days that a month lacks are skipped,

@@ -56,7 +56,7 @@ func (c *compiler) englishSteps() string {
 	}
 }
 
-// englishBase says that the steps are counted from the last execution, if they are.
+// englishBase describes counting from the last execution; "" if the steps count from the start.
 func (r Recurrence) englishBase() string {
 	if r.Anchor == AnchorLastExecution {
 		return " after the last execution"

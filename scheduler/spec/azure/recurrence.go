@@ -64,10 +64,10 @@ const (
 	AnchorLastExecution
 )
 
-// anchorNames are the anchors as they are written, by their values.
+// anchorNames holds the names of the anchors by value.
 var anchorNames = []string{AnchorGrid: "grid", AnchorLastExecution: "lastExecution"}
 
-// String returns the anchor as it is written.
+// String returns the name of the anchor.
 func (a Anchor) String() string {
 	if int(a) < len(anchorNames) {
 		return anchorNames[a]
@@ -87,8 +87,8 @@ func (r Recurrence) interval() int { return max(r.Interval, 1) }
 // Frequency is the unit of time between the occurrences of a [spec.Recurrence].
 type Frequency uint8
 
-// The frequencies. Second is Carillon's addition; Year is on Azure's pages and not in its schema. The zero Frequency is
-// none of them.
+// The frequencies. Second is Carillon's addition; Year is on Azure's pages and not in its schema. The zero Frequency
+// is invalid.
 const (
 	Second Frequency = iota + 1
 	Minute
@@ -99,10 +99,10 @@ const (
 	Year
 )
 
-// frequencyNames are the frequencies as they are written, by their values.
+// frequencyNames holds the names of the frequencies by value.
 var frequencyNames = []string{"none", "second", "minute", "hour", "day", "week", "month", "year"}
 
-// frequencies holds what differs between frequencies.
+// frequencies holds the properties of each frequency.
 var frequencies = [...]struct {
 	maxInterval int           // Azure: 18 months, 78 weeks, 548 days, 1000 hours or minutes
 	length      time.Duration // mean length; exact up to Week
@@ -239,7 +239,7 @@ func weekday(name string) time.Weekday {
 	return time.Weekday((slices.Index(weekdayNames, name) + 1) % 7)
 }
 
-// weekdayNames are the weekdays in the order in which Azure lists them.
+// weekdayNames holds the weekdays in the order of Azure.
 var weekdayNames = []string{"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"}
 
 // report takes a problem at a path seen from the object that is being checked.
@@ -268,8 +268,8 @@ func (r Recurrence) checkAnchor(problem report) {
 	}
 }
 
-// check reports values out of range, and elements that f does not allow. If f is none, which has been reported, nothing
-// is said about elements.
+// check reports values out of range, and elements that f does not allow. If f is invalid, which has been reported, it
+// does not check the elements.
 func (e Elements) check(f Frequency, problem report) {
 	checkRange("minutes", e.Minutes, 0, 59, problem)
 	checkRange("hours", e.Hours, 0, 23, problem)

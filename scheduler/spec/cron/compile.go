@@ -64,7 +64,7 @@ func (p *cronPattern) zoneOf(s language.Context) *time.Location {
 	return s.Location()
 }
 
-// seeded returns the expression with its random positions drawn from a seed. An empty seed leaves them as they are.
+// seeded returns the expression with its random positions drawn from a seed. An empty seed leaves them unchanged.
 func (c *Expression) seeded(seed string) *Expression {
 	if seed == "" {
 		return c
@@ -141,7 +141,7 @@ func (p *cronPattern) times(h language.Hash) calendar.Times {
 	}
 }
 
-// days returns the function that says which days of a month the pattern has. If both fields of days are restricted,
+// days returns a function from a month to the days of the pattern in it. If both fields of days are restricted,
 // either suffices, unless and is set; see [Expression].
 func (p *cronPattern) days(h language.Hash, and bool) func(weekday, length int) uint32 {
 	day, week := p.fields[cronDay], p.fields[cronWeekday]

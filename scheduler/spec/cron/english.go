@@ -206,7 +206,7 @@ func (f cronField) numbered(of string) []string {
 // fromMonday turns weekdays from Sunday into weekdays from Monday.
 func fromMonday(weekdays uint64) uint64 { return weekdays>>1 | weekdays&1<<6 }
 
-// sentence reports a pattern that is no pattern at all: English, or a setting of another scheduler.
+// sentence reports a text that is not a pattern: English, or a setting of another scheduler.
 func (p *cronParser) sentence(words []cronWord) bool {
 	first := strings.ToLower(words[0].text)
 	text := textOf(words)
@@ -229,7 +229,7 @@ var intervalText = regexp.MustCompile(`^(?i)(?:every|each|recur)\s+(\d{1,4})?\s*
 // otherUnits are short forms that Obsidian does not have.
 var otherUnits = map[string]recurUnit{"m": recurMinutes, "mins": recurMinutes, "hr": recurHours, "hrs": recurHours}
 
-// interval returns how to write an interval that is said in English.
+// interval returns the notation of an interval that is given in English.
 func (p *cronParser) interval(text string) string {
 	if oneOf("@"+text, cronShortcutNames...) {
 		return fmt.Sprintf("write @%s", strings.ToLower(text))

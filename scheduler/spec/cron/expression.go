@@ -83,7 +83,7 @@ const (
 	cronYear    = cronSecond + 1
 )
 
-// cronParts holds what differs between the fields ("Special Characters and Allowed Values" on Obsidian's page; dsari's
+// cronParts holds the properties of each field ("Special Characters and Allowed Values" on Obsidian's page; dsari's
 // Schedule Format).
 var cronParts = [...]struct {
 	name   string
@@ -189,8 +189,8 @@ func (c *Expression) Location() *time.Location {
 	return zone
 }
 
-// quartz returns the hint for a line of Quartz and its kin, whose first field is the second: the line without it. It is
-// "" if the rest is no better.
+// quartz returns the hint for a line of Quartz and its kin, whose first field is the second: the line without it. It
+// is "" if the rest is not a pattern either.
 func (p *cronParser) quartz(words []cronWord) string {
 	if len(words) != 6 && (len(words) != 7 || p.dialect == language.Dsari) {
 		return ""

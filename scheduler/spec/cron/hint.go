@@ -13,7 +13,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/tz"
 )
 
-// not reports a text that is no value of the field, and says what is.
+// not reports a text that is not a value of the field, with the valid values.
 func (f *fieldParser) not(w cronWord) {
 	info := cronParts[f.part]
 	f.wrong(w.column, fmt.Sprintf("%s is not %s; %s", f.quote(w), info.one, info.values), f.explain(w.text))
@@ -109,7 +109,7 @@ func spanText(from, to string) string {
 	return from + "-" + to
 }
 
-// explain returns the hint for a text that is no value of the field.
+// explain returns the hint for a text that is not a value of the field.
 func (f *fieldParser) explain(text string) string {
 	switch {
 	case text == "?":
@@ -203,8 +203,8 @@ func (f *fieldParser) doubt(item cronItem, text string) {
 	}
 }
 
-// secondsFirst returns the doubt about a pattern of six fields that reads as well as one of a language in which the first
-// is the second, as it is in Quartz and Spring; "" for none.
+// secondsFirst returns a warning about a pattern of six fields that is also valid in a language whose first field is
+// the second, such as Quartz and Spring; "" for none.
 func (p *cronParser) secondsFirst(words []cronWord) string {
 	first := words[0].text
 	second := first == "0" || strings.HasPrefix(first, "*") || strings.HasPrefix(first, "0/")

@@ -51,7 +51,7 @@ func (f *fieldParser) field(word cronWord) cronField {
 	return field
 }
 
-// item reads one element of a list. If it returns false and has not said why, the whole element means nothing.
+// item reads one element of a list. If it returns false and reports no problem, the whole element is invalid.
 func (f *fieldParser) item(w cronWord, listed bool) (cronItem, bool) {
 	if w.text == "" {
 		f.wrong(w.column, "an element of the list is empty", "separate elements by commas, without spaces")
@@ -132,7 +132,7 @@ func (f *fieldParser) value(w cronWord) (int, bool) {
 // maxStep is the largest step. A step that exceeds its field yields only the first value.
 const maxStep = 999_999_999
 
-// step reads what follows a slash.
+// step reads the number after a slash.
 func (f *fieldParser) step(w cronWord) (int, bool) {
 	n, ok := digits(w.text)
 	switch {
@@ -169,7 +169,7 @@ func (f *fieldParser) drawn(w cronWord) cronField {
 	info := cronParts[f.part]
 	item := cronItem{form: hashedValue, lo: info.lo, hi: f.part.most()}
 	if w.text[0] == 'R' {
-		item.form, item.draw = randomValue, language.Hash(rand.Uint32()) //nolint:gosec // spreads load, keeps no secret
+		item.form, item.draw = randomValue, language.Hash(rand.Uint32()) //nolint:gosec // spreads load; not cryptographic
 	}
 	rest, column := w.text[1:], w.column+1
 	if inner, after, closed := strings.Cut(rest, ")"); closed && strings.HasPrefix(inner, "(") {

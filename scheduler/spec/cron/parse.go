@@ -16,7 +16,7 @@ import (
 // maxCronText is the longest expression, in characters. It holds more patterns than a person can follow.
 const maxCronText = 4096
 
-// maxCronProblems is how many problems of one text are reported.
+// maxCronProblems limits the reported problems of a text.
 const maxCronProblems = 10
 
 // Parse parses a cron expression or, in the Obsidian dialect, an @recur. The rule is a [*Expression] or a [*Recur]. The
@@ -118,7 +118,7 @@ func (p *cronParser) split(words []cronWord) [][]cronWord {
 	return patterns
 }
 
-// layout says what fields an expression has.
+// layout lists the fields of an expression.
 func (p *cronParser) layout() string {
 	const five = "a cron expression has 5 fields (minute hour day-of-month month day-of-week)"
 	if p.dialect == language.Dsari {

@@ -25,7 +25,7 @@ type Recur struct {
 	start time.Time // as if it were UTC; zero: none
 }
 
-// recurUnit is the unit of an interval. The zero unit is none.
+// recurUnit is the unit of an interval. The zero unit is invalid.
 type recurUnit uint8
 
 const (

@@ -180,7 +180,7 @@ func (r *ruleWords) daily() *calendar.Times {
 	return localtime.Daily(r.freq.seconds(), anchor, int64(r.interval))
 }
 
-// clock describes the times of day. AllDay says that they are spread over the whole day.
+// clock describes the times of day. AllDay states that they are spread over the whole day.
 func (r *ruleWords) clock() (phrase string, allDay bool) {
 	t := r.times()
 	if r.freq <= freqDaily {

@@ -10,8 +10,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/english"
 )
 
-// days describes the days on which a rule may fire: "every day", "every Tuesday of every 2nd week", "on day 13 of every
-// month if that is a Friday". One part names the days; those that are left over become conditions.
+// days describes the days on which a rule may fire: "every day", "every Tuesday of every 2nd week", "on day 13 of
+// every month if that is a Friday". One part names the days; the remaining parts become conditions.
 func (r *ruleWords) days() string {
 	year, month := "every year", "every month"
 	if len(r.byEaster) > 0 {
@@ -53,7 +53,7 @@ func inPeriod(phrase, period string) string {
 	return phrase + " in " + period
 }
 
-// inMonths describes the days of a period. months are those that month names.
+// inMonths describes the days of a period. months are the months that month names.
 func (r *ruleWords) inMonths(month, year string, months []int) string {
 	plain := month == "every month"
 	ofMonth := " of " + month

@@ -27,7 +27,7 @@ func (c *setCompiler) layers(r *rrule) []localtime.Layer {
 type expander struct {
 	rrule
 
-	begin int64 // where the rule is counted from, a local time
+	begin int64 // start of the count, in local time
 	work  *work.Meter
 }
 

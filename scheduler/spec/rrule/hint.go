@@ -12,7 +12,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/spelling"
 )
 
-// partHint says what to do about a part that does not exist.
+// partHint suggests a replacement for an unknown part.
 func partHint(name string) string {
 	switch {
 	case name == "BYEASTER":
@@ -61,7 +61,7 @@ func weekdayHint(value string) string {
 	return ""
 }
 
-// numberHint says how to write an item of a list of numbers.
+// numberHint describes the notation of an item in a list of numbers.
 func numberHint(name, item string) string {
 	if name == "BYMONTH" && len(item) >= 3 {
 		for month := time.January; month <= time.December; month++ {
@@ -84,8 +84,9 @@ func numberHint(name, item string) string {
 	return ""
 }
 
-// Hints returns valid parts of the set that probably do not have the intended meaning: a DTSTART that is no occurrence
-// (RFC 5545 leaves it undefined, and other implementations make it the first one), and an EXDATE that excludes nothing.
+// Hints returns valid parts of the set that probably do not have the intended meaning: a DTSTART that is not an
+// occurrence (RFC 5545 leaves it undefined, and other implementations make it the first one), and an EXDATE that
+// excludes nothing.
 func (r *Set) Hints(s language.Context, compiled *instant.Schedule) []string {
 	zone := r.zone
 	if zone == nil {

@@ -55,7 +55,7 @@ type rruleParser struct {
 
 	start   rruleText // DTSTART's value
 	started bool      // there was one
-	strange bool      // a word was found that is no property; others are not reported
+	strange bool      // an unknown property was found; others are not reported
 }
 
 func parseRRule(text string, dialect language.Dialect) *rruleParser {

@@ -168,7 +168,7 @@ func (p *rruleParser) numbers(into *[]int, list rruleList, name string, value rr
 	*into = slices.Compact(*into)
 }
 
-// allowed says which numbers there are.
+// allowed describes the valid numbers.
 func (l *rruleList) allowed() string {
 	if l.min < 0 {
 		return fmt.Sprintf("a number of days from Easter Sunday, %d to %d", l.min, l.max)

@@ -133,7 +133,7 @@ func columnsOf(text string) []int {
 	return columns
 }
 
-// rruleProperties are the names that a property may have here, and those that are recognised to be refused.
+// rruleProperties are the names of supported properties, and of properties that are recognized and refused.
 var rruleProperties = []string{"DTSTART", "RRULE", "EXRULE", "RDATE", "EXDATE"}
 
 // beginsProperty reports whether a piece on a separate line is a property, not a continuation of the previous one.
@@ -197,7 +197,7 @@ func parseRRuleTime(text string, short bool) (t rruleTime, problem string) {
 	return t, ""
 }
 
-// rruleTimeHint says what to do about a text that parseRRuleTime did not take; empty if that is not plain.
+// rruleTimeHint suggests a fix for a text that parseRRuleTime rejected; "" if unknown.
 func rruleTimeHint(text string) string {
 	upper := strings.ToUpper(text)
 	if i := strings.LastIndexAny(upper, "+-"); i > 8 && strings.Contains(upper, "T") && i > strings.Index(upper, "T") {

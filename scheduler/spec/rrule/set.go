@@ -63,8 +63,8 @@ type rrule struct {
 	text   string // its value as written, "FREQ=DAILY;COUNT=3"
 }
 
-// rruleUntil is the end of a rule, inclusive. The zero value is no end. A time that is not in UTC is in the set's zone;
-// a date is its midnight; AWX reads a time without seconds on the clock of DTSTART.
+// rruleUntil is the end of a rule, inclusive. Zero: no end. A time that is not in UTC is in the set's zone; a date is
+// its midnight; AWX reads a time without seconds on the clock of DTSTART.
 type rruleUntil struct {
 	rruleTime
 
@@ -98,7 +98,7 @@ var rruleFreqNames = []string{
 	freqHourly: "HOURLY", freqMinutely: "MINUTELY", freqSecondly: "SECONDLY",
 }
 
-// String returns the frequency as it is written.
+// String returns the name of the frequency.
 func (f rruleFreq) String() string { return rruleFreqNames[f] }
 
 // unit returns "month" for MONTHLY.

@@ -69,7 +69,7 @@ func (r Report) String() string {
 	return b.String()
 }
 
-// maxWait is how long an answer may take.
+// maxWait limits the wait for a response.
 const maxWait = 30 * time.Second
 
 // workers are so many connections at a time.
@@ -168,14 +168,14 @@ func (a *Alarms) Logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(a, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
-// Lines are those that were kept.
+// Lines returns the retained lines.
 func (a *Alarms) Lines() []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.Clone(a.lines)
 }
 
-// Heap is how many bytes are in use.
+// Heap is the number of bytes in use.
 func Heap() uint64 {
 	runtime.GC() //nolint:revive // exclude garbage
 	var stats runtime.MemStats

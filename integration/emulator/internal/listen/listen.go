@@ -8,7 +8,7 @@ import (
 	"net/netip"
 )
 
-// An Error says that a port cannot be opened.
+// An Error reports a port that cannot be opened.
 type Error struct {
 	Port string // what the port serves, such as "AMQP"
 	Addr string

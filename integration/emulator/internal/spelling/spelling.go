@@ -44,7 +44,7 @@ func ConnContext(ctx context.Context, socket net.Conn) context.Context {
 	return ctx
 }
 
-// Unwrap returns the connection under one of a [Listener], and others as they are.
+// Unwrap returns the connection below a connection of a [Listener], and other connections unchanged.
 func Unwrap(socket net.Conn) net.Conn {
 	if c, ok := socket.(*conn); ok {
 		return c.Conn

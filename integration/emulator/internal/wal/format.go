@@ -76,7 +76,7 @@ func (l *Log) headTorn(content []byte, begin Position) bool {
 	return len(content) < len(head) && bytes.HasPrefix(head, content) || len(content) <= len(head) && zeros(content)
 }
 
-// damagedHead is how many bytes of a head may be wrong for it to be believed.
+// damagedHead limits the wrong bytes of a head that is still recognized.
 const damagedHead = 1
 
 // headDamaged reports whether a file's head is damaged, rather than that of another format: the end of the magic
@@ -107,7 +107,7 @@ const (
 	maxRecord = 256 << 20
 )
 
-// checksum covers a record and its position, so that a record within a record is not taken for one.
+// checksum covers a record and its position, so that bytes within a record do not count as a record.
 func checksum(at Position, record []byte) uint32 {
 	var head [12]byte
 	binary.BigEndian.PutUint64(head[:], uint64(at))

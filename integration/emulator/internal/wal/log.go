@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 )
 
-// Config says where a log is, what takes its records, and how safe it is.
+// Config defines the location of a log, the receiver of its records, and its durability.
 type Config struct {
 	// Dir is the directory of the files. Open creates it. Required.
 	Dir string
@@ -15,7 +15,8 @@ type Config struct {
 	Magic string
 	// Sync has the disk confirm each write. Default: false.
 	Sync bool
-	// SnapshotAfter is how many bytes of records make a snapshot due, see [Log.Due]. Default: 64 MiB.
+	// SnapshotAfter is the size in bytes of the records after which a snapshot is due, see [Log.Due]. Default: 64
+	// MiB.
 	SnapshotAfter int64
 	// Restore takes a part of the last snapshot, in the order they were added. Required.
 	Restore func(part []byte) error
@@ -198,7 +199,7 @@ func (l *Log) write() {
 	}
 }
 
-// keptBatch is how large a buffer is kept for the next batch.
+// keptBatch limits the buffer that is reused for the next batch.
 const keptBatch = 4 << 20
 
 // flush writes a batch that begins at a position, and performs the cut, if not nil.

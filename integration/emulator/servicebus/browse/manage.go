@@ -27,7 +27,7 @@ func (n *Namespace) Create(e Entity) (err error) {
 	return err
 }
 
-// Update changes the settings of an entity. MaxMessageSize and settings that forms do not show stay as they are.
+// Update changes the settings of an entity. MaxMessageSize and settings that forms do not show are unchanged.
 func (n *Namespace) Update(e Entity) error {
 	info, err := n.broker.Entity(e.Path)
 	if err == nil {
@@ -39,7 +39,7 @@ func (n *Namespace) Update(e Entity) error {
 // Remove deletes an entity with its messages, and of a topic the subscriptions.
 func (n *Namespace) Remove(path string) error { return n.broker.Delete(path) }
 
-// options returns the new options of an entity. Settings that forms do not show stay as they are now.
+// options returns the new options of an entity. Settings that forms do not show are unchanged.
 func (e *Entity) options(now Options) Options {
 	o := e.Options
 	o.DuplicateDetection = o.DuplicateWindow > 0
@@ -239,7 +239,7 @@ func systemChanges(before, after amqp.Properties) []Change {
 	return all
 }
 
-// A RuleError says which part of a rule is wrong: filter, action, parameters or fields.
+// A RuleError names the invalid part of a rule: filter, action, parameters or fields.
 type RuleError struct {
 	Part string
 	Err  error

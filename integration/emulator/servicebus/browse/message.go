@@ -51,7 +51,7 @@ const (
 	NoBody       = "none"
 )
 
-// A Query says which messages are wanted.
+// A Query selects messages.
 type Query struct {
 	Path string
 	Part Part
@@ -213,7 +213,7 @@ func partOf(g broker.Snapshot, part Part) Part {
 	}
 }
 
-// maxDecoded is how large the encoding of a value may be that is decoded.
+// maxDecoded limits the encoded size of a value that is decoded.
 const maxDecoded = 1 << 20
 
 func body(m amqp.Message) Body {

@@ -92,7 +92,7 @@ func IsMissing(err error) bool {
 	return c == broker.NotFound || c == broker.MessageNotFound || c == broker.RuleNotFound
 }
 
-// IsHeld reports whether an error says that a receiver has the message.
+// IsHeld reports whether an error means that a receiver holds the message.
 func IsHeld(err error) bool { return broker.Condition(err) == broker.MessageLockLost }
 
 // Reason returns the text of an error for people; "" unless the emulator refused the operation.
@@ -172,10 +172,10 @@ func (n *Namespace) Send(path string, d Draft) error {
 	return broker.Written(w.Send(m))
 }
 
-// Waiting is how many messages wait for receivers, or are with one.
+// Waiting is the number of messages that wait for a receiver or are locked by one.
 func (e Entity) Waiting() int64 { return e.Active + e.Transfer - e.Deferred }
 
-// Buried is how many dead letters there are.
+// Buried is the number of dead letters.
 func (e Entity) Buried() int64 { return e.DeadLetter + e.TransferDeadLetter }
 
 // Grave is where they are.

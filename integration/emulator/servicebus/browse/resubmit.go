@@ -40,11 +40,11 @@ func resubmit(w *broker.Inspector, sequence int64, edited *Draft, toTopic bool) 
 type Tally struct {
 	Done    int
 	Held    int   // by receivers, which keep them
-	Refused int   // they stay where they are
+	Refused int   // they stay
 	Why     error // of the first that was refused
 }
 
-// A Batch says which messages something is done to.
+// A Batch selects the messages of an operation.
 type Batch struct {
 	Path    string
 	Part    Part
@@ -178,7 +178,7 @@ func (m Message) Draft() Draft {
 	return d
 }
 
-// A DraftError says which part of a draft is wrong.
+// A DraftError names the invalid part of a draft.
 type DraftError struct {
 	Property int // its index, from 0
 	Name     string
@@ -248,7 +248,7 @@ func (d Draft) encode(header amqp.Header, old *amqp.Message) ([]byte, error) {
 	return amqp.AppendData(raw, d.Body), nil
 }
 
-// sameID keeps an id, which may be no text, if its text is as it was.
+// sameID retains an id, which may not be a string, if its text is unchanged.
 func sameID(old any, text string) any {
 	switch {
 	case text == "":
@@ -260,7 +260,7 @@ func sameID(old any, text string) any {
 	}
 }
 
-// revived returns a dead letter as it is sent again.
+// revived returns the message that resubmits a dead letter.
 func revived(g broker.Snapshot, edited *Draft) ([]byte, error) {
 	m := g.Message()
 	header := amqp.Header{Durable: g.Durable, Priority: uint8(g.Priority), TTL: g.TTL}

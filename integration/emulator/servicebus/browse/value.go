@@ -18,7 +18,7 @@ type Property struct {
 	Name, Type, Value string
 }
 
-// Types are those that a property of a draft may have.
+// Types are the types of a property of a draft.
 func Types() []string {
 	return []string{
 		"string", "boolean", "int", "long", "double", "timestamp", "uuid", "byte", "short", "ubyte", "ushort", "uint", "ulong",
@@ -57,7 +57,7 @@ func text(value any) string {
 	}
 }
 
-// maxWritten is how long the text of a value of several may become.
+// maxWritten limits the text of a compound value.
 const maxWritten = 256 << 10
 
 // writeValue writes a value in the manner of JSON.

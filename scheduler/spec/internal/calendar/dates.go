@@ -107,7 +107,7 @@ func (d *Dates) Inside(m *work.Meter, other *Dates) bool {
 	}
 	const most = 4096
 	period, others := d.Cycle.Step*d.Cycle.Length, other.Cycle.Step*other.Cycle.Length
-	turns := others / GCD(period, others) // after which both are as they were
+	turns := others / GCD(period, others) // then both repeat
 	if d.Cycle.size > most/max(turns, 1) {
 		return false
 	}
@@ -281,7 +281,7 @@ const (
 	FillWork = 250
 )
 
-// yearBits is how many bits of a number of days are less than a year or so: to pass over a year is a unit of work.
+// yearBits is the number of bits of a number of days below about a year: to pass over a year is a unit of work.
 const yearBits = 9
 
 // Count returns how many days of the set lie in a…b.
@@ -324,7 +324,7 @@ func (d *Dates) Never(m *work.Meter) bool {
 	return !ok
 }
 
-// fewDates is how many days make dates rare.
+// fewDates is the number of days up to which dates are rare.
 const fewDates = 512
 
 // Stepped returns the days that lie in every n-th unit, counted from the unit of a day.
@@ -407,7 +407,7 @@ func Easter(year int64) int64 {
 	return FirstDay(12*year+2) + i - j + 27
 }
 
-// OfEaster returns the dates that are so many days from Easter Sunday of their year.
+// OfEaster returns the dates at the given distances, in days, from Easter Sunday of their year.
 func (d *Dates) OfEaster(m *work.Meter, offsets []int) Dates {
 	list := []int64{}
 	for year := int64(1); year <= lastYear && m.Spend(int64(len(offsets))); year++ {

@@ -205,12 +205,12 @@ func DaysOfWeek(weekdays uint64) *YearDays {
 	})
 }
 
-// Share returns how many of all days are in the set, from 0 to 1.
+// Share returns the share of all days that are in the set, from 0 to 1.
 func (y *YearDays) Share() float64 {
 	return float64(y.inCalendar()) / float64(EveryDay.inCalendar())
 }
 
-// Shapes is how many shapes a year can have: weekdays of 1 January, and places of the leap years around. ISO weeks and
+// Shapes is the number of shapes of a year: weekdays of 1 January, and places of the leap years around. ISO weeks and
 // weeks cut by the new year look over the year's edges.
 const Shapes = 7 * 4
 

@@ -206,8 +206,8 @@ func Clock(hour, minute, second int) string {
 }
 
 // Times says at what times of the day something happens, in the shortest way that is exact: "at 05:15 and 17:15",
-// "every 15 minutes from 09:00 to 17:45", "at minutes 5 and 10 of every hour". AllDay says that this is so at every
-// hour, so that "every day" need not be added.
+// "every 15 minutes from 09:00 to 17:45", "at minutes 5 and 10 of every hour". AllDay states that the times recur
+// every hour, so that "every day" can be omitted.
 func Times(t calendar.Times) (phrase string, allDay bool) {
 	w := wordedTimes{calendar.Ones(uint64(t.Hours)), calendar.Ones(t.Minutes), calendar.Ones(t.Seconds)}
 	allDay = len(w.hours) == 24

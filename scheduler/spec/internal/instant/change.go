@@ -19,7 +19,7 @@ type note struct {
 	text string
 }
 
-// mostNotes bounds the remarks of one schedule.
+// mostNotes limits the notes of a schedule.
 const mostNotes = 20
 
 // remark describes the effect of the change at the start of an interval on the times from first to last.
@@ -181,7 +181,7 @@ const (
 	GapSkip               // not at all
 )
 
-// gapNames are the names of gaps as they are written, by their values.
+// gapNames holds the names of the gap policies by value.
 var gapNames = []string{GapDefault: "", GapNext: "next", GapShift: "shift", GapSkip: "skip"}
 
 // Overlap is the policy for occurrences at local times that occur twice.
@@ -194,7 +194,7 @@ const (
 	OverlapBoth                   // both times
 )
 
-// overlapNames are the names of overlaps as they are written, by their values.
+// overlapNames holds the names of the overlap policies by value.
 var overlapNames = []string{OverlapDefault: "", OverlapFirst: "first", OverlapBoth: "both"}
 
 // Or fills what d leaves open.

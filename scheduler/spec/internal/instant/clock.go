@@ -14,10 +14,9 @@ import (
 
 // clock is a set of local times on the clock of a zone, delayed, between two instants.
 //
-// An interval with one offset shows each local time once, so it is searched as it is. The change of the clock
-// at its start adds to that: after a jump forward, the seconds that were jumped over; after a jump
-// back, the seconds that are shown again are left out if they are to happen once. No instant comes twice and none is out
-// of order, because every search is one for instants.
+// An interval with one offset shows each local time once, so it is searched as it is. The change of the clock at its
+// start adds to that: after a jump forward, the skipped seconds; after a jump back, the repeated seconds are omitted
+// if they run only once. No instant comes twice and none is out of order, because every search is one for instants.
 type clock struct {
 	set    *localtime.Set
 	zone   *tz.Zone
@@ -238,8 +237,8 @@ func (c *clock) countSeconds(m *work.Meter, a, b int64) int64 {
 	return n
 }
 
-// movedAlone counts the instants in a…b of times that were jumped over at the start of an interval, without those that
-// are instants anyway.
+// movedAlone counts the instants in a…b of times that the clock skipped at the start of an interval, without instants
+// that exist anyway.
 func (c *clock) movedAlone(m *work.Meter, st tz.Interval, a, b int64) int64 {
 	n := int64(0)
 	for t, ok := c.moved(m, st, a); ok && t <= b; t, ok = c.moved(m, st, t+1) {

@@ -15,7 +15,7 @@ import (
 // Schedule is a compiled schedule: the instants of one or more clocks, in UTC, equal ones once. It is immutable and safe
 // for concurrent use.
 //
-// The methods with a meter count their work. With an exhausted meter, the result is no answer.
+// The methods with a meter count their work. With an exhausted meter, the result is meaningless.
 type Schedule struct {
 	clocks []clock
 	begun  bool      // first and some are known
@@ -60,7 +60,7 @@ func (s *Schedule) changed(change func(c *clock)) *Schedule {
 	return other
 }
 
-// Clip returns the part of a schedule in start…end, both included. A zero start or end is none.
+// Clip returns the part of a schedule in start…end, both included. Zero start or end: none.
 func (s *Schedule) Clip(start, end time.Time) *Schedule {
 	if start.IsZero() && end.IsZero() {
 		return s
@@ -206,8 +206,8 @@ type DSTGap struct {
 	Text  string    // in English, as in the notes of a preview
 }
 
-// NextGap returns the first change of the clock after an instant, up to until, that skips times of the schedule. A zero
-// until is no limit. A time that the clocks of several zones skip counts once.
+// NextGap returns the first change of the clock after an instant, up to until, that skips times of the schedule. Zero
+// until: no limit. A time that the clocks of several zones skip counts once.
 func (s *Schedule) NextGap(m *work.Meter, after, until time.Time) (DSTGap, bool) {
 	to := int64(math.MaxInt64 - 1) // an interval without an end ends later
 	if !until.IsZero() {

@@ -111,7 +111,7 @@ func (e *SyntaxError) Error() string {
 	return text
 }
 
-// InOrder returns problems in the order of their places, so many at most.
+// InOrder returns at most the given number of problems, by position.
 func InOrder(problems []*SyntaxError, most int) []*SyntaxError {
 	slices.SortStableFunc(problems, func(a, b *SyntaxError) int { return cmp.Compare(a.Column, b.Column) })
 	return problems[:min(len(problems), most)]
@@ -136,8 +136,8 @@ func Join(problems []*SyntaxError, most int) error {
 // >> field) modulo the number of values.
 type Hash uint32
 
-// HashField is a field whose position may be hashed. Its value is how far the hash is shifted for it, so that the
-// fields of a job are not all alike.
+// HashField is a field whose position may be hashed. Its value is the shift of the hash, so that the fields of a job
+// differ.
 type HashField uint
 
 // The fields, in the order of a line of cron.

@@ -242,7 +242,7 @@ func (s *walk) nearest() (w int64, ok bool) {
 	return s.sign * best, best != calendar.Forever
 }
 
-// edge returns the second at which the walk enters the day, or one so many seconds on.
+// edge returns the second at which the walk enters the day, or a second at a given distance from it.
 func (s *walk) edge(on int64) int64 {
 	if s.sign > 0 {
 		return s.begun + on

@@ -97,8 +97,8 @@ func (s *Set) Count(m *work.Meter, a, b int64) int64 {
 	return n
 }
 
-// Begins reports whether the set has a second from w on. If that is hard to find out, exhausted is true, and reached is
-// how far it has looked.
+// Begins reports whether the set has a second from w on. If the search is too expensive, exhausted is true, and
+// reached is the end of the searched range.
 func (s *Set) Begins(m *work.Meter, w int64) (some bool, reached int64, exhausted bool) {
 	for i := range s.parts {
 		if reached, some, exhausted = s.parts[i].search(m, max(w, s.parts[i].first), 1); some || exhausted {

@@ -5,9 +5,9 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/work"
 )
 
-// Stepped returns the times of a layer in the units anchor + k·step, each of so many seconds. Steps that come back to the
-// same times every day are masks of times, and so are those that meet few times of day, however seldom. Others are a
-// stride. No layer is left if the steps never meet the times.
+// Stepped returns the times of a layer in the units anchor + k·step, each of the given length in seconds. Steps that
+// return to the same times every day are masks of times, like steps that meet few times of day, however rarely.
+// Others are a stride. No layer is left if the steps never meet the times.
 func Stepped(m *work.Meter, unit, anchor, step int64, l Layer) []Layer {
 	if times := Daily(unit, anchor, step); times != nil {
 		l.Times = l.Times.And(times)
@@ -26,7 +26,7 @@ func Stepped(m *work.Meter, unit, anchor, step int64, l Layer) []Layer {
 	return nil
 }
 
-// Steps returns every so many seconds.
+// Steps returns the times at a fixed interval in seconds.
 func Steps(anchor, step int64) Layer {
 	return strided(1, anchor, step, Layer{Dates: calendar.EveryDate, Times: calendar.AllDay})
 }
@@ -69,8 +69,9 @@ func (l *Layer) unitsOfDay() calendar.Times {
 	return t
 }
 
-// byDays returns the layer without its stride: as a layer for each unit of the day. Steps meet a given unit of the day, if ever, every so
-// many days: for them to do so, k·step must be as far from the unit as the anchor is, modulo the units of a day.
+// byDays returns the layer without its stride: as a layer for each unit of the day. Steps meet a given unit of the
+// day at a fixed interval in days, or never: for them to do so, k·step must be as far from the unit as the anchor is,
+// modulo the units of a day.
 func (l *Layer) byDays(m *work.Meter) []Layer {
 	var layers []Layer
 	var firsts []int64 // for each layer, a day on which the steps meet it
@@ -147,7 +148,7 @@ func (l *Layer) stepsOfHours(perHour int64) func(n int64) uint32 {
 	}
 }
 
-// joinMinutes adds times to a list, in which those that differ in their minutes only are one.
+// joinMinutes adds times to a list, and merges times that differ only in their minutes.
 func joinMinutes(list []calendar.Times, t calendar.Times) []calendar.Times {
 	for i := range list {
 		if list[i].Hours == t.Hours && list[i].Seconds == t.Seconds {

@@ -26,7 +26,7 @@ type stride struct {
 // strided returns the times of a layer without a stride in the units anchor + k·step.
 func strided(unit, anchor, step int64, l Layer) Layer {
 	every := l.Times == calendar.AllDay && l.Dates.Unit == calendar.EachDay && l.Dates.Days == calendar.EveryDay
-	switch unit { // what no step meets is left out, so that exclusions can be seen to leave nothing
+	switch unit { // without times that no step meets, so that an empty result of exclusions is visible
 	case 1:
 		l.Times.Seconds &= calendar.StepBits(calendar.Mod(anchor, 60), calendar.GCD(step, 60), 60)
 	case 60:
@@ -138,7 +138,7 @@ func (l *Layer) nextStep(m *work.Meter, w int64) (int64, bool) {
 		return met, ok && met <= calendar.LastSecond
 	}
 	for i := range calendar.SearchLimit {
-		if l.round != nil && i == len(l.round) { // as much work as to compute it
+		if l.round != nil && i == len(l.round) { // the work of computing it
 			met, ok := l.meet(m, w)
 			return met, ok && met <= calendar.LastSecond
 		}

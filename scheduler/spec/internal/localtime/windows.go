@@ -25,7 +25,8 @@ func (w windows) with(from, to int64) windows {
 	return append(w, [2]int64{from, to})
 }
 
-// windowsOf returns the runs of units, of so many seconds, that hold any of the times; nil if they are too many.
+// windowsOf returns the runs of units, of the given length in seconds, that hold any of the times; nil if they are
+// too many.
 func windowsOf(t calendar.Times, unit int64) windows {
 	if leastWindows(t, unit) > mostWindows {
 		return nil

@@ -78,7 +78,7 @@ var zoneFolds = sync.OnceValue(func() []string {
 	return slices.Sorted(maps.Keys(zonesByFold()))
 })
 
-// foldZone makes names equal that differ in letter case, blanks and punctuation. It keeps the sign of an offset.
+// foldZone makes names equal that differ in letter case, blanks and punctuation. It retains the sign of an offset.
 func foldZone(name string) string {
 	var b strings.Builder
 	for i := range len(name) {

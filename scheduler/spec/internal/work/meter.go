@@ -7,10 +7,10 @@ package work
 // A nil meter counts nothing and is never exhausted. A meter is used by one goroutine.
 type Meter struct{ limit, spent int64 }
 
-// New returns a meter of so many units.
+// New returns a meter with the given units.
 func New(units int64) *Meter { return &Meter{limit: units} }
 
-// Reset lets a meter begin again, with so many units.
+// Reset restarts a meter with the given units.
 func (m *Meter) Reset(units int64) { *m = Meter{limit: units} }
 
 // Spend counts work and reports whether budget is left. If not, the caller returns immediately with any result, and the

@@ -88,7 +88,7 @@ func writeJSON(w http.ResponseWriter, status int, answer any) {
 	w.WriteHeader(status)
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(answer) //nolint:errchkjson // the client may be gone
+	_ = encoder.Encode(answer) //nolint:errchkjson // the client may have disconnected
 }
 
 func writeJSONError(w http.ResponseWriter, status int, err error) {

@@ -34,7 +34,7 @@ type Connections interface {
 	Drop() int
 }
 
-// maxBody is how large the body of a request may be.
+// maxBody limits the body of a request.
 const maxBody = 1 << 20
 
 // handler serves the interfaces.

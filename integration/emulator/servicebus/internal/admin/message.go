@@ -221,7 +221,7 @@ func (h *handler) purge(r *http.Request) (any, error) {
 		return nil, err
 	}
 	subscriptions, err := h.broker.Subscriptions(path)
-	if err != nil { // it is no topic
+	if err != nil { // it is not a topic
 		return h.purgeBelow(r, "")
 	}
 	n, err := h.purgeOne(r, path)

@@ -111,7 +111,7 @@ func (q *query) failed(err error) bool {
 	}
 	detail := err.Error()
 	status := statusOf(err)
-	if status != http.StatusNotFound || q.r.Method != http.MethodGet { // an existence check is no error
+	if status != http.StatusNotFound || q.r.Method != http.MethodGet { // a failed existence check is not an error
 		q.explain(q.r, administering, strings.Trim(q.r.URL.Path, "/"), err)
 	}
 	if status == http.StatusConflict {
@@ -147,7 +147,7 @@ const (
 	maxPage     = 1000
 )
 
-// page returns the range of a list of n elements that the request asks for.
+// page returns the requested range of a list of n elements.
 func (q *query) page(n int) (from, to int) {
 	values := q.r.URL.Query()
 	skip, err := strconv.Atoi(values.Get("$skip"))
@@ -162,7 +162,7 @@ func (q *query) page(n int) (from, to int) {
 	return from, min(from+min(top, maxPage), n)
 }
 
-// writeFeed answers with the part of a list that the request asks for, and where the next part is.
+// writeFeed responds with the requested part of a list and a link to the next part.
 func (q *query) writeFeed(title string, n int, element func(int) entry) {
 	if q.r.Method != http.MethodGet {
 		q.notAllowed()

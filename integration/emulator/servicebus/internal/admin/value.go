@@ -246,7 +246,8 @@ func formatSpan(d time.Duration) string {
 	}
 }
 
-// formatFloat writes a number in the shortest form that reads back, and those that are none as XML Schema calls them.
+// formatFloat writes a number in the shortest form that reads back, and NaN and infinities with the names of XML
+// Schema.
 func formatFloat(f float64, bits int) string {
 	switch {
 	case math.IsNaN(f):

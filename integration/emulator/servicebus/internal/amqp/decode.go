@@ -66,8 +66,8 @@ type reader struct {
 	b     []byte
 	err   error
 	depth int
-	// budget is how many more elements may be decoded. An element with a width takes a byte at least, so only arrays of
-	// elements without one can exceed it.
+	// budget is the number of elements that may still be decoded. An element with a width takes a byte at least, so
+	// only arrays of elements without one can exceed it.
 	budget int
 }
 
@@ -308,7 +308,7 @@ func (r *reader) compound(code byte) any {
 	}
 }
 
-// pairs is how many keys with values the elements of a map are.
+// pairs returns the number of key-value pairs in a map.
 func (r *reader) pairs(count int) int {
 	if count%2 != 0 {
 		r.fail(malformed("a map of %d keys and values", count))

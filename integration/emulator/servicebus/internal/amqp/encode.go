@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// Append appends the encoding of a value. It panics on a Go type that is none of the package's, which is a bug of the caller.
+// Append appends the encoding of a value. It panics on a Go type outside this package's types, which is a bug of the
+// caller.
 //
 //nolint:cyclop // one case for each type
 func Append(dst []byte, value any) []byte {

@@ -63,7 +63,7 @@ func (f *fields) number(absent uint64) uint64 {
 
 func (f *fields) uint(absent uint32) uint32 { return uint32(f.number(uint64(absent))) }
 
-// optional decodes an unsigned integer and says whether it was there.
+// optional decodes an unsigned integer and reports whether it is present.
 func (f *fields) optional() Optional {
 	present := f.err == nil && f.left > 0 && len(f.b) > 0 && f.b[0] != codeNull
 	return Optional{Value: f.uint(0), Present: present}

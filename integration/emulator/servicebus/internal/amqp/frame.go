@@ -32,7 +32,7 @@ type Frame struct {
 	Body    []byte
 }
 
-// ErrFrameTooLarge says that a peer sent a frame larger than it may.
+// ErrFrameTooLarge reports a frame that exceeds the limit.
 var ErrFrameTooLarge = errors.New("frame exceeds the maximum size")
 
 // firstBuffer is the buffer size for connections without large messages.

@@ -9,7 +9,7 @@ type State interface {
 }
 
 type (
-	// Accepted says that the delivery was taken.
+	// Accepted reports that the delivery was accepted.
 	Accepted struct{}
 	// Released gives the delivery back as if it had never been sent.
 	Released struct{}

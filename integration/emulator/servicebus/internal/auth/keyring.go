@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Mode says how strictly tokens are checked.
+// Mode is the strictness of token checks.
 type Mode string
 
 // The modes. The zero value is Lenient.

@@ -26,7 +26,7 @@ type entry struct{ buf []byte }
 
 var entries = sync.Pool{New: func() any { return &entry{} }}
 
-// keptEntry is how large a buffer is kept for the next entry.
+// keptEntry limits the buffer that is reused for the next entry.
 const keptEntry = 64 << 10
 
 // entry returns an empty entry, or nil without a journal.

@@ -45,7 +45,7 @@ func fail(condition amqp.Symbol, format string, args ...any) error {
 	return amqp.Errorf(condition, format, args...)
 }
 
-// ErrNotFound says that no entity has a path.
+// ErrNotFound reports that no entity has the path.
 func ErrNotFound(path string) error {
 	return fail(NotFound, "The messaging entity '%s' could not be found.", path)
 }

@@ -26,13 +26,14 @@ const MaxLockDuration = 5 * time.Minute
 // Options are the settings of an entity. The zero value is valid. Fields that a kind of entity lacks have no effect. The journal
 // stores the fields in this order.
 type Options struct {
-	// LockDuration is how long a receiver has for a message, or a session, at most [MaxLockDuration]. Default: a minute.
+	// LockDuration is the duration of a receiver's lock on a message or session, at most [MaxLockDuration]. Default:
+	// a minute.
 	LockDuration time.Duration
-	// MaxDeliveryCount is how often a message is tried before it becomes a dead letter. Default: 10.
+	// MaxDeliveryCount is the number of deliveries after which a message becomes a dead letter. Default: 10.
 	MaxDeliveryCount int
 	// RequiresSession has every message belong to a session. It cannot be changed.
 	RequiresSession bool
-	// DefaultTTL is how long a message lives that does not say, and the most that one may say. Default: for ever.
+	// DefaultTTL is the time to live of messages that set none, and the maximum for those that do. Default: for ever.
 	DefaultTTL time.Duration
 	// DeadLetterOnExpiration keeps messages that have expired as dead letters.
 	DeadLetterOnExpiration bool
@@ -45,9 +46,9 @@ type Options struct {
 	ForwardDeadLettersTo string
 	// AutoDeleteOnIdle is after which time without use the entity deletes itself. Default: never.
 	AutoDeleteOnIdle time.Duration
-	// MaxSize is how many bytes the messages of the entity may have. Default: no limit.
+	// MaxSize limits the bytes of all messages of the entity. Default: no limit.
 	MaxSize int64
-	// MaxMessageSize is how many bytes one message may have. Default: the broker's limit.
+	// MaxMessageSize limits the bytes of one message. Default: the broker's limit.
 	MaxMessageSize int64
 	Status         Status
 	UserMetadata   string
@@ -125,7 +126,7 @@ type Usage struct {
 
 	Deferred int64 // of those that are active, and not with a receiver at this moment
 	Size     int64 // bytes of all messages
-	// Receivers are those that are open at this moment, of dead letters too.
+	// Receivers is the number of open receivers, including receivers of dead letters.
 	Receivers int
 	Created   time.Time
 	Updated   time.Time

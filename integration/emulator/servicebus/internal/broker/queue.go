@@ -20,7 +20,7 @@ type queue struct {
 	hungry    []*Receiver // with credit and room, in the order of their turns
 }
 
-// bySession says that messages of a queue belong to sessions.
+// bySession states that the queue requires sessions.
 func (q *queue) bySession() bool { return q.part == mainPart && q.entity.settings.RequiresSession }
 
 // destination is the forwarding target of a queue, or "".
@@ -35,7 +35,7 @@ func (q *queue) destination() string {
 	}
 }
 
-// goesOn says that ready messages do not stay.
+// goesOn reports whether ready messages move on: to subscriptions, or to the destination of a forward.
 func (q *queue) goesOn() bool {
 	return q.part == mainPart && q.entity.is(TopicKind) || q.destination() != ""
 }
@@ -282,7 +282,7 @@ func (e *entity) giveBack(m *message, en *entry) {
 	m.queue.stand(m, en)
 }
 
-// park has a message wait until it is asked for by number.
+// park stores a message until a receiver requests it by number.
 func (m *message) park() {
 	m.state, m.wasDeferred = deferred, true
 	m.queue.deferred++

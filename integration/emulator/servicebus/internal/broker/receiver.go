@@ -7,7 +7,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 )
 
-// A Mode says how messages are received.
+// A Mode is the way in which messages are received.
 type Mode uint8
 
 // The modes.
@@ -26,7 +26,7 @@ type ReceiverConfig struct {
 	Wake func()
 }
 
-// mailboxSize is how many messages a receiver is given that it has not fetched.
+// mailboxSize limits the messages that are assigned to a receiver and not yet fetched.
 const mailboxSize = 64
 
 // A Receiver gets messages as long as it has credit. Its fields are guarded by the mutex of the entity.
@@ -73,7 +73,7 @@ func (s *Source) Receive(config ReceiverConfig) (*Receiver, error) {
 	return r, nil
 }
 
-// SetCredit says how many messages Next may return from now on, those included that wait for it already.
+// SetCredit sets the number of messages that Next may still return, including those already waiting for it.
 func (r *Receiver) SetCredit(credit uint32) {
 	e := r.source.queue.entity
 	e.mu.Lock()

@@ -285,7 +285,7 @@ func (s *Source) SessionState(id string) ([]byte, error) {
 	return state.data, nil
 }
 
-// maxState is how large the state of a session may be.
+// maxState limits the state of a session.
 const maxState = 1 << 20
 
 // SetSessionState replaces the state of a locked session; an empty one removes it. It fails with SessionLockLost.

@@ -207,7 +207,7 @@ func (m *message) mark(c cause) {
 	m.annotate(set)
 }
 
-// deadLetter dead-letters a message in its entity. It keeps its number.
+// deadLetter dead-letters a message in its entity. Its number is unchanged.
 func (e *entity) deadLetter(m *message, c cause, en *entry) {
 	e.moveTo(deadPart, m, c, en)
 }

@@ -35,7 +35,7 @@ type Stage uint8
 const (
 	Waiting   Stage = 1 << iota // for a receiver
 	Held                        // locked by a receiver, or about to be fetched by one
-	Deferred                    // until it is asked for by its number, and not held meanwhile
+	Deferred                    // until requested by number; not held in the meantime
 	Scheduled                   // for later
 )
 

@@ -30,12 +30,12 @@ type Fault struct {
 	// Entity is the path of the entity, or "" for all.
 	Entity    string
 	Operation Operation
-	// Count is how many operations it befalls. Default: 1. Negative: all.
+	// Count is the number of affected operations. Default: 1. Negative: all.
 	Count int
 	// Condition is the error of the operation, such as com.microsoft:server-busy. Empty: it does not fail.
 	Condition   amqp.Symbol
 	Description string
-	// Delay is how long the operation waits first.
+	// Delay is the wait before the operation.
 	Delay time.Duration
 	// Drop cuts the connection.
 	Drop bool
@@ -72,7 +72,7 @@ func (f *List) Add(fault Fault) {
 	f.any.Store(true)
 }
 
-// Take returns the fault that befalls an operation on an entity. It costs nothing while there are none.
+// Take returns the fault that befalls an operation on an entity. Without faults, it costs nothing.
 func (f *List) Take(entity string, operation Operation) (Fault, bool) {
 	if !f.any.Load() {
 		return Fault{}, false

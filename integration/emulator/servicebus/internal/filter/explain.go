@@ -28,7 +28,7 @@ type Reason struct {
 	Found    []Finding
 }
 
-// A Finding is a property that was asked for. Value is nil when it is not there.
+// A Finding is a property that a rule tested. Value is nil when it is not there.
 type Finding struct {
 	Property string
 	Value    any

@@ -20,7 +20,7 @@ const (
 	Correlation
 )
 
-// A Filter says which messages match. The zero value matches every message. Filters of the kinds SQL and Correlation are made
+// A Filter selects messages. The zero value matches every message. Filters of the kinds SQL and Correlation are made
 // by [ParseSQL] and [NewCorrelation].
 type Filter struct {
 	kind        Kind
@@ -217,7 +217,7 @@ func ParseAction(statements string, parameters amqp.Map) (*Action, error) {
 		if a.statements = append(a.statements, p.statement()); len(a.statements) > MaxStatements {
 			p.failf("more than %d statements", MaxStatements)
 		}
-		p.accept(tokenSymbol, ";") // which may be left out
+		p.accept(tokenSymbol, ";") // optional
 		switch {
 		case p.err != nil:
 			return nil, p.err

@@ -221,7 +221,7 @@ func (d *Duplicates) Forget(now int64) {
 	}
 }
 
-// lazy is how long ids are kept beyond the window when nothing else happens.
+// lazy limits the time for which ids outlive the window without activity.
 const lazy = 30 * time.Second
 
 // Due is when to forget, at the latest; 0 for never.

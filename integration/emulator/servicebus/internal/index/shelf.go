@@ -24,11 +24,11 @@ type Shelf[T Numbered] struct {
 // A chunk has the messages of sequence numbers from base on.
 type chunk[T Numbered] struct {
 	base  int64
-	used  uint64 // bit i says that slots[i] is taken
+	used  uint64 // bit i: slots[i] is occupied
 	slots [chunkSize]T
 }
 
-// Len is how many messages there are.
+// Len returns the number of messages.
 func (s *Shelf[T]) Len() int { return s.count }
 
 // locate returns the index of the chunk for a number, or of the one before which it would be.

@@ -211,7 +211,7 @@ const (
 	sessionFilter   = "com.microsoft:session-filter"
 	timeoutProperty = "com.microsoft:timeout"
 	lockedUntil     = amqp.Symbol("com.microsoft:locked-until-utc")
-	// acceptTimeout is how long a client waits for a session that does not say.
+	// acceptTimeout is the wait for a session if the client sets none.
 	acceptTimeout = time.Minute
 )
 
@@ -281,8 +281,8 @@ func (l *outgoing) receiveSession(p *amqp.Attach, source *broker.Source, locked 
 	return nil
 }
 
-// sessionTimeout is how long to look for a session: up to a second less than the client waits, so that the answer reaches
-// a busy client in time.
+// sessionTimeout is the wait for a session: up to a second less than the client waits, so that the answer reaches a
+// busy client in time.
 func sessionTimeout(p *amqp.Attach) time.Duration {
 	milliseconds, ok := p.Properties.Get(timeoutProperty).(uint32)
 	if !ok {

@@ -27,16 +27,16 @@ const (
 	maxLinks = 10_000
 	// maxUnsettled limits the messages of a session that the client has neither settled nor released.
 	maxUnsettled = 50_000
-	// maxUnderway is how many bytes of messages may wait for the broker before the client is read no further.
+	// maxUnderway limits the bytes of messages that wait for the broker; beyond it, the connection is not read.
 	maxUnderway = 16 << 20
 	// maxHeld limits in addition the messages that have arrived in part, since a client can begin one on every link.
 	// Links beyond the limit take turns.
 	maxHeld = 64 << 20
-	// grace is how long the last bytes may take to be written.
+	// grace limits the time to write the last bytes.
 	grace = time.Second
-	// tokenTime is how long a client may be connected without a good token.
+	// tokenTime limits the time of a connection without a valid token.
 	tokenTime = time.Minute
-	// lingering is how long a client has to close its side.
+	// lingering limits the wait for the client to close its side.
 	lingering = 200 * time.Millisecond
 )
 

@@ -10,10 +10,10 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 )
 
-// maxTransactions is how many transactions a connection may have open.
+// maxTransactions limits the open transactions of a connection.
 const maxTransactions = 1000
 
-// transactionTime is how long a transaction may take, as with the service.
+// transactionTime limits the duration of a transaction, as in the service.
 const transactionTime = 2 * time.Minute
 
 // transactions are the open transactions of a connection by their ids. They are guarded by conn.mu.

@@ -61,7 +61,7 @@ func (c *conn) explain(what, entity string, err error) {
 	}
 	reason := asError(err)
 	if reason.Condition == broker.Timeout {
-		return // no session had messages, which is no mistake
+		return // no session had messages, which is not a mistake
 	}
 	client := []any{slog.String("container", c.name), slog.String("client", c.socket.RemoteAddr().String())}
 	Explain(c.server.config.Explain, client, what, entity, reason,

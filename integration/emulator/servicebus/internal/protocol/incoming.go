@@ -8,7 +8,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/fault"
 )
 
-// linkCredit is how many messages a client may have under way on one link.
+// linkCredit limits the unsettled messages of a client on one link.
 const linkCredit = 1000
 
 // An incoming link carries messages from the client. Its fields are guarded by conn.mu.
@@ -97,7 +97,7 @@ func (l *incoming) detachTooLarge(d *inDelivery) {
 	l.detach(reason)
 }
 
-// end answers that the message was taken, or why not. The caller holds conn.mu.
+// end reports that the message was accepted, or why not. The caller holds conn.mu.
 func (d *inDelivery) end(err error) {
 	if err != nil {
 		d.link.session.conn.explain("a message", d.link.entity, err)
@@ -176,7 +176,7 @@ func (l *incoming) release() {
 	}
 }
 
-// maxBatch is how many messages one transfer may hold.
+// maxBatch limits the messages of one transfer.
 const maxBatch = 10_000
 
 // An entitySink sends messages to an entity.

@@ -350,7 +350,7 @@ func (r *request) batchDelete(source *broker.Source) (response, error) {
 	return written(receipt, amqp.Map{{Key: "message-count", Value: int32(n)}}), err
 }
 
-// maxSessionIDs is how many ids one answer holds.
+// maxSessionIDs limits the ids of one response.
 const maxSessionIDs = 100
 
 func (*request) renewSession(source *broker.Source, id string) (response, error) {

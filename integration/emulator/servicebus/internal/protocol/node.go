@@ -49,7 +49,7 @@ type response struct {
 	receipt     broker.Receipt // the write to wait for
 }
 
-// take answers the request, or refuses a message that is none.
+// take responds to the request, or refuses a message that is not a request.
 func (n node) take(d *inDelivery) {
 	m, err := amqp.ParseMessage(d.payload)
 	if err != nil {
@@ -191,7 +191,7 @@ func (*replyFeed) settle(d *outDelivery, _ amqp.State) { d.answer(amqp.Accepted{
 
 func (f *replyFeed) release() { f.waiting = nil }
 
-// maxTokens is how many paths a connection may have tokens for.
+// maxTokens limits the paths for which a connection has tokens.
 const maxTokens = 10_000
 
 // cbs answers a request to "$cbs": it takes a token for an entity.

@@ -33,7 +33,7 @@ type feed interface {
 	release()
 }
 
-// A rationed feed wants to know how many messages it may be asked for.
+// A rationed feed needs the number of messages that may be requested.
 type rationed interface {
 	credit(n uint32)
 }

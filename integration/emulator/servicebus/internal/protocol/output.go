@@ -15,7 +15,7 @@ const (
 	fullOutput = 256 << 10
 	// overfullOutput stops the reading of frames, whose answers come on top of the deliveries.
 	overfullOutput = 1 << 20
-	// keptOutput is how large a buffer is kept between writes.
+	// keptOutput limits the buffer that is reused between writes.
 	keptOutput = 64 << 10
 )
 
@@ -83,7 +83,7 @@ func (c *conn) write() {
 	}
 }
 
-// collect makes the deliveries that are due and takes the output. It says whether it is the last.
+// collect makes the deliveries that are due and takes the output. It reports whether it is the last.
 func (c *conn) collect(spare []byte) (batch []byte, last bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -106,7 +106,7 @@ func (c *conn) linger() {
 	}
 }
 
-// patience is how long the client may take to read.
+// patience limits the wait for the client to read.
 func (c *conn) patience(last bool) time.Duration {
 	if last {
 		return min(grace, c.server.config.WriteTimeout)

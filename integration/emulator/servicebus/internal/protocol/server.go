@@ -34,7 +34,7 @@ type Config struct {
 	// IdleTimeout is half of the time after which a silent client is disconnected; clients are asked to send within it.
 	// Default: one minute.
 	IdleTimeout time.Duration
-	// HandshakeTimeout is how long a client may take to open the connection. Default 20 seconds.
+	// HandshakeTimeout limits the time to open the connection. Default 20 seconds.
 	HandshakeTimeout time.Duration
 	// WriteTimeout is the maximum time for a client to read its input. Default: 30 seconds.
 	WriteTimeout time.Duration

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// sessionWindow is how many transfers a client may send ahead.
+	// sessionWindow limits the transfers that a client may send ahead.
 	sessionWindow = 5000
 	// maxHandle is the largest handle, and so bounds the links of a session.
 	maxHandle = 255

@@ -181,7 +181,7 @@ func (c *call) refuse(err error) {
 	status := statusOf(err)
 	c.w.Header().Set("Content-Type", contentType)
 	c.w.WriteHeader(status)
-	_ = xml.NewEncoder(c.w).Encode(struct { // the client may be gone
+	_ = xml.NewEncoder(c.w).Encode(struct { // the client may have disconnected
 		XMLName xml.Name `xml:"Error"`
 		Code    int      `xml:"Code"`
 		Detail  string   `xml:"Detail"`

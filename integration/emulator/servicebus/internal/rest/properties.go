@@ -150,7 +150,7 @@ func parseTime(text string) (time.Time, error) {
 // forEver is how the service writes that a message does not expire.
 const forEver = 922337203685.47754
 
-// taken returns the properties of a message that was received, as JSON.
+// taken returns the properties of a received message as JSON.
 func taken(m amqp.Message, sequence int64, token amqp.UUID, lockedUntil time.Time) string {
 	header, p, annotations := m.Header(), m.Properties(), m.MessageAnnotations()
 	all := map[string]any{
@@ -282,7 +282,8 @@ func smallest(n int64) any {
 	return n
 }
 
-// setCustom writes the properties of the application as headers. A property whose name no header can have is left out.
+// setCustom writes the properties of the application as headers. A property whose name is invalid in a header is
+// omitted.
 func setCustom(header http.Header, properties amqp.Map) {
 	for _, pair := range properties {
 		name, ok := pair.Key.(string)

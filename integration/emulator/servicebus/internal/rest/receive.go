@@ -20,7 +20,7 @@ const (
 	maxTimeout     = time.Hour
 )
 
-// maxIgnored is how long a body may be that means nothing.
+// maxIgnored limits a body without meaning.
 const maxIgnored = 64 << 10
 
 // timeout returns how long the client wants to wait.
@@ -109,7 +109,7 @@ func (c *call) answer(d broker.Delivery, path string) error {
 	}
 	c.w.WriteHeader(status)
 	_ = http.NewResponseController(c.w).Flush() // chunked, without Content-Length, which old clients take for a property
-	_, _ = c.w.Write(body(m))                   // the client may be gone
+	_, _ = c.w.Write(body(m))                   // the client may have disconnected
 	return nil
 }
 

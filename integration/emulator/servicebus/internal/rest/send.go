@@ -22,7 +22,7 @@ const batchType = "application/vnd.microsoft.servicebus.json"
 // contentType is the default content type of messages, and the type of errors.
 const contentType = "application/xml; charset=utf-8"
 
-// maxOverhead is how much longer a batch may be than the messages in it.
+// maxOverhead limits the size of a batch beyond the messages in it.
 const maxOverhead = 1 << 20
 
 // send accepts one message, or a whole batch.

@@ -17,7 +17,7 @@ const (
 	earliestVersion = "2012-02-12"
 )
 
-// A sas is a signature of the URL as it was sent: values are signed as they are written.
+// A sas is a signature of the URL as it was sent: values are signed in their original notation.
 type sas struct {
 	version     string
 	services    string // of an account's signature only, as the next two

@@ -16,7 +16,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/wire"
 )
 
-// maxSkew is how far the time of a request may be off.
+// maxSkew limits the clock skew of a request.
 const maxSkew = 15 * time.Minute
 
 // A scheme is a way of signing in the Authorization header.

@@ -13,11 +13,11 @@ type Summary struct {
 	Account, Name string
 	Metadata      map[string]string
 	Messages      int
-	Hidden        int   // of them, because they were taken or are not due; -1 when there are too many to count
+	Hidden        int   // of them, because a receiver has them or they are not due; -1: too many to count
 	Size          int64 // bytes of all texts
 }
 
-// maxCounted is how many messages are looked at to count those that are hidden, as the store is locked meanwhile.
+// maxCounted limits the messages that are examined to count hidden ones, because the store is locked during it.
 const maxCounted = 100_000
 
 func (q *queue) summary(name Name, now time.Time) Summary {

@@ -11,7 +11,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/wire"
 )
 
-// A queue has its messages by identifier, in the order in which they are taken, and in that in which they expire.
+// A queue holds its messages by identifier, in delivery order and in expiry order.
 type queue struct {
 	metadata map[string]string
 	policies []wire.Policy
@@ -78,7 +78,7 @@ func (q *queue) edit(e *edit) error {
 	return nil
 }
 
-// remove takes a message out; nil is none.
+// remove removes a message; nil: none.
 func (q *queue) remove(m *message) {
 	if m == nil {
 		return

@@ -19,7 +19,7 @@ const (
 	opPolicies   op = "policies"
 	opDrop       op = "drop" // delete a queue
 	opPut        op = "put"  // a new message
-	opEdit       op = "edit" // messages were taken or updated
+	opEdit       op = "edit" // messages were received or updated
 	opDelete     op = "delete"
 	opClear      op = "clear" // delete all messages of a queue
 	opMove       op = "move"  // delete a message, and add it to another queue
@@ -50,7 +50,7 @@ type stored struct {
 	Count    int       `json:"count,omitempty"`
 }
 
-// An edit is what changes in a message that is taken or updated.
+// An edit is the change of a message that is received or updated.
 type edit struct {
 	ID      string    `json:"id"`
 	Visible time.Time `json:"visible"`

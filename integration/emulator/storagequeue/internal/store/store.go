@@ -15,14 +15,15 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/wire"
 )
 
-// Config says where things are kept.
+// Config defines the storage.
 type Config struct {
 	// Dir is the folder of the file. Default: memory only.
 	Dir string
 	// Sync flushes every change to the disk before it is answered. Default false: a killed process loses nothing, a machine
 	// that loses power may lose the last seconds.
 	Sync bool
-	// SnapshotAfter is how many bytes of changes make a snapshot due, see [wal.Config]. Default: 16 MiB.
+	// SnapshotAfter is the size in bytes of the changes after which a snapshot is due, see [wal.Config]. Default: 16
+	// MiB.
 	SnapshotAfter int64
 	// AutoCreate makes a queue that a message operation names and that does not exist. Default false.
 	AutoCreate bool
@@ -97,7 +98,7 @@ func (s *Store) Close() error {
 	return s.log.Close()
 }
 
-// Failed is closed when nothing can be kept any more: a write has gone wrong, or the store is closed.
+// Failed is closed when nothing can be kept any more: a write failed, or the store is closed.
 func (s *Store) Failed() <-chan struct{} {
 	if s.log == nil {
 		return nil

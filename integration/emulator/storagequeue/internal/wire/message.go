@@ -28,7 +28,7 @@ type Message struct {
 	DequeueCount int
 }
 
-// A Face says which elements of a message an answer has.
+// A Face selects the elements of a message in a response.
 type Face int
 
 // The answers to put, get and peek.

@@ -23,7 +23,7 @@ type Properties struct {
 	CORS          []Rule  `json:"cors,omitempty"`
 }
 
-// Logging says which requests are logged.
+// Logging selects the logged requests.
 type Logging struct {
 	Version   string    `json:"version"`
 	Read      bool      `json:"read"`
@@ -32,7 +32,7 @@ type Logging struct {
 	Retention Retention `json:"retention" xml:"RetentionPolicy"`
 }
 
-// Metrics says which metrics are kept.
+// Metrics selects the metrics.
 type Metrics struct {
 	Version     string    `json:"version"`
 	Enabled     bool      `json:"enabled"`
@@ -60,7 +60,7 @@ func DefaultProperties() Properties {
 	return Properties{Logging: Logging{Version: "1.0"}, HourMetrics: Metrics{Version: "1.0"}, MinuteMetrics: Metrics{Version: "1.0"}}
 }
 
-// ParseProperties reads settings over those that are in force: a setting that is left out stays.
+// ParseProperties reads settings over those that are in force: an omitted setting is unchanged.
 func ParseProperties(body []byte, p Properties) (Properties, error) {
 	root, err := parse(body, "StorageServiceProperties")
 	if err != nil {
