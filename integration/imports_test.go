@@ -70,6 +70,7 @@ var layers = []layer{
 	{path: "scheduler/engine", imports: append([]string{"scheduler/engine/limits"}, rooms...), never: outside},
 	{path: "scheduler/metrics", imports: append([]string{"scheduler/api/v1", "scheduler/engine"}, decisions...), never: []string{"github.com/nats-io/..."}},
 	{path: "scheduler/throttle"},
+	{path: "scheduler/capacity", never: outside},
 	{path: "scheduler/guard", imports: []string{"scheduler/auth", "scheduler/control", "scheduler/throttle"}},
 	{path: "scheduler/stats", imports: append([]string{"scheduler/api/v1"}, decisions...), never: outside},
 	{path: "scheduler/importer", imports: decisions, never: outside},

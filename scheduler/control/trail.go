@@ -286,8 +286,9 @@ func (a Auditor) CheckTrail(ctx context.Context) (missing int, err error) {
 		if err := compare(); err != nil {
 			return err
 		}
-		flow.Pause(ctx, time.Since(began)) // leave as much time to others
-		began = time.Now()
+		took := time.Since(began)
+		flow.Pause(ctx, took) // leave as much time to others
+		began = began.Add(2 * took)
 		return context.Cause(ctx)
 	})
 	if err != nil && !errors.Is(err, errRecent) {

@@ -1,3 +1,4 @@
+// Package size is `carillon size`, which prints what a number of jobs and runs needs.
 package size
 
 import (
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler/capacity"
 )
 
 // Command is `carillon size`.
@@ -36,7 +38,7 @@ Examples:
 
 // Run prints the estimate.
 func (c Command) Run(t *terminal.Terminal) error {
-	l := Load{
+	l := capacity.Load{
 		Jobs: float64(c.Jobs), Runs: float64(c.Runs), Burst: float64(c.Burst), Attempt: c.Attempt.Seconds(), History: c.HistoryAge.Seconds(),
 		PerJob: float64(c.HistoryPerJob), Replicas: c.Replicas,
 	}
@@ -50,7 +52,7 @@ func (c Command) Run(t *terminal.Terminal) error {
 	case c.HistoryAge < 0:
 		return terminal.Usagef("--history-age: must not be negative")
 	}
-	f, err := Measured()
+	f, err := capacity.Measured()
 	if err != nil {
 		return err
 	}
@@ -58,11 +60,11 @@ func (c Command) Run(t *terminal.Terminal) error {
 	if t.JSON {
 		return t.PrintJSON(p)
 	}
-	return p.print(t)
+	return printPlan(t, p)
 }
 
-func (p Plan) print(t *terminal.Terminal) error {
-	row := func(name string, of Processes) []string {
+func printPlan(t *terminal.Terminal, p capacity.Plan) error {
+	row := func(name string, of capacity.Processes) []string {
 		disk := "-"
 		if of.Disk > 0 {
 			disk = bytes(of.Disk)
@@ -90,7 +92,7 @@ func (p Plan) print(t *terminal.Terminal) error {
 		return err
 	}
 	for _, l := range p.Limits {
-		if l.Used > usage*l.Most {
+		if l.Used > capacity.Usage*l.Most {
 			t.Complain("warning", l.Name+": the load is near or beyond the limit; divide the jobs between schedulers with different --prefix")
 		}
 	}
@@ -157,7 +159,7 @@ func scaled(n, unit float64, names ...string) string {
 		unit *= 1e3
 	}
 	if n /= unit; n < 9.95 && n != math.Trunc(n) {
-		return strconv.FormatFloat(n, 'f', 1, 64) + names[i]
+		return strings.TrimSuffix(strconv.FormatFloat(n, 'f', 1, 64), ".0") + names[i]
 	}
 	return strconv.FormatFloat(n, 'f', 0, 64) + names[i]
 }

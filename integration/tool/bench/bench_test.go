@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-sched/carillon/cmd/carillon/size"
+	"github.com/carillon-sched/carillon/scheduler/capacity"
 )
 
 func TestMain(m *testing.M) { os.Exit(testMain(m)) }
@@ -328,8 +328,8 @@ func TestCapacity(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := size.Measured(); err != nil || !reflect.DeepEqual(got, c.figures()) {
-		t.Errorf("carillon size has other figures (%v): go run ./integration/tool/bench -json -capacity %s > cmd/carillon/size/figures.json",
+	if got, err := capacity.Measured(); err != nil || !reflect.DeepEqual(got, c.figures()) {
+		t.Errorf("carillon size has other figures (%v): go run ./integration/tool/bench -json -capacity %s > scheduler/capacity/figures.json",
 			err, filepath.ToSlash(filepath.Join("integration", "tool", "bench", reports)))
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/carillon-sched/carillon/cmd/carillon/size"
+	"github.com/carillon-sched/carillon/scheduler/capacity"
 )
 
 // capacityNames are the reports that the costs of `carillon size` come from.
@@ -74,26 +74,26 @@ func (c capacityReports) units() [][2]string {
 }
 
 // figures are the costs for `carillon size`.
-func (c capacityReports) figures() size.Figures {
-	cost := func(report string, rate float64) size.Cost {
-		return size.Cost{PerSecond: rate, Server: c[report]["server_cpu_us_per_run"], Serve: c[report]["worker_cpu_us_per_run"]}
+func (c capacityReports) figures() capacity.Figures {
+	cost := func(report string, rate float64) capacity.Cost {
+		return capacity.Cost{PerSecond: rate, Server: c[report]["server_cpu_us_per_run"], Serve: c[report]["worker_cpu_us_per_run"]}
 	}
 	herd, disk := c["herd50k"], c["steady500"]
-	memory := func(role string) size.Memory {
+	memory := func(role string) capacity.Memory {
 		few, many := c["hold100k"][role+"_rss_gc_mb"]*1e6, c["hold300k"][role+"_rss_gc_mb"]*1e6
 		job := max(0, many-few) / 200e3
-		return size.Memory{
+		return capacity.Memory{
 			Base: max(0, few-100e3*job), Job: job, Burst: max(0, herd[role+"_rss_peak_mb"]*1e6-few+50e3*job) / 50e3,
 		}
 	}
-	return size.Figures{
-		Runs:         []size.Cost{cost("steady45", 45), cost("steady500", 500), cost("steady2000", 2000)},
+	return capacity.Figures{
+		Runs:         []capacity.Cost{cost("steady45", 45), cost("steady500", 500), cost("steady2000", 2000)},
 		Replicated:   cost("steady500r3", 500),
-		Burst:        size.Cost{Server: herd["server_cpu_us_per_job"], Serve: herd["worker_cpu_us_per_job"]},
+		Burst:        capacity.Cost{Server: herd["server_cpu_us_per_job"], Serve: herd["worker_cpu_us_per_job"]},
 		StreamWrites: c["register20k"]["published_stored_per_s"],
 		Server:       memory("server"),
 		Serve:        memory("worker"),
-		Disk: size.Disk{
+		Disk: capacity.Disk{
 			Definition: disk["disk_bytes_per_definition"], Baton: disk["disk_bytes_per_baton"],
 			Change: disk["disk_bytes_per_change"], Record: disk["disk_bytes_per_record"],
 		},
@@ -105,8 +105,8 @@ func kilobytes(n float64) string { return fmt.Sprintf("%.1f kB", n/1e3) }
 // checks compare the model with measurements that it does not come from.
 func (c capacityReports) checks() [][2]string {
 	f := c.figures()
-	cores := f.Cores(size.Load{Runs: 1000, Replicas: 3})
-	held := size.Load{Jobs: 1e6, Replicas: 1}
+	cores := f.Cores(capacity.Load{Runs: 1000, Replicas: 3})
+	held := capacity.Load{Jobs: 1e6, Replicas: 1}
 	memory := f.Needs(held)
 	row := func(name, unit string, predicted, measured float64) [2]string {
 		return [2]string{name, fmt.Sprintf("%.2f %s, measured %.2f", predicted, unit, measured)}

@@ -1,4 +1,4 @@
-package size
+package capacity
 
 import (
 	_ "embed"
@@ -101,8 +101,11 @@ type Limit struct {
 
 // The rules of a plan.
 const (
-	usage       = 0.6 // of the processors and of a limit: the rest is for peaks, and for a process that fails
-	serverCores = 8   // of a NATS server: more of them rather than larger ones
+	// Usage is the most of the processors and of a limit that a plan uses. The rest is for peaks, and for a process that
+	// fails.
+	Usage = 0.6
+
+	serverCores = 8 // of a NATS server: more of them rather than larger ones
 	serveCores  = 4
 	compaction  = 2 // the disk that files need until NATS compacts them
 
@@ -127,11 +130,11 @@ func (f Figures) Needs(l Load) Plan {
 	share := copies / float64(p.Servers.Number) // of the data on one server
 
 	perLane := f.StreamWrites / laneWrites
-	p.Lanes = max(1, ceil(l.Runs/(usage*perLane)))
+	p.Lanes = max(1, ceil(l.Runs/(Usage*perLane)))
 	if l.Replicas > 1 {
 		p.Lanes = max(p.Lanes, p.Servers.Number+1)
 	}
-	p.Concurrency = max(leastConcurrency, ceil(l.Runs*l.Attempt/usage/float64(p.Serve.Number)))
+	p.Concurrency = max(leastConcurrency, ceil(l.Runs*l.Attempt/Usage/float64(p.Serve.Number)))
 
 	p.Servers.Memory = f.Server.Base + share*(l.Jobs*f.Server.Job+l.Burst*f.Server.Burst)
 	p.Serve.Memory = f.Serve.Base + l.Jobs*f.Serve.Job + l.Burst/float64(p.Serve.Number-1)*f.Serve.Burst
@@ -172,8 +175,8 @@ const mostLanes = 256
 
 // spread divides processor time, in cores, between processes of at most so many cores.
 func spread(cores float64, most, least int) Processes {
-	n := max(least, ceil(cores/usage/float64(most)))
-	return Processes{Number: n, Cores: max(1, ceil(cores/usage/float64(n)))}
+	n := max(least, ceil(cores/Usage/float64(most)))
+	return Processes{Number: n, Cores: max(1, ceil(cores/Usage/float64(n)))}
 }
 
 // at returns the cost of a run at a rate. Between two measured rates it follows the logarithm of the rate, because runs share
