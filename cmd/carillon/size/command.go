@@ -14,7 +14,7 @@ import (
 
 // Command is `carillon size`.
 type Command struct {
-	Jobs          Count         `required:"" help:"Number of jobs, such as 150k or 10M." placeholder:"N"`
+	Jobs          Count         `required:"true" help:"Number of jobs, such as 150k or 10M." placeholder:"N"`
 	Runs          Rate          `help:"Runs that are due in a second, minute, hour or day, such as 500/s or 2M/h." default:"1/s" placeholder:"N/UNIT"`
 	Burst         Count         `help:"The most jobs that are due at one instant, such as midnight." placeholder:"N"`
 	Attempt       time.Duration `help:"How long an attempt usually takes." default:"200ms" placeholder:"DURATION"`
@@ -39,8 +39,8 @@ Examples:
 // Run prints the estimate.
 func (c Command) Run(t *terminal.Terminal) error {
 	l := capacity.Load{
-		Jobs: float64(c.Jobs), Runs: float64(c.Runs), Burst: float64(c.Burst), Attempt: c.Attempt.Seconds(), History: c.HistoryAge.Seconds(),
-		PerJob: float64(c.HistoryPerJob), Replicas: c.Replicas,
+		Jobs: float64(c.Jobs), Runs: float64(c.Runs), Burst: float64(c.Burst), Attempt: c.Attempt.Seconds(),
+		History: c.HistoryAge.Seconds(), PerJob: float64(c.HistoryPerJob), Replicas: c.Replicas,
 	}
 	switch {
 	case l.Jobs < 1:
@@ -93,7 +93,7 @@ func printPlan(t *terminal.Terminal, p capacity.Plan) error {
 	}
 	for _, l := range p.Limits {
 		if l.Used > capacity.Usage*l.Most {
-			t.Complain("warning", l.Name+": the load is near or beyond the limit; divide the jobs between schedulers with different --prefix")
+			t.Complain("warning", l.Name+": the load is near or beyond it; divide the jobs between schedulers with another --prefix")
 		}
 	}
 	if p.Servers.Disk > muchDisk && p.Records > 0 {

@@ -28,7 +28,7 @@ func testMain(m *testing.M) int {
 	if status, ok := runChild(context.Background(), os.Args[1:]); ok {
 		return status
 	}
-	quietMinute = time.Millisecond
+	quietTime = time.Millisecond
 	flag.Parse()                       //nolint:revive // of TestMain
 	_ = flag.Set("test.parallel", "8") // the scenarios wait most of the time
 	dir, err := os.MkdirTemp("", "bench-test-")

@@ -40,8 +40,8 @@ func (s *stage) checkBatons(ctx context.Context) error {
 	return err
 }
 
-// quietMinute is how long carillon serve is idle before a garbage collection returns free memory to the system.
-var quietMinute = 61 * time.Second
+// quietTime is how long carillon serve is idle before a garbage collection returns free memory to the system.
+var quietTime = 61 * time.Second
 
 // hold is the scenario of the memory and the disk that waiting jobs need.
 func hold(ctx context.Context, s *stage) (figures, error) {
@@ -56,7 +56,7 @@ func hold(ctx context.Context, s *stage) (figures, error) {
 		return nil, err
 	}
 	idle, heap := s.memory("VmRSS", "rss_idle_mb"), figures{}
-	if err := sleep(ctx, time.Now().Add(quietMinute)); err != nil {
+	if err := sleep(ctx, time.Now().Add(quietTime)); err != nil {
 		return nil, err
 	}
 	for _, p := range append(s.role(roleServer), s.role(roleWorker)...) {

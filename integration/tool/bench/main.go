@@ -83,7 +83,7 @@ func newFlags(o *options) *flag.FlagSet {
 	f.StringVar(&o.against, "against", "", "also measure another `build` in each run: a git revision, or a carillon binary")
 	f.IntVar(&o.runs, "runs", 1, "`number` of runs; the report has the medians, and every second run has the reverse order")
 	f.BoolVar(&o.bare, "bare", true, "herd: also measure bare JetStream")
-	f.StringVar(&o.capacity, "capacity", "", "print the table of costs, computed from the JSON reports in this `directory`; with -json the figures of carillon size")
+	f.StringVar(&o.capacity, "capacity", "", "print the costs from the reports in this `directory`; with -json as carillon size needs them")
 	f.BoolVar(&o.json, "json", false, "print JSON instead of a table")
 	return f
 }

@@ -141,13 +141,18 @@ func (s *stage) awaitJetStream(ctx context.Context) error {
 
 // freeAddrs returns addresses that nothing listens at.
 func freeAddrs(ctx context.Context, n int) (addrs []string, err error) {
+	listeners := make([]net.Listener, 0, n) // open until the end, so that each port is another one
+	defer func() {
+		for _, l := range listeners {
+			_ = l.Close()
+		}
+	}()
 	for range n {
 		l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 		if err != nil {
 			return nil, err
 		}
-		defer l.Close() // after the loop, so that each port is another one
-		addrs = append(addrs, l.Addr().String())
+		listeners, addrs = append(listeners, l), append(addrs, l.Addr().String())
 	}
 	return addrs, nil
 }

@@ -69,7 +69,7 @@ func leastWindows(t calendar.Times, unit int64) int {
 	}
 }
 
-// leastRuns returns how many runs of its own each copy of 60 bits has when copies follow each other: the last run of one may
+// leastRuns returns how many separate runs each copy of 60 bits has when copies follow each other: the last run of one may
 // continue in the next.
 func leastRuns(of uint64) int {
 	runs := bits.OnesCount64(of &^ (of << 1))
