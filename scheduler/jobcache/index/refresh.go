@@ -78,7 +78,7 @@ const mostly = 4
 
 // reread reads the dirty jobs: in bulk while they are many, and looks up the others.
 func (x *Index) reread(ctx context.Context) error {
-	x.shrink()
+	defer x.shrink()
 	to := x.backlog()
 	for ; to.changed > x.cfg.Bulk; to = x.backlog() {
 		if err := x.readChanged(ctx, to.first); err != nil {
