@@ -81,21 +81,17 @@ func (d *dialer) Dial(network, address string) (net.Conn, error) {
 		return nil, err
 	}
 	d.conns = append(d.conns, context.AfterFunc(d.ctx, func() { _ = conn.Close() }))
-	if conn, err = d.socket(conn, address); err != nil {
-		d.failed = err
-		return nil, err
-	}
-	return conn, nil
+	return d.socket(conn, address), nil
 }
 
 // SkipTLSHandshake reports that the connections do the TLS handshake themselves.
 func (*dialer) SkipTLSHandshake() bool { return true }
 
 // socket returns the connection to the server at an address.
-func (d *dialer) socket(conn net.Conn, address string) (net.Conn, error) {
+func (d *dialer) socket(conn net.Conn, address string) net.Conn {
 	host, _, _ := net.SplitHostPort(address)
 	s := &socket{
-		Conn: conn, ctx: d.ctx, refused: d.hostile,
+		Conn: conn, ctx: d.ctx, inspect: &inspector{}, refused: d.hostile,
 		config: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: d.roots, ServerName: host},
 	}
 	for _, server := range d.servers {
@@ -106,21 +102,23 @@ func (d *dialer) socket(conn net.Conn, address string) (net.Conn, error) {
 		switch scheme {
 		case "tls":
 			s.secure = true
-		case "ws", "wss":
-			err := s.overWebSocket(server)
-			return s, err
+		case "wss":
+			s.upgrade = true
+			fallthrough
+		case "ws":
+			s.web, s.inspect = true, &frames{}
 		}
 	}
-	return s, nil
+	return s
 }
 
 // plain returns the URLs of servers as the client is to take them, which sees
-// nothing of TLS and web sockets.
+// nothing of TLS.
 func plain(servers []string) []string {
 	all := make([]string, len(servers))
 	for i, server := range servers {
-		_, address, _ := strings.Cut(server, "://")
-		all[i] = "nats://" + address
+		scheme, rest, _ := strings.Cut(server, "://")
+		all[i] = map[string]string{"nats": "nats", "tls": "nats", "ws": "ws", "wss": "ws"}[scheme] + "://" + rest
 	}
 	return all
 }

@@ -8,11 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"strconv"
 	"strings"
 
-	"github.com/coder/websocket"
 	"github.com/nats-io/nats.go"
 )
 
@@ -23,14 +21,14 @@ import (
 // The server speaks first, in plain text: an INFO line, which states whether TLS follows. Over WebSocket, TLS comes
 // first.
 type socket struct {
-	net.Conn // of the network; TLS or a web socket, when these are spoken
+	net.Conn // of the network; TLS, when that is spoken
 
 	ctx     context.Context //nolint:containedctx // ends the handshake of TLS
 	config  *tls.Config     // names the server
 	secure  bool            // the job requires TLS
-	web     bool            // TLS, if any, is below the web socket
-	inspect inspector
+	inspect interface{ feed([]byte) error }
 	refused func(error) // receives the inspector's findings
+	web     bool
 
 	greeted bool   // INFO was received
 	waiting []byte // of INFO, for the client
@@ -39,7 +37,7 @@ type socket struct {
 
 // Read reads from the server.
 func (s *socket) Read(p []byte) (int, error) {
-	if !s.greeted {
+	if !s.web && !s.greeted {
 		if err := s.greet(); err != nil {
 			return 0, err
 		}
@@ -92,41 +90,9 @@ func (s *socket) greet() error {
 	if s.secure && !server.Required && !server.Available {
 		return nats.ErrSecureConnWanted
 	}
-	s.upgrade = !s.web && (s.secure || server.Required)
+	s.upgrade = s.secure || server.Required
 	return nil
 }
-
-// overWebSocket opens a web socket on the connection. It closes the connection if that fails.
-func (s *socket) overWebSocket(url string) error {
-	conn := s.Conn
-	client := &http.Client{
-		Timeout:       handshakeTimeout,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport: &http.Transport{
-			DialContext:            func(context.Context, string, string) (net.Conn, error) { return conn, nil },
-			TLSClientConfig:        s.config,
-			MaxResponseHeaderBytes: maxLine,
-		},
-	}
-	web, _, err := websocket.Dial(s.ctx, url, &websocket.DialOptions{HTTPClient: client}) //nolint:bodyclose // of a handshake
-	if err != nil {
-		_ = conn.Close()
-		return err
-	}
-	web.SetReadLimit(-1) // the inspector limits the content
-	s.Conn, s.web = webSocket{websocket.NetConn(context.WithoutCancel(s.ctx), web, websocket.MessageBinary), web}, true
-	return nil
-}
-
-// webSocket is a web socket that is closed without its handshake, for which a server could take its time.
-type webSocket struct {
-	net.Conn
-
-	socket *websocket.Conn
-}
-
-// Close implements [net.Conn].
-func (w webSocket) Close() error { return w.socket.CloseNow() }
 
 // handshake begins TLS when that is due.
 func (s *socket) handshake() error {
@@ -216,5 +182,77 @@ func (in *inspector) classify(line string) error {
 		}
 	}
 	in.skip, in.rest = int64(size)+1, true // and the first byte of the line break
+	return nil
+}
+
+// frames takes the frames of a web socket (RFC 6455, section 5.2) from what an
+// inspector reads, and the answer to the handshake before them.
+type frames struct {
+	inner  inspector
+	answer bool   // the handshake has been answered
+	head   []byte // the part of the response, or of a frame's header, that has arrived
+	left   int64  // bytes of the present frame that are still to come
+	data   bool   // these are of the protocol
+}
+
+func (f *frames) feed(b []byte) error {
+	for len(b) > 0 {
+		switch {
+		case f.left > 0:
+			n := min(f.left, int64(len(b)))
+			if f.data {
+				if err := f.inner.feed(b[:n]); err != nil {
+					return err
+				}
+			}
+			f.left -= n
+			b = b[n:]
+			continue
+		case len(f.head) == maxLine:
+			return errLine
+		}
+		f.head = append(f.head, b[0])
+		b = b[1:]
+		if err := f.classify(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// classify checks the bytes before a frame's payload.
+func (f *frames) classify() error {
+	if !f.answer {
+		if f.answer = bytes.HasSuffix(f.head, []byte("\n\r\n")) || bytes.HasSuffix(f.head, []byte("\n\n")); f.answer {
+			f.head = f.head[:0]
+		}
+		return nil
+	}
+	if len(f.head) < 2 {
+		return nil
+	}
+	if f.head[0]&0x70 != 0 || f.head[1]&0x80 != 0 {
+		return errors.New("the server sends a frame that is compressed or masked")
+	}
+	length, more := uint64(f.head[1]), 0
+	switch length {
+	case 126:
+		more = 2
+	case 127:
+		more = 8
+	}
+	if len(f.head) < 2+more {
+		return nil
+	}
+	if more > 0 {
+		length = 0
+		for _, c := range f.head[2:] {
+			length = length<<8 | uint64(c)
+		}
+	}
+	if length > 2*maxPayload {
+		return fmt.Errorf("the server sends a frame of more than %d bytes", 2*maxPayload)
+	}
+	f.left, f.data, f.head = int64(length), f.head[0]&8 == 0, f.head[:0]
 	return nil
 }
