@@ -182,7 +182,7 @@ type Cancellation struct {
 
 // Limits for the cancellations that a job keeps. An occurrence ends at most one attempt after its cancellation.
 const (
-	maxCancellations  = 1024
+	MaxCancellations  = 1024
 	cancellationsKept = 24 * time.Hour
 )
 
@@ -209,7 +209,7 @@ func (j *Job) Cancels(batons []Baton, c Cancellation) *Job {
 		c.Schedule, c.Nominal = batons[i].Schedule, batons[i].Nominal.UTC()
 		next.Canceled = append(next.Canceled, c)
 	}
-	next.Canceled = next.Canceled[max(0, len(next.Canceled)-maxCancellations):]
+	next.Canceled = next.Canceled[max(0, len(next.Canceled)-MaxCancellations):]
 	return &next
 }
 

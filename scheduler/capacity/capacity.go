@@ -13,7 +13,7 @@ type Figures struct {
 	Replicated Cost   `json:"replicated"` // of a run with three replicas, at a rate that Runs has too
 	Burst      Cost   `json:"burst"`      // of a run among many that are due at one instant
 
-	// StreamWrites is how many messages a second one stream stores.
+	// StreamWrites is how many messages a second one stream with one copy stores.
 	StreamWrites float64 `json:"streamWritesPerSecond"`
 
 	// Resident memory of a process: without jobs, for each waiting job, and for each job of a burst.
@@ -78,6 +78,9 @@ type Plan struct {
 	// Concurrency is the value of --concurrency for each `carillon serve`.
 	Concurrency int `json:"concurrency"`
 
+	// Hold is the value of --hold-memory for each, so that the jobs of a burst are in memory when they are due.
+	Hold float64 `json:"holdMemoryBytes"`
+
 	Records      float64 `json:"records"`      // in the history when it is full
 	BurstSeconds float64 `json:"burstSeconds"` // until the last job of a burst has started
 	Limits       []Limit `json:"limits"`
@@ -116,7 +119,10 @@ const (
 	bytesToNATS   = 1300
 	bytesFromNATS = 400
 
-	leastConcurrency = 256 // the default
+	leastConcurrency = 256       // the default of --concurrency
+	leastHold        = 160 << 20 // the default of --hold-memory
+	leastServer      = 256e6     // memory of a process, for peaks
+	leastServe       = 400e6
 	measuredCopies   = 3
 )
 
@@ -127,17 +133,20 @@ func (f Figures) Needs(l Load) Plan {
 	cores, more := f.Cores(l), f.replicated(l.Replicas)
 	p.Servers = spread(cores.Server, serverCores, l.Replicas)
 	p.Serve = spread(cores.Serve, serveCores, 2)
+	left := float64(p.Serve.Number - 1) // when one has failed
+	p.Serve.Cores = max(p.Serve.Cores, ceil(cores.Serve/left))
 	share := copies / float64(p.Servers.Number) // of the data on one server
 
 	perLane := f.StreamWrites / laneWrites
-	p.Lanes = max(1, ceil(l.Runs/(Usage*perLane)))
+	p.Lanes = max(1, ceil(l.Runs/(Usage*perLane)), ceil(cores.Server/copies/Usage)) // a copy of a stream keeps one processor busy
 	if l.Replicas > 1 {
 		p.Lanes = max(p.Lanes, p.Servers.Number+1)
 	}
-	p.Concurrency = max(leastConcurrency, ceil(l.Runs*l.Attempt/Usage/float64(p.Serve.Number)))
+	p.Concurrency = max(leastConcurrency, ceil(l.Runs*l.Attempt/Usage/float64(p.Serve.Number)), ceil(l.Runs*l.Attempt/left))
 
-	p.Servers.Memory = f.Server.Base + share*(l.Jobs*f.Server.Job+l.Burst*f.Server.Burst)
-	p.Serve.Memory = f.Serve.Base + l.Jobs*f.Serve.Job + l.Burst/float64(p.Serve.Number-1)*f.Serve.Burst
+	p.Hold = max(leastHold, l.Burst/left*f.Serve.Burst)
+	p.Servers.Memory = max(leastServer, f.Server.Base+share*(l.Jobs*f.Server.Job+l.Burst*f.Server.Burst))
+	p.Serve.Memory = max(leastServe, f.Serve.Base+l.Jobs*f.Serve.Job+p.Hold)
 	perJob := math.Inf(1)
 	if l.PerJob > 0 {
 		perJob = l.PerJob
@@ -152,7 +161,8 @@ func (f Figures) Needs(l Load) Plan {
 
 	server := l.Burst * f.Burst.Server * more.Server / 1e6 / float64(p.Servers.Number*p.Servers.Cores)
 	serve := l.Burst * f.Burst.Serve * more.Serve / 1e6 / float64(p.Serve.Number*p.Serve.Cores)
-	p.BurstSeconds = max(server, serve, l.Burst/(float64(p.Lanes)*perLane), l.Burst/f.StreamWrites)
+	slots := float64(p.Concurrency * p.Serve.Number)
+	p.BurstSeconds = max(server, serve, l.Burst/(float64(p.Lanes)*perLane), l.Burst/f.StreamWrites, l.Burst*l.Attempt/slots)
 	p.Limits = []Limit{
 		{"records a second, in the one stream of the history", l.Runs, f.StreamWrites},
 		{"runs a second of a lane", l.Runs / float64(p.Lanes), perLane},

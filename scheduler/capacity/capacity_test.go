@@ -24,7 +24,9 @@ func TestNeeds(t *testing.T) {
 				t.Errorf("%+v: too few processors: %+v for %+v", l, p, cores)
 			case p.Servers.Cores > serverCores || p.Serve.Cores > serveCores:
 				t.Errorf("%+v: too large: %+v", l, p)
-			case float64(p.Concurrency*p.Serve.Number) < runs*l.Attempt:
+			case float64((p.Serve.Number-1)*p.Serve.Cores) < cores.Serve || float64(p.Concurrency*(p.Serve.Number-1)) < runs*l.Attempt:
+				t.Errorf("%+v: too little when one fails: %+v", l, p)
+			case p.BurstSeconds < l.Burst*l.Attempt/float64(p.Concurrency*p.Serve.Number):
 				t.Errorf("%+v: %d attempts at once", l, p.Concurrency)
 			case p.Records > l.Jobs*l.PerJob || p.Records > math.Ceil(runs*l.History):
 				t.Errorf("%+v: %g records", l, p.Records)

@@ -140,6 +140,7 @@ func (e Editor) cancel(ctx context.Context, k scheduler.Key, req *v1.CancelReque
 		if err != nil {
 			return nil, err
 		}
+		found = found[:min(len(found), scheduler.MaxCancellations)] // more need another request
 		v := &v1.Cancellation{Occurrences: []string{}, DryRun: req.DryRun}
 		batons := make([]scheduler.Baton, len(found))
 		for i := range found {

@@ -173,7 +173,7 @@ type DetachedRun struct {
 	Running bool // a worker has it, and it is due
 }
 
-// DetachedRuns returns the runs of the job that are concurrent with its schedule, earliest first. A missing or
+// DetachedRuns returns the first 256 runs of the job that are concurrent with its schedule, earliest first. A missing or
 // damaged job has none.
 func (r Reader) DetachedRuns(ctx context.Context, k scheduler.Key) ([]DetachedRun, error) {
 	if err := k.Validate(); err != nil {
@@ -197,5 +197,8 @@ func (r Reader) DetachedRuns(ctx context.Context, k scheduler.Key) ([]DetachedRu
 		all[i] = DetachedRun{p.Baton.Nominal.UTC(), due.UTC(), p.Baton.Kind.IsManual(), p.Baton.Attempt, p.Running && !due.After(now)}
 	}
 	slices.SortFunc(all, func(a, b DetachedRun) int { return a.Nominal.Compare(b.Nominal) })
-	return all, nil
+	return all[:min(len(all), detachedShown)], nil
 }
+
+// detachedShown is the most detached runs of a job that are shown.
+const detachedShown = 256

@@ -263,6 +263,9 @@ func (h *shared) readable(ctx context.Context, keys []scheduler.Key) (jobs []*sc
 // decodeInTurn decodes a stored job in the caller's turn: compiling its schedule may take as long as for a put, and the
 // request needs only a name. Do not call it with a turn. It returns ErrUnavailable if too many requests wait.
 func (h *shared) decodeInTurn(ctx context.Context, st scheduler.Stored) (*scheduler.Job, error) {
+	if _, requested := ctx.Value(callerKey{}).(string); !requested { // background work does not wait for the requests of others
+		return h.decode(ctx, st)
+	}
 	release, err := takeTurn(ctx, h.computing)
 	if err != nil {
 		return nil, err

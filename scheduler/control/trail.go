@@ -294,7 +294,8 @@ func (a Auditor) CheckTrail(ctx context.Context) (missing int, err error) {
 	if err != nil && !errors.Is(err, errRecent) {
 		return missing, err
 	}
-	return missing, compare()
+	err = compare()
+	return missing, err
 }
 
 // errRecent ends a reading at an edit whose process may still write its entry.

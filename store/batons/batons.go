@@ -106,22 +106,29 @@ func (s *Batons) FindDetached(
 }
 
 // walkDetached is FindDetached for a job that may have very many detached runs. It reads the running batons before and
-// after the waiting ones, because a baton may move between the two.
+// after the waiting ones, because a baton may move between the two, and finds the last baton of each run.
 func (s *Batons) walkDetached(
 	ctx context.Context, k scheduler.Key, found func(slot scheduler.BatonKey, st scheduler.Stored, running bool),
 ) error {
-	own, stream := scheduler.BatonKey{Key: k}, s.stream(s.Lane(k))
+	type place struct {
+		stored  scheduler.Stored
+		running bool
+	}
+	own, stream, last := scheduler.BatonKey{Key: k}, s.stream(s.Lane(k)), map[scheduler.BatonKey]place{}
 	for _, subject := range []string{s.FireSubject(own), s.TimerSubject(own), s.FireSubject(own)} {
 		get := conn.DirectRequest{Filter: subject + ".*", From: 1, Batch: conn.MultiMost}
 		err := s.conn.Onward(ctx, stream, get, func(m *jetstream.RawStreamMsg) bool {
-			if slot, ok := s.slotOf(m.Subject); ok {
-				found(slot, scheduler.Stored{Key: k, Revision: m.Sequence, Data: m.Data}, subject != s.TimerSubject(own))
+			if slot, ok := s.slotOf(m.Subject); ok && m.Sequence > last[slot].stored.Revision {
+				last[slot] = place{scheduler.Stored{Key: k, Revision: m.Sequence, Data: m.Data}, subject != s.TimerSubject(own)}
 			}
 			return true
 		})
 		if err != nil {
 			return err
 		}
+	}
+	for slot, p := range last {
+		found(slot, p.stored, p.running)
 	}
 	return nil
 }
@@ -234,6 +241,7 @@ func (s *Batons) Clear(ctx context.Context, k scheduler.Key, of func(*scheduler.
 		}
 		if removed == 0 {
 			idle++
+			conn.Pause(ctx, clearPause) // a lagging replica may still show what another process has removed
 		}
 	}
 	return nil
@@ -271,6 +279,9 @@ func (s *Batons) remove(ctx context.Context, lane int, running, waiting []placed
 // clearLooks is the maximum number of looks that remove no baton. A look may find a baton that moves before its removal;
 // a lagging replica returns removed ones.
 const clearLooks = 3
+
+// clearPause is the time before a look that follows one without a removal.
+const clearPause = 20 * time.Millisecond
 
 // EachBaton calls f for every slot of a lane that has a waiting or running baton. It calls f twice for a slot that has
 // both, and possibly for one whose baton moves.

@@ -20,27 +20,45 @@ const (
 // TuneMemory tunes the garbage collector of this process for an embedded NATS server: under load, much short-lived
 // garbage and a small live heap; with many waiting jobs, a large quiet heap. Call it once, unless the user has set GOGC
 // or GOMEMLIMIT.
-func TuneMemory() { tune(garbageOfServer, time.Now()) }
+func TuneMemory() { tune(garbageOfServer) }
 
 // KeepWithin tunes the garbage collector of this process for a live heap that varies with the due jobs. A collection
 // starts when the heap reaches total bytes. If the live heap is close to total or larger, it may grow by a quarter.
 // Call it under the same conditions as TuneMemory.
 func KeepWithin(total uint64) {
-	tune(func(live uint64) uint64 { return max(total, live) - live }, time.Now())
+	tune(func(live uint64) uint64 { return max(total, live) - live })
 }
 
-// quiet is the time without a collection after which the process returns its free memory to the system. Go collects every
-// two minutes at least.
-const quiet = time.Minute
+// The process returns its free memory to the system if it has allocated little for a while: less than idle in the last
+// quiet time, and at least returns since the last time. Go collects every two minutes at least.
+const (
+	quiet   = time.Minute
+	idle    = 32 << 20
+	returns = 8 << 20
+)
 
-// tune sets the garbage limit after every collection. last is the time of the one before.
-func tune(garbage func(live uint64) uint64, last time.Time) {
-	live, now := liveHeap(), time.Now()
-	debug.SetGCPercent(gcPercent(live, garbage(live)))
-	if now.Sub(last) > quiet {
+// tuner sets the garbage limit after every collection.
+type tuner struct {
+	garbage   func(live uint64) uint64
+	collected time.Time // when the last collection was
+	allocated uint64    // bytes that the process had allocated until then
+	returned  uint64    // and when it returned memory
+}
+
+func tune(garbage func(live uint64) uint64) {
+	t := tuner{garbage: garbage, collected: time.Now()}
+	t.tune()
+}
+
+func (t *tuner) tune() {
+	live, now, allocated := read("/gc/heap/live:bytes"), time.Now(), read("/gc/heap/allocs:bytes")
+	debug.SetGCPercent(gcPercent(live, t.garbage(live)))
+	if now.Sub(t.collected) > quiet && allocated-t.allocated < idle && allocated-t.returned > returns {
+		t.returned = allocated
 		go debug.FreeOSMemory() // it collects, too
 	}
-	runtime.SetFinalizer(&sentinel{0}, func(*sentinel) { tune(garbage, now) }) // runs after the next collection
+	t.collected, t.allocated = now, allocated
+	runtime.SetFinalizer(&sentinel{0}, func(*sentinel) { t.tune() }) // runs after the next collection
 }
 
 // garbageOfServer returns the garbage limit for a live heap of a NATS server.
@@ -60,12 +78,9 @@ func gcPercent(live, garbage uint64) int {
 	return int(min(max(percent, leastPercent), mostPercent))
 }
 
-// liveHeap returns the bytes that the last collection found in use.
-func liveHeap() uint64 {
-	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+// read reads a metric of the runtime.
+func read(name string) uint64 {
+	sample := []metrics.Sample{{Name: name}}
 	metrics.Read(sample)
-	if sample[0].Value.Kind() != metrics.KindUint64 {
-		return mostGarbage
-	}
 	return sample[0].Value.Uint64()
 }

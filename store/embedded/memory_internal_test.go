@@ -2,7 +2,6 @@ package embedded
 
 import (
 	"runtime/debug"
-	"runtime/metrics"
 	"testing"
 	"time"
 )
@@ -16,7 +15,10 @@ func TestReturnsMemory(t *testing.T) {
 		garbage[i] = 1 // so that the system has to back it with memory
 	}
 	before := released()
-	tune(func(uint64) uint64 { return 4 * size }, time.Now().Add(-2*quiet))
+	last := tuner{
+		garbage: func(uint64) uint64 { return 4 * size }, collected: time.Now().Add(-2 * quiet), allocated: read("/gc/heap/allocs:bytes"),
+	}
+	last.tune()
 	for tick, end := time.NewTicker(10*time.Millisecond), time.After(20*time.Second); released() < before+size/2; {
 		select {
 		case <-tick.C:
@@ -27,8 +29,4 @@ func TestReturnsMemory(t *testing.T) {
 }
 
 // released returns the bytes of the heap that the system has got back.
-func released() uint64 {
-	sample := []metrics.Sample{{Name: "/memory/classes/heap/released:bytes"}}
-	metrics.Read(sample)
-	return sample[0].Value.Uint64()
-}
+func released() uint64 { return read("/memory/classes/heap/released:bytes") }

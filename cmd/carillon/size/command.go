@@ -20,14 +20,16 @@ type Command struct {
 	Attempt       time.Duration `help:"How long an attempt usually takes." default:"200ms" placeholder:"DURATION"`
 	Replicas      int           `help:"Copies of all data: 1, 3 or 5." default:"3" enum:"1,3,5" placeholder:"N"`
 	HistoryAge    time.Duration `help:"How long to keep history." default:"1440h" placeholder:"DURATION"`
-	HistoryPerJob Count         `name:"history-per-job" help:"Records to keep per job. 0: unlimited." default:"90000" placeholder:"N"`
+	HistoryPerJob Count         `name:"history-per-job" help:"Records to keep per outcome and job. 0: unlimited." default:"90000" placeholder:"N"`
 }
 
 // Help explains the estimate.
 func (Command) Help() string {
 	return `Estimates what a load needs, from costs that were measured on two cores of a virtual machine. The processors of the table
 are busy to 60 % at most, so that peaks and the failure of a process leave room. The disk includes the space that NATS needs
-until it compacts its files. Measure with your own jobs and targets before you rely on it.
+until it compacts its files. The estimate leaves out: the calls to the targets in the network, stored answers, failed attempts
+(whose records --history-per-job counts separately), and slower writes of a stream with several copies. Measure with your own
+jobs and targets before you rely on it.
 
 Examples:
 
@@ -70,7 +72,7 @@ func printPlan(t *terminal.Terminal, p capacity.Plan) error {
 			disk = bytes(of.Disk)
 		}
 		return []string{
-			name, strconv.Itoa(of.Number), strconv.Itoa(of.Cores), bytes(math.Max(of.Memory, leastMemory)), disk, bytes(of.Network) + "/s",
+			name, strconv.Itoa(of.Number), strconv.Itoa(of.Cores), bytes(of.Memory), disk, bytes(of.Network) + "/s",
 		}
 	}
 	err := t.Table([]string{"PROCESSES", "NUMBER", "CORES EACH", "MEMORY EACH", "DISK EACH", "NETWORK EACH"},
@@ -78,7 +80,9 @@ func printPlan(t *terminal.Terminal, p capacity.Plan) error {
 	if err != nil {
 		return err
 	}
-	t.Printf("\nStart carillon serve with --replicas %d --lanes %d --concurrency %d.\n", p.Load.Replicas, p.Lanes, p.Concurrency)
+	t.Printf("\nStart carillon serve with --replicas %d --lanes %d --concurrency %d --hold-memory %.0fMiB.\n",
+		p.Load.Replicas, p.Lanes, p.Concurrency, p.Hold/(1<<20))
+	t.Printf("If most jobs call one target, set --per-target, too: a target gets a quarter of --concurrency by default.\n")
 	t.Printf("The history keeps %s records.\n", short(p.Records))
 	if p.Load.Burst > 0 {
 		t.Printf("%s jobs that are due at one instant have started after %s.\n", short(p.Load.Burst), seconds(p.BurstSeconds))
@@ -102,10 +106,8 @@ func printPlan(t *terminal.Terminal, p capacity.Plan) error {
 	return nil
 }
 
-const (
-	leastMemory = 256e6
-	muchDisk    = 100e9
-)
+// muchDisk is the disk of a server from which on a shorter history is worth a hint.
+const muchDisk = 100e9
 
 // Count is a number with an optional suffix: k, M or G for thousands, millions and billions.
 type Count float64

@@ -86,6 +86,7 @@ const bareCalls = 64
 func herdBare(ctx context.Context, s *stage) (figures, error) {
 	_, err := s.js.CreateStream(ctx, jetstream.StreamConfig{
 		Name: "BARE", Subjects: []string{"bare.>"}, Retention: jetstream.WorkQueuePolicy, AllowMsgSchedules: true,
+		Replicas: s.servers,
 	})
 	if err != nil {
 		return nil, err

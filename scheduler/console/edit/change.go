@@ -177,7 +177,7 @@ func (e *editing) readForm(values url.Values) {
 func (e *editing) patch() (document.Value, bool) {
 	mine := e.mine
 	for _, path := range e.Stored { // remove fields that another action type does not have
-		around := jobform.Outer(path)
+		around := outer(path)
 		was, had := jobform.At(e.base, around).Member("type")
 		is, has := jobform.At(mine, around).Member("type")
 		if had && has && !strings.EqualFold(was.Text(), is.Text()) && jobform.At(mine, path).Kind() == document.KindNull {
@@ -185,6 +185,14 @@ func (e *editing) patch() (document.Value, bool) {
 		}
 	}
 	return document.Patch(e.base, mine)
+}
+
+// outer returns the path of the object that contains the field of a path, or that contains the field's list.
+func outer(path string) string {
+	for strings.HasSuffix(path, "]") && !strings.HasSuffix(path, `"]`) {
+		path = jobform.Outer(path)
+	}
+	return jobform.Outer(path)
 }
 
 // reviewHash identifies a reviewed change: another change has another seal. It reveals no secrets.

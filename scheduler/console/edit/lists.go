@@ -48,7 +48,7 @@ func (e *editing) left(path string) bool {
 	if is.Kind() != document.KindArray || is.Equal(jobform.At(e.base, lists[0])) {
 		return false
 	}
-	return jobform.At(e.mine, jobform.Outer(path)).Kind() == document.KindObject || slices.ContainsFunc(lists, func(list string) bool {
+	return jobform.At(e.mine, outer(path)).Kind() == document.KindObject || slices.ContainsFunc(lists, func(list string) bool {
 		return e.elsewhere(list, path)
 	})
 }
@@ -60,7 +60,7 @@ func (e *editing) reshaped(path string) bool {
 		around := jobform.At(e.base, now.before).Kind()
 		is := jobform.At(e.mine, now.before).Kind()
 		list := around == document.KindArray && is == document.KindObject || around == document.KindObject && is == document.KindArray
-		if list && jobform.At(e.mine, jobform.Outer(now.path)).Kind() == document.KindObject && !jobform.Has(e.mine, now.path) {
+		if list && jobform.At(e.mine, outer(now.path)).Kind() == document.KindObject && !jobform.Has(e.mine, now.path) {
 			return true
 		}
 	}

@@ -253,7 +253,7 @@ func TestOver(t *testing.T) {
 	w.Put("default/broken", `{`+yearly+`, "action": {"type": "http", "request": {"method": "GET", "uri": "`+target+`"}}}`)
 	w.Damage("default/broken")
 	page := w.Get("/console/jobs/default/broken")
-	w.Has(page, `class="state damaged"`, "Save the job again to repair it", "/delete")
+	w.Has(page, `class="state damaged"`, "Apply the job again to repair it", "/delete")
 	w.HasNone(page, "/run\"", "/copy")
 	w.Wants(http.StatusNotFound, w.Do(http.MethodGet, "/console/jobs/default/none", ""), "also explains deleted jobs")
 }
@@ -317,7 +317,7 @@ func TestActs(t *testing.T) {
 	w.HasNone(w.Get(path+"/runs/"+again), "Rerun later:")
 	w.Wants(http.StatusConflict, w.Post(path+"/resubmit", url.Values{"occurrence": {failed}}))
 	do("disable", nil)
-	w.Has(w.Get(path), "Disabled. The current attempt is canceled.", `class="state disabled"`)
+	w.Has(w.Get(path), "Disabled. An active run continues, with its retries, unless you cancel it.", `class="state disabled"`)
 	do("enable", nil)
 	w.Has(w.Get(path), ">Enabled.<", `class="state enabled"`)
 	do("pause", url.Values{"until": {"1h"}})

@@ -142,14 +142,14 @@ func (k Keyring) verify(values map[string]string, audience string) (Grant, error
 	return Grant{}, refused("InvalidSignature: The token has an invalid signature.")
 }
 
-// named returns the keys of a name: of the namespace, and of entities.
+// named returns the keys of a name: of the namespace, and then of entities.
 func (k Keyring) named(name string) []Key {
 	var keys []Key
-	if k.Entities != nil {
-		keys = slices.DeleteFunc(k.Entities(), func(key Key) bool { return key.Name != name })
-	}
 	if text, ok := k.Keys[name]; ok {
 		keys = append(keys, k.ofNamespace(name, text))
+	}
+	if k.Entities != nil {
+		keys = append(keys, slices.DeleteFunc(k.Entities(), func(key Key) bool { return key.Name != name })...)
 	}
 	return keys
 }
