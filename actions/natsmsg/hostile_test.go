@@ -3,8 +3,10 @@ package natsmsg_test
 import (
 	"bufio"
 	"context"
+	"crypto/sha1"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"net"
@@ -165,6 +167,32 @@ func TestHostileGreetings(t *testing.T) {
 		if !got.Failed || !strings.Contains(got.Message, test.want) {
 			t.Errorf("%s: got %+v", name, got)
 		}
+	}
+}
+
+// TestStalledWebSocket has a server that announces a frame of a gigabyte, and sends none of it. The attempt and the
+// client end nevertheless.
+func TestStalledWebSocket(t *testing.T) {
+	const frame = "\x81\x7f\x00\x00\x00\x00\x40\x00\x00\x00"
+	for name, first := range map[string]string{"instead of INFO": "", "after INFO": "\x82\x7e\x00\x70" + fmt.Sprintf("%-112s", fmt.Sprintf(greeting, ""))} {
+		t.Run(name, func(t *testing.T) {
+			c := client(t, natsmsg.Config{})
+			address := actiontest.Listen(t, func(conn net.Conn) {
+				r, err := http.ReadRequest(bufio.NewReader(conn))
+				if err != nil {
+					return
+				}
+				sum := sha1.Sum([]byte(r.Header.Get("Sec-WebSocket-Key") + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11")) // RFC 6455, section 1.3
+				_, _ = fmt.Fprintf(conn, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: %s\r\n\r\n%s%s",
+					base64.StdEncoding.EncodeToString(sum[:]), first, frame)
+				_, _ = io.Copy(io.Discard, conn)
+			})
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+			defer cancel()
+			if got := invokeIn(ctx, t, c, attempt(), `{"subject": "x", "message": "m", "servers": "ws://`+address+`"}`); !strings.Contains(got.Message, "a frame of more than") {
+				t.Errorf("got %+v", got)
+			}
+		})
 	}
 }
 
