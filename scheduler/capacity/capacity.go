@@ -56,7 +56,7 @@ func Measured() (f Figures, err error) {
 	return f, nil
 }
 
-// Load is what a system must bear.
+// Load is the work of a system.
 type Load struct {
 	Jobs     float64 `json:"jobs"`
 	Runs     float64 `json:"runsPerSecond"`
@@ -67,7 +67,7 @@ type Load struct {
 	Replicas int     `json:"replicas"`
 }
 
-// Plan is what a load needs.
+// Plan has the resources for a load.
 type Plan struct {
 	Load Load `json:"load"`
 
@@ -95,7 +95,7 @@ type Processes struct {
 	Network float64 `json:"networkBytesPerSecond"`
 }
 
-// Limit is what the design bears at most, however many processes there are.
+// Limit is a maximum of the design, for any number of processes.
 type Limit struct {
 	Name string  `json:"name"`
 	Used float64 `json:"used"`
@@ -126,7 +126,7 @@ const (
 	measuredCopies   = 3
 )
 
-// Needs returns what a load needs.
+// Needs returns the resources for a load.
 func (f Figures) Needs(l Load) Plan {
 	p := Plan{Load: l}
 	copies := float64(l.Replicas)
@@ -174,7 +174,7 @@ func (f Figures) Needs(l Load) Plan {
 // Cores are processors that all processes together keep busy.
 type Cores struct{ Server, Serve float64 }
 
-// Cores returns what the runs of a load keep busy.
+// Cores returns the processors that the runs of a load keep busy.
 func (f Figures) Cores(l Load) Cores {
 	cost, more := f.at(l.Runs), f.replicated(l.Replicas)
 	return Cores{l.Runs * cost.Server * more.Server / 1e6, l.Runs * cost.Serve * more.Serve / 1e6}

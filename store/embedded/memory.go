@@ -41,7 +41,7 @@ const (
 type tuner struct {
 	garbage   func(live uint64) uint64
 	collected time.Time // when the last collection was
-	allocated uint64    // bytes that the process had allocated until then
+	allocated uint64    // bytes that the process had allocated by that time
 	returned  uint64    // and when it returned memory
 }
 
