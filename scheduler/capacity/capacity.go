@@ -86,7 +86,7 @@ type Plan struct {
 	Limits       []Limit `json:"limits"`
 }
 
-// Processes are equal processes, on a machine each. The figures are those of one.
+// Processes are equal processes, on a machine each. The figures are for one process.
 type Processes struct {
 	Number  int     `json:"number"`
 	Cores   int     `json:"cores"`

@@ -1,4 +1,4 @@
-// Package size is `carillon size`, which prints what a number of jobs and runs needs.
+// Package size is `carillon size`, which prints the resources for a number of jobs and runs.
 package size
 
 import (
@@ -25,7 +25,7 @@ type Command struct {
 
 // Help explains the estimate.
 func (Command) Help() string {
-	return `Estimates what a load needs, from costs that were measured on two cores of a virtual machine. The processors of the table
+	return `Estimates the resources for a load, from costs measured on two cores of a virtual machine. The processors of the table
 are busy to 60 % at most, so that peaks and the failure of a process leave room. The disk includes the space that NATS needs
 until it compacts its files. The estimate leaves out: the calls to the targets in the network, stored answers, failed attempts
 (whose records --history-per-job counts separately), and slower writes of a stream with several copies. Measure with your own
@@ -133,7 +133,7 @@ const mostCount = 1e12
 // Rate is a number a second.
 type Rate float64
 
-// UnmarshalText reads a rate such as 500/s or 2M/h. Without a unit, the second is meant.
+// UnmarshalText reads a rate such as 500/s or 2M/h. The default unit is the second.
 func (r *Rate) UnmarshalText(text []byte) error {
 	number, unit, given := strings.Cut(string(text), "/")
 	if !given {
