@@ -93,7 +93,7 @@ func TestJobAsked(t *testing.T) {
 	must(t,
 		page.Fill("#job-at", "-2h"),
 		page.Press("\r"),
-		page.Text("#job-answer", "not there yet"),
+		page.Text("#job-answer", "did not exist yet"),
 		page.Fill("#job-at", "soon"),
 		page.Press("\r"),
 		page.Text("#job-answer", "soon"),

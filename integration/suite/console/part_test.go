@@ -54,13 +54,13 @@ func TestAnswersOutOfOrder(t *testing.T) {
 	if n, err := tab.Eval[int](page, ask); err != nil || n != 2 {
 		t.Fatalf("%d are asked (%v)", n, err)
 	}
-	must(t, page.Await("window.held[1]()"), page.Text("#job-answer", "not there yet"))
+	must(t, page.Await("window.held[1]()"), page.Text("#job-answer", "did not exist yet"))
 	// The first answer is read a moment after it has come.
 	const late = "window.held[0]().then(() => new Promise((go) => setTimeout(() => go(document.querySelector('#job-answer').innerText), 300)))"
 	if text, err := tab.Eval[string](page, late); err != nil || text == "" {
 		t.Fatalf("%q (%v)", text, err)
 	}
-	must(t, page.Text("#job-answer", "not there yet"), page.Await("!document.querySelector('#job-answer').hasAttribute('aria-busy')"))
+	must(t, page.Text("#job-answer", "did not exist yet"), page.Await("!document.querySelector('#job-answer').hasAttribute('aria-busy')"))
 	if soon, err := tab.Eval[bool](page, "document.querySelector('#job-answer').innerText.includes('soon')"); err != nil || soon {
 		t.Errorf("the answer to the question before is shown (%v)", err)
 	}

@@ -32,7 +32,7 @@ func TestDeadLetters(t *testing.T) {
 	page := open(t, c.stage.HTTP, tab.Look{})
 	must(t, page.Go("/console/queues/entity?at=checkout&part=dead"), page.Text("#messages", "CustomerUnknown"))
 	must(t, page.Go("/console/queues/resubmit?at=checkout&part=dead&n=8"), page.Fill("#f-body", "mended"), page.Click("form button.main"))
-	must(t, page.Text("#note", "Message 8 is back."), page.Await("!document.getElementById('m-8')"))
+	must(t, page.Text("#note", "Message 8 is resubmitted."), page.Await("!document.getElementById('m-8')"))
 	must(t, page.Go("/console/queues/entity?at=checkout&q=mended"), page.Text("#messages", "order-7"))
 	must(t, page.Go("/console/queues/rules?at=events"), page.Fill("#f-subject", "x"), page.Click("form[method=post] button.main"))
 	must(t, page.Text("main", "One subscription would receive it."), page.Text("main", "The rule matches every message."))
@@ -45,7 +45,7 @@ func TestMarkedMessages(t *testing.T) {
 	must(t, page.Go("/console/queues/entity?at=checkout&part=dead"), page.Text("#messages", "CustomerUnknown"))
 	must(t, page.Press("k"), page.Press("k"), page.Press("x"), page.Press("k"), page.Press("x"))
 	must(t, page.Await("document.querySelectorAll('input[name=n]:checked').length === 2"))
-	must(t, page.Click(`[formaction="/console/queues/resubmit"]`), page.Text("main", "Put 2 selected dead letters of checkout back?"))
+	must(t, page.Click(`[formaction="/console/queues/resubmit"]`), page.Text("main", "Resubmit 2 selected dead letters of checkout?"))
 	must(t, page.Click("form button[class=main]"), page.Text("#note", "2 messages are resubmitted."))
 }
 
