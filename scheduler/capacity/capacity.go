@@ -23,7 +23,7 @@ type Figures struct {
 	Disk Disk `json:"disk"`
 }
 
-// Cost is the processor time of a run in microseconds, of all NATS servers and all `carillon serve` processes together.
+// Cost is the processor time of a run in microseconds: the sum of all NATS servers, and of all `carillon serve` processes.
 type Cost struct {
 	PerSecond float64 `json:"perSecond,omitzero"` // runs
 	Server    float64 `json:"natsServerMicroseconds"`
@@ -37,7 +37,7 @@ type Memory struct {
 	Burst float64 `json:"perJobOfBurst"`
 }
 
-// Disk is the size of one of each in bytes, as JetStream counts it.
+// Disk has the sizes in bytes of one definition, baton, entry and record, as JetStream counts them.
 type Disk struct {
 	Definition float64 `json:"definition"`
 	Baton      float64 `json:"baton"`
@@ -48,7 +48,7 @@ type Disk struct {
 //go:embed figures.json
 var measured []byte
 
-// Measured returns the figures of this version.
+// Measured returns the figures of this version. An error is a defect of the build.
 func Measured() (f Figures, err error) {
 	if err = json.Unmarshal(measured, &f); err != nil {
 		return f, fmt.Errorf("figures.json: %w", err)
@@ -58,13 +58,13 @@ func Measured() (f Figures, err error) {
 
 // Load is the work of a system.
 type Load struct {
-	Jobs     float64 `json:"jobs"`
-	Runs     float64 `json:"runsPerSecond"`
+	Jobs     float64 `json:"jobs"`           // that wait
+	Runs     float64 `json:"runsPerSecond"`  // on average; a run has one attempt and one record
 	Burst    float64 `json:"burst"`          // the most jobs that are due at one instant
 	Attempt  float64 `json:"attemptSeconds"` // the usual duration of an attempt
 	History  float64 `json:"historySeconds"` // how long records are kept
-	PerJob   float64 `json:"historyPerJob"`
-	Replicas int     `json:"replicas"`
+	PerJob   float64 `json:"historyPerJob"`  // the most records of a job; 0: unlimited
+	Replicas int     `json:"replicas"`       // copies of all data, at least 1
 }
 
 // Plan has the resources for a load.
@@ -81,7 +81,7 @@ type Plan struct {
 	// Hold is the value of --hold-memory for each, so that the jobs of a burst are in memory when they are due.
 	Hold float64 `json:"holdMemoryBytes"`
 
-	Records      float64 `json:"records"`      // in the history when it is full
+	Records      float64 `json:"records"`      // in the history after its age
 	BurstSeconds float64 `json:"burstSeconds"` // until the last job of a burst has started
 	Limits       []Limit `json:"limits"`
 }

@@ -68,7 +68,7 @@ func (w *harness) find(perJob int64) *finding {
 // ready waits until the index has what there is.
 func (f *finding) ready() {
 	f.t.Helper()
-	storetest.Await(f.t, "the index", func() bool {
+	must.Await(f.t, "the index", func() bool {
 		before := f.counted.recent.Load()
 		q := control.HistoryQuery{RecordFilter: scheduler.RecordFilter{Targets: []string{"none"}}}
 		if _, _, err := f.found.History(f.t.Context(), q, v1.Page{}); err != nil {

@@ -27,7 +27,7 @@ type TestRunner struct {
 	trials *fairqueue.Queue // one per caller, and a few in total
 }
 
-// The limits of test runs: running ones per process, and running or waiting ones per caller.
+// The limits of test runs: running ones per process, and running and waiting ones per caller.
 const (
 	trialsAtOnce    = 16
 	trialsOfACaller = 4
@@ -58,8 +58,8 @@ func (t TestRunner) TestRun(ctx context.Context, k scheduler.Key, body []byte) (
 	}
 	release, err := takeTurn(ctx, t.trials)
 	if errors.Is(err, fairqueue.ErrFull) {
-		return nil, fmt.Errorf("%w: %d trials of yours are under way already; wait for their answers",
-			scheduler.ErrUnavailable, trialsOfACaller)
+		return nil, fmt.Errorf("%w: too many of your test runs are in progress or waiting; wait for their responses",
+			scheduler.ErrUnavailable)
 	}
 	if err != nil {
 		return nil, err

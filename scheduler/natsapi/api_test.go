@@ -304,7 +304,7 @@ func TestHistoryPages(t *testing.T) {
 			more, next = w.page(t, subject, next)
 			got = append(got, more...)
 		}
-		if !slices.IsSorted(got) || len(slices.Compact(got)) != want { // ids of later records sort first
+		if !slices.IsSorted(got) || len(got) != want || len(slices.Compact(got)) != want { // ids of later records sort first
 			t.Errorf("%s: %d records, want %d: %v", subject, len(got), want, got)
 		}
 	}

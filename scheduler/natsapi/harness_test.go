@@ -93,7 +93,7 @@ func (w *harness) background(f func(context.Context) error) (stop func()) {
 // await polls until ok, for what tells of itself in no other way.
 func (w *harness) await(what string, ok func() bool) {
 	w.tb.Helper()
-	storetest.Await(w.tb, what, ok)
+	must.Await(w.tb, what, ok)
 }
 
 // ingest runs an ingest.

@@ -130,7 +130,7 @@ func (w *harness) target() string {
 // await polls until ok, for what tells of itself in no other way.
 func (w *harness) await(what string, ok func() bool) {
 	w.t.Helper()
-	storetest.Await(w.t, what, ok)
+	must.Await(w.t, what, ok)
 }
 
 // reply is an answer of the API.

@@ -18,7 +18,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/integration/testkit/bubble"
-	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
 
 // patience is the timeout of every wait.
@@ -116,12 +115,6 @@ func Run(tb testing.TB, run func(context.Context) error) (stop func()) {
 	})
 	tb.Cleanup(stop)
 	return stop
-}
-
-// Await polls until ok reports true, for changes that announce themselves in no other way.
-func Await(tb testing.TB, what string, ok func() bool) {
-	tb.Helper()
-	must.Await(tb, what, ok)
 }
 
 // Logger returns a logger that writes to the test's log.

@@ -128,6 +128,7 @@ func (c *Count) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// mostCount is the largest count: larger ones are mistakes.
 const mostCount = 1e12
 
 // Rate is a number a second.
@@ -166,6 +167,7 @@ func scaled(n, unit float64, names ...string) string {
 	return strconv.FormatFloat(n, 'f', 0, 64) + names[i]
 }
 
+// seconds prints a duration to a tenth of a second.
 func seconds(s float64) string {
 	return time.Duration(s * float64(time.Second)).Round(100 * time.Millisecond).String()
 }

@@ -139,7 +139,7 @@ func (w *harness) user(name string) *nats.Conn {
 
 func (w *harness) await(what string, ok func() bool) {
 	w.t.Helper()
-	storetest.Await(w.t, what, ok)
+	must.Await(w.t, what, ok)
 }
 
 func (w *harness) mustAnswer(nc *nats.Conn, subject, body string) *nats.Msg {
