@@ -81,8 +81,8 @@ var layers = []layer{
 	{path: "scheduler/console/words", never: outside},
 	{path: "scheduler/console/consoletest", imports: product}, // for tests
 	{path: "scheduler/console/...", imports: append([]string{"scheduler/stats"}, apis...)},
-	{path: "store/embedded/clustertest", imports: []string{"integration/testkit/freeport"}},                // for tests
-	{path: "store/storetest", imports: []string{"integration/testkit/bubble"}}, // for tests
+	{path: "store/embedded/clustertest", imports: []string{"integration/testkit/freeport"}}, // for tests
+	{path: "store/storetest", imports: []string{"integration/testkit/bubble"}},              // for tests
 	{path: "store", imports: append([]string{"store/...", "scheduler/audit"}, decisions...), never: server},
 	{path: "store/conn", imports: append([]string{"store/failover"}, decisions...), never: server},
 	{path: "store/batons", imports: smallStore, never: server},
