@@ -52,6 +52,9 @@ type Attempt struct {
 	// Data is the JSON object that a manual run passes to templates; nil: none.
 	Data json.RawMessage
 
+	// Events are the events that started the run, as a JSON array of [Event]; nil: none.
+	Events json.RawMessage
+
 	// Trace is the trace context that the target continues; zero: not traced.
 	Trace TraceContext
 

@@ -38,6 +38,12 @@ type Baton struct { //nolint:recvcheck // Begin and tally return changed copies
 	// Data is the JSON object that a manual run passes to templates; nil: none.
 	Data json.RawMessage `json:"data,omitempty"`
 
+	// Cause describes the events that started the run, which Events holds as a JSON array; nil: none. Keyed: the baton
+	// waits for its key, and further events may replace it. It runs on a separate message.
+	Cause  *Cause          `json:"cause,omitempty"`
+	Events json.RawMessage `json:"events,omitempty"`
+	Keyed  bool            `json:"keyed,omitempty"`
+
 	// PostponementRecorded: the collection is disabled, and the first postponed record is written. Schedule times after
 	// Seen and before Nominal may have no record yet.
 	PostponementRecorded bool `json:"waits,omitempty"`
@@ -133,7 +139,7 @@ func (b Baton) Begin() Baton {
 		return b
 	}
 	b.Number++
-	if !b.Kind.IsManual() {
+	if b.Kind.IsScheduled() {
 		b.Runs++
 	}
 	return b
@@ -152,7 +158,7 @@ func (b Baton) tally(started time.Time, res Result) Progress {
 		*failures++
 	}
 	p.ran(b.Nominal)
-	if !b.Kind.IsManual() {
+	if b.Kind.IsScheduled() {
 		p.Seen = later(p.Seen, b.Nominal) // later times were skipped while it waited
 	}
 	return p
@@ -161,7 +167,7 @@ func (b Baton) tally(started time.Time, res Result) Progress {
 // rebase lets the schedule of j count from the start of b's occurrence, if it is relative to executions. Only the first
 // attempt moves the schedule: retries and errorActions do not.
 func (b *Baton) rebase(j *Job, started time.Time) {
-	if base, moves := j.Plan.Base(b.Nominal, started, b.Kind.IsManual()); moves && !b.Begun() {
+	if base, moves := j.Plan.Base(b.Nominal, started, !b.Kind.IsScheduled()); moves && !b.Begun() {
 		b.Base = base
 	}
 }
@@ -177,10 +183,10 @@ func (b Baton) Detached() Baton {
 	return b
 }
 
-// Uncounted returns the number of occurrences of a detached baton that the job's own baton has not counted: 1 for a
-// manual run with an attempt, else 0. p is its final progress.
+// Uncounted returns the number of occurrences of a detached baton that the job's own baton has not counted: 1 for a run
+// outside the schedule with an attempt, else 0. p is its final progress.
 func (b Baton) Uncounted(p Progress) int {
-	if b.Kind == ManualDetached && p.Executions > 0 {
+	if !b.Kind.IsScheduled() && p.Executions > 0 {
 		return 1
 	}
 	return 0
@@ -232,11 +238,12 @@ func (b *Baton) AttemptOf(k Key) Attempt {
 	return Attempt{
 		Job: k, Occurrence: id, ID: id + "#" + strconv.Itoa(b.Try+1), Key: key,
 		Nominal: nominal, Due: b.Due, Try: b.Try + 1, Phase: b.Phase, Previous: previous, Failure: b.Failed, Data: b.Data,
+		Events: b.Events,
 	}
 }
 
-// Kind states who requested a run, and whether the schedule continues from its end. Batons and records store it as the
-// flags manual and oneOff.
+// Kind states what started a run, and whether the schedule continues from its end. Batons and records store it as the
+// flags manual and oneOff, and as the cause of a triggered run.
 type Kind uint8
 
 // The kinds of runs.
@@ -253,13 +260,20 @@ const (
 
 	// ManualDetached is a manual run of a disabled job, which has no baton. It has a separate message.
 	ManualDetached
+
+	// Triggered is a run that events started. It has a separate message.
+	Triggered
 )
 
 // IsManual reports whether a user requested the run. Manual runs do not count toward recurrence.count.
 func (k Kind) IsManual() bool { return k == Manual || k == ManualDetached }
 
 // IsDetached reports whether the run has a separate message. Its counters are merged into the job's at its end.
-func (k Kind) IsDetached() bool { return k == Detached || k == ManualDetached }
+func (k Kind) IsDetached() bool { return k == Detached || k == ManualDetached || k == Triggered }
+
+// IsScheduled reports whether the run is an occurrence of the schedule: it counts toward recurrence.count and moves the
+// schedule's position.
+func (k Kind) IsScheduled() bool { return k == Planned || k == Detached }
 
 // kindFlags is the stored form of a Kind.
 type kindFlags struct {
@@ -269,8 +283,11 @@ type kindFlags struct {
 
 func (k Kind) flags() kindFlags { return kindFlags{k.IsManual(), k.IsDetached()} }
 
-func (f kindFlags) kind() Kind {
+// kind returns the kind of a run with a cause, nil for none.
+func (f kindFlags) kind(cause *Cause) Kind {
 	switch {
+	case f.Detached && cause != nil:
+		return Triggered
 	case f.Manual && f.Detached:
 		return ManualDetached
 	case f.Manual:

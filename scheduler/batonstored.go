@@ -28,7 +28,7 @@ const (
 // Encode returns the message body. A waiting baton is on disk only, so its length costs no memory: no field that a
 // reader needs is omitted for a default.
 func (b *Baton) Encode() []byte {
-	size := batonSize + len(b.Data)
+	size := batonSize + len(b.Data) + len(b.Events)
 	if b.Any() {
 		size += batonProgressSize
 	}
@@ -65,6 +65,11 @@ func (b *Baton) code(c *plainjson.Codec, flags *kindFlags) {
 	codeTrace(c, &b.Trace)
 	c.OptUint("defaults", &b.Defaults)
 	c.OptRaw("data", (*[]byte)(&b.Data))
+	codeCause(c, b.Cause)
+	if !c.Reads() && len(b.Events) > 0 {
+		c.Rare("events", b.Events)
+	}
+	c.OptTrue("keyed", &b.Keyed)
 	c.OptTrue("waits", &b.PostponementRecorded)
 	c.OptTime("pausedFrom", &b.PausedFrom)
 	c.OptTime("gap", &b.Gap)
@@ -90,7 +95,7 @@ func decodeForeignBaton(data []byte) (Baton, error) {
 	if err := json.Unmarshal(data, &stored); err != nil {
 		return Baton(stored.plainBaton), fmt.Errorf("baton: %w", err)
 	}
-	stored.Kind = stored.kind()
+	stored.Kind = stored.kind(stored.Cause)
 	return Baton(stored.plainBaton), nil
 }
 
@@ -98,7 +103,7 @@ func decodeForeignBaton(data []byte) (Baton, error) {
 func readBaton(data []byte) (b Baton, ok bool) {
 	c, flags := plainjson.NewReader(data), kindFlags{}
 	b.code(&c, &flags)
-	b.Kind = flags.kind()
+	b.Kind = flags.kind(b.Cause)
 	return b, c.Done()
 }
 
@@ -146,6 +151,13 @@ func codeResubmission(c *plainjson.Codec, resubmits **Resubmission) {
 	c.Time("nominal", &r.Nominal)
 	c.OptTime("previous", &r.Previous)
 	c.End()
+}
+
+// codeCause writes the field cause. A text with it is decoded with encoding/json.
+func codeCause(c *plainjson.Codec, cause *Cause) {
+	if !c.Reads() && cause != nil {
+		c.Rare("cause", cause)
+	}
 }
 
 // made returns what p points to, allocating it if nil.

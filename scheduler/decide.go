@@ -11,7 +11,7 @@ const (
 	Gone                 // the job was deleted, or its definition was lost
 	Foreign              // the job was deleted, and a new job has its name
 	JobEnded             // the job has ended; or it is disabled, and the planned run has not begun
-	Dropped              // the detached run has not begun, and its job is disabled
+	Dropped              // the detached run has not begun, and its job is disabled; or it is triggered, and its collection is
 	Closed               // the planned run has not begun, and its collection is disabled
 )
 
@@ -26,7 +26,7 @@ func (b *Baton) EligibilityOf(j *Job, open bool) Eligibility {
 		return Foreign
 	case !b.Kind.IsDetached() && (j.State.Final() || j.State == Disabled && b.NeedsOpen()):
 		return JobEnded
-	case b.Kind == Detached && !b.Begun() && j.State == Disabled:
+	case (b.Kind == Detached || b.Kind == Triggered) && !b.Begun() && j.State == Disabled, b.Kind == Triggered && !b.Begun() && !open:
 		return Dropped
 	case b.NeedsOpen() && !open:
 		return Closed
@@ -85,6 +85,16 @@ type Decision struct {
 // to be held in memory. j is the current job, nil if it has no definition. open reports whether the collection is
 // enabled.
 func Decide(j *Job, open bool, b Baton, now time.Time) Decision {
+	d := decide(j, open, b, now)
+	if b.Kind == Triggered {
+		for i := range d.Step.Records { // of times that are not in the schedule
+			d.Step.Records[i].Kind, d.Step.Records[i].Cause = Triggered, b.Cause
+		}
+	}
+	return d
+}
+
+func decide(j *Job, open bool, b Baton, now time.Time) Decision {
 	standing := b.EligibilityOf(j, open)
 	switch standing {
 	case Gone:

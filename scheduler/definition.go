@@ -13,6 +13,7 @@ import (
 type Definition struct {
 	Timing      spec.Timing // startTime, timeZone, dst and recurrence
 	Action      ActionSpec
+	Trigger     *Trigger    // nil: only time starts the job
 	State       State         // enabled or disabled; "" if omitted: an existing job keeps its state, a new job is enabled
 	PausedUntil *time.Time    // end of the pause; zero: no pause; nil if omitted: the job keeps its pause
 	Jitter      time.Duration // an occurrence is delayed by a fixed share of it; 0: none
@@ -112,7 +113,11 @@ func (d *Definition) schedule() string {
 	if d.scheduleText != "" {
 		return d.scheduleText
 	}
-	return d.properties.Only(scheduleMembers...).String()
+	text := d.properties.Only(scheduleMembers...).String()
+	if d.Trigger != nil && d.Timing.Recurrence == nil {
+		text += " trigger"
+	}
+	return text
 }
 
 // scheduleMembers are the fields that decide when the job runs, except jitter.
@@ -138,6 +143,7 @@ func (r *DefinitionDecoder) properties(o *document.Object) *Definition {
 	d.readPause(o, r)
 	d.readData(o)
 	d.readTiming(o, r)
+	d.readTrigger(o)
 	d.readAction(o, r)
 	d.readPolicies(o)
 	d.readNotes(o)
@@ -230,7 +236,7 @@ func IgnorePolicies(o *document.Object) {
 // schedule and the pause.
 func IgnoreUnscheduled(o *document.Object) {
 	o.Ignore(noteMembers...)
-	o.Ignore("action", "state", "status", "data", "input")
+	o.Ignore("action", "state", "status", "data", "input", "trigger")
 }
 
 func (d *Definition) readPolicies(o *document.Object) {

@@ -23,6 +23,15 @@ type Key struct {
 	Job        string
 }
 
+// MarshalText returns <collection>.<job>, the form in subjects and keys of buckets.
+func (k Key) MarshalText() ([]byte, error) { return []byte(k.Collection + "." + k.Job), nil }
+
+// UnmarshalText parses <collection>.<job>.
+func (k *Key) UnmarshalText(text []byte) error {
+	k.Collection, k.Job, _ = strings.Cut(string(text), ".")
+	return k.Validate()
+}
+
 // String returns collection/job, the form in ids, messages and output.
 func (k Key) String() string { return k.Collection + "/" + k.Job }
 

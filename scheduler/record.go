@@ -35,6 +35,7 @@ const (
 	ReasonDisabled  Reason = "disabled"  // the job was disabled or deleted
 	ReasonPaused    Reason = "paused"    // the job was paused
 	ReasonCanceled  Reason = "canceled"  // a user canceled it; also of faulted, after the first attempt
+	ReasonTrigger   Reason = "trigger"   // an expression of the trigger could not be evaluated, or the chain is too long
 
 	// ReasonDST: a clock change skipped them, and the schedule omits such times. They do not exist as instants, so
 	// Nominal, From and To are the clock change, the first instant after them, and Message has the local times.
@@ -47,7 +48,7 @@ const (
 )
 
 // Reasons lists all reasons.
-var Reasons = []Reason{ReasonOverlap, ReasonPostponed, ReasonCatchUp, ReasonDisabled, ReasonPaused, ReasonCanceled, ReasonDST, ReasonCostly}
+var Reasons = []Reason{ReasonOverlap, ReasonPostponed, ReasonCatchUp, ReasonDisabled, ReasonPaused, ReasonCanceled, ReasonTrigger, ReasonDST, ReasonCostly}
 
 // reasonWords are the reasons as strings.
 var reasonWords = func() (words []string) {
@@ -95,7 +96,8 @@ type Record struct {
 	Resubmits   *Resubmission // manual run: the occurrence that it repeats
 	Trace       *BatonTrace   // of the occurrence; nil: not traced
 
-	Data json.RawMessage // manual run: the JSON object that it passes to templates; nil: none
+	Data  json.RawMessage // manual run: the JSON object that it passes to templates; nil: none
+	Cause *Cause          // the events that started the run; nil: none
 
 	// FaultedAt is, for faulted, the time when the occurrence failed after all retries, its errorAction included. All
 	// other fields describe the last attempt of the main action, which is the cause.
@@ -151,7 +153,7 @@ func recordOf(k Key, b *Baton, outcome Outcome, ended time.Time) Record {
 		Job: k, Occurrence: OccurrenceID(k, b.Nominal), Outcome: outcome, Nominal: b.Nominal, Due: b.Due, Ended: ended,
 		Attempt: b.Attempt, Try: b.Try + 1, Phase: b.Phase, ErrorAction: b.ErrorAction, Kind: b.Kind, UID: b.UID, Revision: b.Revision,
 		Schedule: b.Schedule, Progress: b.Progress, Resubmits: b.Resubmits,
-		Trace: b.Trace, Data: b.Data, Defaults: b.Defaults,
+		Trace: b.Trace, Data: b.Data, Cause: b.Cause, Defaults: b.Defaults,
 	}
 }
 
@@ -300,7 +302,7 @@ func (r *Record) baton() Baton {
 		UID: r.UID, Revision: r.Revision, Schedule: r.Schedule, Nominal: r.Nominal, Due: r.Due,
 		Attempt: r.Attempt, Try: r.Try - 1, Phase: r.Phase, ErrorAction: r.ErrorAction, Kind: r.Kind,
 		Resume: r.Resume, Progress: r.Progress, Failed: r.Failed, Resubmits: r.Resubmits,
-		Trace: r.Trace, Data: r.Data, Defaults: r.Defaults,
+		Trace: r.Trace, Data: r.Data, Cause: r.Cause, Defaults: r.Defaults,
 	}
 }
 

@@ -55,7 +55,8 @@ type RecordForm struct {
 	UID       string    `json:"uid,omitempty"`        // distinguishes the job from an earlier job of the same name
 	Trace     string    `json:"traceId,omitempty"`    // of the occurrence, even if it was not sampled; "": none
 
-	Data json.RawMessage `json:"data,omitempty"` // manual run: the JSON object that it passes to templates
+	Data  json.RawMessage `json:"data,omitempty"`  // manual run: the JSON object that it passes to templates
+	Cause *Cause          `json:"cause,omitempty"` // the events that started the run
 }
 
 // Form returns the record as users see it.
@@ -69,7 +70,7 @@ func (r *Record) Form() RecordForm {
 		StatusCode: r.Status, Late: r.Late, Final: r.Final,
 		RetryAfter: Seconds(r.RetryAfter), Headers: r.Headers, Response: r.Response,
 		Manual: r.Kind.IsManual(), Reason: r.Reason, Count: r.Count, UID: r.UID,
-		Trace: r.Trace.ID(), Data: r.Data,
+		Trace: r.Trace.ID(), Data: r.Data, Cause: r.Cause,
 	}
 	if r.Resubmits != nil {
 		f.Resubmits = r.Resubmits.of(r.Occurrence)
@@ -122,6 +123,7 @@ func (f *RecordForm) code(c *plainjson.Codec) {
 	c.OptText("uid", &f.UID)
 	c.OptText("traceId", &f.Trace)
 	c.OptRaw("data", (*[]byte)(&f.Data))
+	codeCause(c, f.Cause)
 }
 
 // codeSeconds codes an optional duration.
@@ -147,7 +149,7 @@ func (f *RecordForm) record() *Record {
 		Message: f.Message, Summary: f.Summary, Headers: f.Headers, Response: f.Response,
 		Final: f.Final, RetryAfter: time.Duration(f.RetryAfter), Type: f.ActionType, Path: f.ActionPath, Target: f.Target,
 		FaultedAt: f.FaultedAt, Late: f.Late,
-		Reason: f.Reason, From: f.From, To: f.To, Count: f.Count, UID: f.UID, Data: f.Data,
+		Reason: f.Reason, From: f.From, To: f.To, Count: f.Count, UID: f.UID, Data: f.Data, Cause: f.Cause,
 	}
 	if f.Duration != nil {
 		r.Duration = time.Duration(*f.Duration)

@@ -157,7 +157,7 @@ func decodeForeignRecord(data []byte) (*Record, error) {
 // whole returns the record including the fields for the scheduler only.
 func (s *storedRecord) whole() *Record {
 	r, engine := s.record(), &s.Engine
-	r.Kind = kindFlags{s.Manual, engine.Detached}.kind()
+	r.Kind = kindFlags{s.Manual, engine.Detached}.kind(s.Cause)
 	r.Try, r.ErrorAction, r.Failed, r.Revision, r.Schedule = engine.Try, engine.ErrorAction, engine.Failed, engine.Revision, engine.Schedule
 	r.Resubmits, r.Trace, r.Defaults, r.Resume, r.Progress = engine.Resubmits, engine.Trace, engine.Defaults, engine.Resume, engine.Progress
 	r.Progress.Number = s.Repeat

@@ -195,7 +195,7 @@ func (s *PositionSearch) Visit(r *Record) bool {
 		s.note(r)
 	case r.Outcome == OutcomeFaulted:
 		s.faulted = append(s.faulted, r.Occurrence)
-	case r.Kind == ManualDetached, r.Kind == Detached && r.Schedule != j.ScheduleGen:
+	case r.Kind == ManualDetached, r.Kind == Triggered, r.Kind == Detached && r.Schedule != j.ScheduleGen:
 	case r.Kind == Detached:
 		if s.Found == nil || s.earlier() || r.Nominal.After(s.Found.Nominal) {
 			s.Found = r

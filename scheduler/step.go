@@ -115,7 +115,7 @@ func (j *Job) MergeStored(detached Baton, p Progress) (*Job, bool) {
 	if detached.Schedule == j.ScheduleGen {
 		next.Progress.Base = later(next.Progress.Base, p.Base)
 	}
-	if p.Faults > 0 && j.State == Completed && detached.Number == j.Progress.Number && !detached.Kind.IsManual() {
+	if p.Faults > 0 && j.State == Completed && detached.Number == j.Progress.Number && detached.Kind == Detached {
 		next.State = Faulted
 	}
 	if r := detached.Resubmits; r != nil && r.Nominal.Equal(j.Progress.Seen) && j.State == Faulted && p.Executions > 0 && p.Faults == 0 {

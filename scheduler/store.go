@@ -53,12 +53,17 @@ type Store interface { //nolint:interfacebloat // the sum of its parts
 	Jobs
 	Batons
 	History
+	Events
 
 	// Collections stores the settings of collections, by name.
 	Collections() CheckedBucket
 
 	// Secrets stores sealed shared secrets, by name.
 	Secrets() Bucket
+
+	// Listeners stores what the triggers of jobs listen to, by <collection>.<job>. The definition of a job decides; a
+	// listener is stored before the definition, so that no event is missed.
+	Listeners() Bucket
 
 	// Operations stores operations on many jobs by ID, for 7 days after their last change.
 	Operations() Bucket
@@ -145,6 +150,23 @@ type History interface { //nolint:interfacebloat // all that records need
 	RecordsFrom(ctx context.Context, k Key, from uint64, f func(*Record) bool) error
 	Kept(ctx context.Context, k Key) (since time.Time, err error)
 	Follow(ctx context.Context, k Key, after uint64, f func(*Record)) error
+}
+
+// Events stores published events, and delivers them and the records of the history.
+type Events interface { //nolint:interfacebloat // all that events need
+	PublishEvent(ctx context.Context, t Topic, header map[string][]string, body []byte) (sequence uint64, duplicate bool, err error)
+	EventAt(ctx context.Context, sequence uint64) (*Event, error)
+	RecentEvents(ctx context.Context, t Topic, before uint64, f func(*Event) bool) error
+	DeliverEvents(ctx context.Context, wake <-chan struct{}, room func() int, take func(DeliveredEvent)) error
+	DeliverRecords(ctx context.Context, since time.Time, wake <-chan struct{}, room func() int, take func(DeliveredEvent)) error
+}
+
+// DeliveredEvent is an event held by this process.
+type DeliveredEvent struct {
+	Event      *Event
+	Err        error // it cannot be decoded
+	Deliveries int   // 1 at the first delivery
+	Lease      Lease
 }
 
 // HistorySpan describes the stored records of a history.

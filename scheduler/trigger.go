@@ -1,199 +1,284 @@
 package scheduler
 
 import (
-	"encoding/json"
-	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/expression"
 )
 
-// byHand returns the baton of a manual run of j. The time of the request is its nominal time, so a repeated request has
-// the same occurrence.
-func (j *Job) byHand(asked time.Time) Baton {
-	return Baton{
-		Kind: Manual, UID: j.Incarnation(), Revision: j.Revision, Schedule: j.ScheduleGen, Nominal: asked, Due: asked,
-	}
+// Trigger starts runs of a job by events, with or instead of its recurrence. An event that matches a listener starts a
+// run of its own (see [Triggered]), unless the trigger collects the events of a key or delays their run.
+type Trigger struct {
+	On []Listener // any of them
+
+	// Delay is the time from an event to its run; 0: none. DelayUntil computes the time of the run instead; nil: none.
+	// If the listener has a key, a later event of the key replaces a run that still waits.
+	Delay      time.Duration
+	DelayUntil *expression.Program
+
+	// Debounce starts one run for the events of a key, when none has come for this long; 0: every event starts one.
+	// DebounceMax is the longest wait since the first of them.
+	Debounce    time.Duration
+	DebounceMax time.Duration
+
+	// Batch starts one run for the events of a key: when it has so many, or BatchWait after the first; 0: no batches.
+	Batch     int
+	BatchWait time.Duration
+
+	// Unless cancels the waiting run of the event's key if it is true; nil: none.
+	Unless *expression.Program
+
+	// MaxDepth allows the job to be part of a cycle of jobs, and is the number of jobs after which a chain ends; 0:
+	// no cycle.
+	MaxDepth int
 }
 
-// isRequest reports whether b is the manual run requested at that time.
-func (b *Baton) isRequest(asked time.Time) bool { return b.Kind.IsManual() && b.Nominal.Equal(asked) }
+// Listener selects events: published ones by Source or Subject, or the ends of occurrences of another job.
+type Listener struct {
+	Source  string    // name of an event in the job's own collection
+	Subject string    // <collection>.<name> of an event
+	Job     string    // name of a job in the own collection, or collection/job
+	Outcome []Outcome // of the job's occurrence
 
-// Trigger returns the baton of a manual run, which replaces the waiting baton of j: the schedule then resumes with the
-// occurrence of that baton. records must be written before. The baton is nil if the same request has run and is being
-// retried or deferred. The error is [ErrConflict] if another occurrence is in progress.
-func (j *Job) Trigger(waiting *Baton, asked, now time.Time) (run *Baton, records []Record, err error) {
-	under := waiting.Begun() || waiting.Deferred()
+	Filter *expression.Program // nil: all events
+	Key    *expression.Program // distinguishes what the events are about; nil: one key
+}
+
+// The limits of a trigger.
+const (
+	maxListeners   = 16
+	maxEventDelay  = 366 * 24 * time.Hour
+	maxBatch       = 1000
+	defaultMaxWait = 10 // debounce.max, in periods
+)
+
+// topic returns the topic that l selects for a job; zero for none.
+func (l *Listener) topic(k Key) Topic {
 	switch {
-	case under && waiting.isRequest(asked):
-		return nil, nil, nil // already in progress
-	case waiting.Deferred():
-		return nil, nil, fmt.Errorf("job %s: %w: its target does not let it run before %s",
-			j.Key, ErrConflict, waiting.DeferredUntil.Format(time.RFC3339))
-	case waiting.Begun():
-		return nil, nil, fmt.Errorf("job %s: %w: it waits for a retry at %s", j.Key, ErrConflict, waiting.Due.Format(time.RFC3339))
+	case l.Source != "":
+		return Topic{k.Collection, l.Source}
+	case l.Subject != "":
+		collection, name, _ := strings.Cut(l.Subject, ".")
+		return Topic{sameScope(collection, k), name}
 	}
-	own, skips := j.settle(*waiting, now)
-	b := j.byHand(asked)
-	b.Progress = own.Progress
-	b.Resume = j.nextInstant(own)
-	b.PostponementRecorded = own.PostponementRecorded && j.OneShot()
-	return &b, j.skipped(skips, now, own.Progress), nil
+	return Topic{}
 }
 
-// TriggerDisabled returns the detached baton of a manual run of a disabled job, nil if its own baton (nil for none) is
-// the same request.
-func (j *Job) TriggerDisabled(own *Baton, asked time.Time) *Baton {
-	if own != nil && own.isRequest(asked) {
-		return nil // it began before the job was disabled, and has not ended
+// upstream returns the job that l selects for a job; zero for none.
+func (l *Listener) upstream(k Key) Key {
+	if l.Job == "" {
+		return Key{}
 	}
-	b := j.byHand(asked)
-	b.Kind, b.Number = ManualDetached, j.Progress.Number
-	return &b
-}
-
-// TriggerBusy returns why a job without a waiting baton cannot be run now, nil if the requested run is in progress.
-// running is the baton of a worker, nil for none. open reports whether the collection is enabled.
-func (j *Job) TriggerBusy(running *Baton, open bool, asked, now time.Time) error {
-	switch {
-	case running == nil, !open && running.NeedsOpen(): // a worker is checking whether it may run
-		return fmt.Errorf("job %s: %w: its next run is being scheduled; try again", j.Key, ErrConflict)
-	case running.isRequest(asked):
-		return nil
-	case running.MayRun().After(now):
-		return fmt.Errorf("job %s: %w: its scheduled run at %s is imminent; try again after it",
-			j.Key, ErrConflict, running.MayRun().UTC().Truncate(time.Millisecond).Format(time.RFC3339Nano))
+	if of, name, ok := strings.Cut(l.Job, "/"); ok {
+		return Key{sameScope(of, k), name}
 	}
-	return fmt.Errorf("job %s: %w: it is running or about to run", j.Key, ErrConflict)
+	return Key{k.Collection, l.Job}
 }
 
-// Resubmission identifies the occurrence that a manual run repeats.
-type Resubmission struct {
-	Nominal  time.Time `json:"nominal"`           // nominal time of the occurrence, which its action receives
-	Previous time.Time `json:"previous,omitzero"` // nominal time of the occurrence that ran before it; zero: none
+// sameScope returns a collection's name, by default in the scope of k.
+func sameScope(collection string, k Key) string {
+	_, mark, scoped := strings.Cut(k.Collection, scopeMark)
+	if !scoped || strings.Contains(collection, scopeMark) {
+		return collection
+	}
+	return collection + scopeMark + mark
 }
 
-// of returns the id of the occurrence that is repeated by another occurrence of the same job.
-func (r *Resubmission) of(occurrence string) string {
-	job, _, _ := strings.Cut(occurrence, "@")
-	return job + "@" + r.Nominal.UTC().Format(time.RFC3339Nano)
+// Heard is what a job listens to.
+type Heard struct {
+	Topics []Topic `json:"topics,omitempty"`
+	Jobs   []Key   `json:"jobs,omitempty"`
 }
 
-// ParseOccurrence parses the nominal time of an occurrence of the job k: a time as in a job ([document.ParseTime]), or
-// the id of the occurrence or of one of its attempts. An id may have the collection's name within its scope, as in
-// resource group paths.
-func ParseOccurrence(k Key, text string) (time.Time, error) {
-	instant := text
-	if name, rest, ok := strings.Cut(text, "@"); ok {
-		if name != k.String() && name != k.Plain().String() {
-			return time.Time{}, Invalid("occurrence", fmt.Sprintf("%q is not an occurrence of %s", text, k))
+// IsEmpty reports whether the job has no trigger.
+func (h Heard) IsEmpty() bool { return len(h.Topics)+len(h.Jobs) == 0 }
+
+// Hears returns what the job k of the definition listens to.
+func (d *Definition) Hears(k Key) (h Heard) {
+	if d.Trigger == nil {
+		return h
+	}
+	for i := range d.Trigger.On {
+		l := &d.Trigger.On[i]
+		if t := l.topic(k); t != (Topic{}) && !slices.Contains(h.Topics, t) {
+			h.Topics = append(h.Topics, t)
 		}
-		instant, _, _ = strings.Cut(rest, "#")
-		instant, _, _ = strings.Cut(instant, "/") // suffix of an idempotency key
+		if u := l.upstream(k); u != (Key{}) && !slices.Contains(h.Jobs, u) {
+			h.Jobs = append(h.Jobs, u)
+		}
 	}
-	t, err := document.ParseTime(instant)
-	if err != nil {
-		return t, Invalid("occurrence", fmt.Sprintf(
-			"%q is neither a time, such as 2026-03-02T09:00:00Z, nor the id of an occurrence or of a record of %s", text, k,
-		))
-	}
-	return t, nil
+	return h
 }
 
-// OccurrenceSearch searches a history, newest first, for the result of an occurrence and of its resubmissions.
-type OccurrenceSearch struct {
-	Found    *Record   // its last record; nil: none
-	Repeated string    // the resubmission that succeeded; "": none
-	Tried    time.Time // start of the last attempt of a resubmission; zero: none
-
-	job     *Job
-	nominal time.Time
-}
-
-// NewOccurrenceSearch returns a search for the occurrence of j at a nominal time.
-func NewOccurrenceSearch(j *Job, nominal time.Time) *OccurrenceSearch {
-	return &OccurrenceSearch{job: j, nominal: nominal}
-}
-
-// Visit processes the next record and reports whether to continue. It ignores records of earlier jobs of the name. A
-// search that begins with the last known record in Found takes later records in their order.
-func (s *OccurrenceSearch) Visit(r *Record) bool {
-	if r.Resubmits != nil && r.Resubmits.Nominal.Equal(s.nominal) && r.Started.After(s.Tried) {
-		s.Tried = r.Started
+// readTrigger reads the trigger. Without a recurrence, the job's only time is the end of time: its baton waits, and
+// never becomes due.
+func (d *Definition) readTrigger(o *document.Object) {
+	to, ok := o.Object("trigger")
+	if !ok {
+		return
 	}
-	switch {
-	case r.Ended.Before(s.job.Created), r.UID != s.job.Incarnation():
-	case r.Resubmits != nil && r.Resubmits.Nominal.Equal(s.nominal) && r.Succeeded():
-		s.Repeated = r.Occurrence
-	case s.concerns(r):
-		s.Found = r
+	defer to.Done()
+	t := &Trigger{}
+	d.Trigger = t
+	if to.Require("on") {
+		t.readOn(to)
 	}
-	return s.Found == nil
+	t.readDelay(to)
+	t.readCollecting(to)
+	t.Unless = readProgram(to, "unless", expression.Condition)
+	if n, ok := to.Int("maxDepth", 1, MaxChain); ok {
+		t.MaxDepth = int(n)
+	}
+	if d.Timing.Recurrence != nil {
+		return
+	}
+	if o.Has("startTime") && !o.Describes() {
+		o.Problem("startTime", "goes with recurrence if the job has a trigger: events start the job at any time")
+	}
+	d.Timing.Start = EndOfTime
 }
 
-// concerns reports whether r is a record of the occurrence. A record of skipped or postponed times covers each of them.
-func (s *OccurrenceSearch) concerns(r *Record) bool {
-	switch {
-	case r.Reason.namesNone(), r.Occurrence == "":
-		return false // not occurrences
-	case r.Nominal.Equal(s.nominal):
-		return true
-	case r.From.IsZero() || s.nominal.Before(r.From) || s.nominal.After(r.To):
-		return false
+// EndOfTime is the time of a job that only events start.
+var EndOfTime = time.Date(lastYear, 12, 31, 23, 59, 59, 0, time.UTC)
+
+// readOn reads the listeners: an object, or an array of objects.
+func (t *Trigger) readOn(o *document.Object) {
+	if o.Describes() {
+		_, _ = o.Object("on")
 	}
-	return s.nominal.Equal(r.To) || s.job.plan(r.Progress).Count(s.nominal, s.nominal) == 1
+	if v, _ := o.Value("on"); v.Kind() == document.KindObject {
+		if lo, ok := o.Object("on"); ok {
+			t.On = []Listener{readListener(lo)}
+		}
+		return
+	}
+	list, ok := o.Objects("on")
+	if ok && len(list) == 0 {
+		o.Problem("on", "must not be empty: name a source, a subject or a job")
+	}
+	if len(list) > maxListeners {
+		o.Problem("on", "has %d listeners, at most %d are allowed", len(list), maxListeners)
+	}
+	for _, lo := range list {
+		t.On = append(t.On, readListener(lo))
+	}
 }
 
-// Succeeded reports whether r records a successful occurrence.
-func (r *Record) Succeeded() bool { return r.Outcome == OutcomeCompleted && r.Phase == MainPhase }
+func readListener(o *document.Object) (l Listener) {
+	defer o.Done()
+	if given := o.RequireOne("source", "subject", "job"); len(given) > 1 {
+		o.Problem(given[1], "does not go with %s: write two listeners", given[0])
+	}
+	if name, ok := o.String("source"); ok && reportName(o, "source", ValidateName("source", name)) {
+		l.Source = name
+	}
+	if text, ok := o.String("subject"); ok {
+		if of, name, ok := strings.Cut(text, "."); !ok || ValidateCollection(of) != nil || ValidateName("", name) != nil {
+			o.Problem("subject", "%q is not <collection>.<event>, such as sales.orders", text)
+		} else {
+			l.Subject = text
+		}
+	}
+	if text, ok := o.String("job"); ok {
+		if k := KeyIn("", text); k.Validate() != nil {
+			o.Problem("job", "%q is neither the name of a job nor collection/job", text)
+		} else {
+			l.Job = text
+		}
+	}
+	l.readOutcome(o)
+	l.Filter = readProgram(o, "filter", expression.Condition)
+	l.Key = readProgram(o, "key", expression.Text)
+	return l
+}
 
-// ErrSucceeded is the [ErrConflict] of an occurrence that has already succeeded.
-var ErrSucceeded = fmt.Errorf("%w", ErrConflict)
-
-// Resubmission returns the resubmission of the occurrence that was found. If it is a resubmission itself, the
-// occurrence that it repeats is repeated. force allows the resubmission of a successful occurrence. The error is
-// [ErrNotFound] if the history does not contain the occurrence, and [ErrConflict] if it succeeded.
-func (s *OccurrenceSearch) Resubmission(force bool) (*Resubmission, error) {
-	id := OccurrenceID(s.job.Key, s.nominal)
-	switch r := s.Found; {
-	case r == nil:
-		return nil, fmt.Errorf("occurrence %s: %w in the history of its job", id, ErrNotFound)
-	case r.Succeeded() && !force:
-		return nil, fmt.Errorf("occurrence %s: %w: it succeeded; force runs it again", id, ErrSucceeded)
-	case s.Repeated != "" && !force:
-		return nil, fmt.Errorf("occurrence %s: %w: it was resubmitted as %s, which succeeded; force runs it again",
-			id, ErrSucceeded, s.Repeated)
-	case r.Resubmits != nil:
-		return r.Resubmits, nil
+// readOutcome reads the outcomes of a job's occurrences, by default completed.
+func (l *Listener) readOutcome(o *document.Object) {
+	if o.Has("outcome") && l.Job == "" && !o.Describes() {
+		o.Problem("outcome", "goes with job: events have no outcome")
+	}
+	words := []string{string(OutcomeCompleted), string(OutcomeFailed), string(OutcomeFaulted), "any"}
+	switch word, _ := o.Enum("outcome", words...); {
+	case word == "any":
+		l.Outcome = []Outcome{OutcomeCompleted, OutcomeFaulted}
+	case word != "":
+		l.Outcome = []Outcome{Outcome(word)}
 	default:
-		previous := r.Progress.Ran
-		if previous.Equal(s.nominal) {
-			previous = r.Progress.Prior
-		}
-		return &Resubmission{s.nominal, previous}, nil
+		l.Outcome = []Outcome{OutcomeCompleted}
 	}
 }
 
-// Data returns the data of the found run, which its resubmission reuses.
-func (s *OccurrenceSearch) Data() json.RawMessage { return s.Found.Data }
-
-// Repeats reports whether b, which has not ended, is the occurrence at a nominal time or repeats it.
-func (b *Baton) Repeats(nominal time.Time) bool {
-	return b.Nominal.Equal(nominal) || b.Resubmits != nil && b.Resubmits.Nominal.Equal(nominal)
+// readDelay reads delay: a duration, or an expression.
+func (t *Trigger) readDelay(o *document.Object) {
+	text, ok := o.String("delay")
+	if !ok {
+		return
+	}
+	if d, err := document.ParseDuration(text); err == nil {
+		if d.Months == 0 && d.Exact > 0 && d.Exact <= maxEventDelay {
+			t.Delay = d.Exact
+		} else {
+			o.Problem("delay", "%s is not a duration from 1 ms to %s without months", d, document.Duration{Exact: maxEventDelay})
+		}
+		return
+	}
+	t.DelayUntil = readProgram(o, "delay", expression.Instant)
 }
 
-// Resubmit returns b, a manual run, as the resubmission r.
-func (b Baton) Resubmit(r *Resubmission) *Baton {
-	b.Resubmits = r
-	return &b
+// readCollecting reads debounce and batch.
+func (t *Trigger) readCollecting(o *document.Object) {
+	if do, ok := o.Object("debounce"); ok {
+		do.Require("period")
+		t.Debounce, _ = do.ExactDuration("period", time.Second, maxEventDelay)
+		t.DebounceMax = min(defaultMaxWait*t.Debounce, maxEventDelay)
+		if d, ok := do.ExactDuration("max", time.Second, maxEventDelay); ok && do.NotShorter("max", d, t.Debounce) {
+			t.DebounceMax = d
+		}
+		do.Done()
+	}
+	if bo, ok := o.Object("batch"); ok {
+		bo.Require("size")
+		bo.Require("wait")
+		n, _ := bo.Int("size", 2, maxBatch)
+		t.Batch = int(n)
+		t.BatchWait, _ = bo.ExactDuration("wait", time.Second, maxEventDelay)
+		bo.Done()
+	}
+	if o.Describes() {
+		return
+	}
+	var given []string
+	for _, name := range []string{"delay", "debounce", "batch"} {
+		if o.Has(name) {
+			given = append(given, name)
+		}
+	}
+	if len(given) > 1 {
+		o.Problem(given[1], "does not go with %s: choose one", given[0])
+	}
 }
 
-// ResubmittedName returns the last subject token of a detached run that repeats the occurrence at a nominal time: only
-// one can exist at a time.
-func ResubmittedName(nominal time.Time) string { return "again-" + DetachedName(nominal) }
+// readProgram reads and compiles an expression; nil if it is absent or wrong.
+func readProgram(o *document.Object, name string, compile func(string) (*expression.Program, error)) *expression.Program {
+	text, ok := o.String(name)
+	if !ok {
+		return nil
+	}
+	p, err := compile(text)
+	if err != nil {
+		o.Problem(name, "%v", err)
+		return nil
+	}
+	return p
+}
 
-// Rides reports whether a detached run's message with this name may carry b.
-func (b *Baton) Rides(name string) bool {
-	return name == DetachedName(b.Nominal) || b.Resubmits != nil && name == ResubmittedName(b.Resubmits.Nominal)
+// reportName reports a name that is wrong, and returns whether it is right.
+func reportName(o *document.Object, field string, err error) bool {
+	for _, p := range ProblemsIn(err) {
+		o.Problem(field, "%s", p.Message)
+	}
+	return err == nil
 }

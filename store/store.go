@@ -25,6 +25,7 @@ type Store struct {
 	*history.History
 	*history.Audit
 	*history.Activity
+	*history.Events
 	*buckets.Buckets
 	*specs.Specs
 
@@ -54,8 +55,9 @@ func newStore(nc *nats.Conn, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	h := history.New(c)
 	return &Store{
-		Batons: batons.New(c), History: history.New(c), Audit: history.NewAudit(c), Activity: history.NewActivity(c),
+		Batons: batons.New(c), History: h, Events: history.NewEvents(h), Audit: history.NewAudit(c), Activity: history.NewActivity(c),
 		Buckets: buckets.New(c), Specs: specs.New(c), conn: c,
 	}, nil
 }
@@ -68,7 +70,7 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) {
 		return nil, err
 	}
 	for _, open := range []func(context.Context) error{
-		s.conn.Open, s.TakeLanes, s.Buckets.Open, s.Batons.Open, s.History.Open, s.Specs.Open, s.Audit.Open, s.Activity.Open,
+		s.conn.Open, s.TakeLanes, s.Buckets.Open, s.Batons.Open, s.History.Open, s.Events.Open, s.Specs.Open, s.Audit.Open, s.Activity.Open,
 		s.conn.Replicate, s.checkSubjects, s.conn.Start,
 	} {
 		if err := open(ctx); err != nil {

@@ -65,6 +65,9 @@ func (w *Worker) admit(r *run) stage {
 	}
 	switch d.Verdict { //nolint:exhaustive // the other verdicts do not run it
 	case scheduler.Run:
+		if r.baton.Keyed {
+			return w.unkey(r)
+		}
 		r.latest = j
 		return w.submit(r, w.definition(&d.Baton, j), d)
 	case scheduler.Detach:

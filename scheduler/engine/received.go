@@ -49,7 +49,7 @@ func cutBody(body []byte) string { return string(body[:min(len(body), 1024)]) }
 
 // receive checks whether a suspect run has run before, and loads its definition in advance.
 func (w *Worker) receive(r *run) stage {
-	if r.suspect {
+	if r.suspect && !r.baton.Keyed {
 		if next, found := w.recover(r); found {
 			return next
 		}

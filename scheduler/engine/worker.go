@@ -109,6 +109,7 @@ type Worker struct {
 	steps     *step.Executor
 	writes    *flow.RetryWriter
 	finalizer *finalizer
+	matcher   *matcher
 	underway  underway
 
 	unrecorded *unrecorded
@@ -142,6 +143,7 @@ func New(cfg Config) *Worker {
 		Store: cfg.Store, Secrets: cfg.Secrets, Load: w.jobs.Load, Current: w.jobs.Current, Persist: w.persist, OnRecord: cfg.OnRecord,
 	})
 	w.finalizer = newFinalizer(w.finalize, w.busy)
+	w.matcher = newMatcher(w)
 	return w
 }
 
@@ -174,6 +176,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	side.Go(func() { w.review(background) })
 	side.Go(func() { w.finalizer.work(background, w.cfg.OnTakeover) })
 	side.Go(func() { w.loader.work(background) })
+	side.Go(func() { w.matcher.run(ctx) })
 	timing, letGo := context.WithCancel(base)
 	still := make(chan struct{}) // closed when the timers have stopped
 	side.Go(func() {

@@ -35,6 +35,9 @@ func (s *Buckets) Secrets() scheduler.Bucket { return bucket{s, secretsBucket, s
 // Operations returns the bucket of bulk operations.
 func (s *Buckets) Operations() scheduler.Bucket { return bucket{s, operationsBucket, s.operations} }
 
+// Listeners returns the bucket of what the triggers of jobs listen to, by <collection>.<job>.
+func (s *Buckets) Listeners() scheduler.Bucket { return bucket{s, listenersBucket, s.listeners} }
+
 // Tokens returns the bucket of access token hashes.
 func (s *Buckets) Tokens() scheduler.Bucket { return bucket{s, tokensBucket, s.tokens} }
 

@@ -20,6 +20,7 @@ const (
 	secretsBucket     = "secrets"
 	tokensBucket      = "tokens"
 	operationsBucket  = "operations"
+	listenersBucket   = "listeners"
 )
 
 // operationAge is how long an operation is retained after its last change.
@@ -37,6 +38,7 @@ type Buckets struct {
 	secrets     jetstream.KeyValue
 	tokens      jetstream.KeyValue
 	operations  jetstream.KeyValue
+	listeners   jetstream.KeyValue
 	deaf        sync.Map // buckets whose changes are not announced to this process
 }
 
@@ -56,6 +58,7 @@ func (s *Buckets) Open(ctx context.Context) (err error) {
 		{&s.collections, collectionsBucket, jetstream.KeyValueConfig{Description: "Carillon: job collections", History: jobRevisions}},
 		{&s.secrets, secretsBucket, jetstream.KeyValueConfig{Description: "Carillon: shared secrets, sealed"}},
 		{&s.operations, operationsBucket, jetstream.KeyValueConfig{Description: "Carillon: operations on many jobs", TTL: operationAge}},
+		{&s.listeners, listenersBucket, jetstream.KeyValueConfig{Description: "Carillon: what the triggers of jobs listen to"}},
 	} {
 		if *b.kv, err = s.open(ctx, b.name, b.cfg); err != nil {
 			return err

@@ -53,6 +53,11 @@ type Config struct {
 	// AuditAge is the retention of the audit log. Default: 400 days.
 	AuditAge time.Duration
 
+	// EventAge and EventBytes limit how long and in how many bytes published events are stored. A full stream refuses new
+	// events. Defaults: 7 days, 1 GiB.
+	EventAge   time.Duration
+	EventBytes int64
+
 	// SyncAlways states that the server syncs every write. Under load, records are then written in batches with one
 	// sync each, and a herd is fired earlier. It does not affect durability. Default: false.
 	SyncAlways bool
@@ -77,6 +82,8 @@ const (
 	DefaultFinalAge      = 60 * 24 * time.Hour
 	DefaultResultAge     = 7 * 24 * time.Hour
 	DefaultAuditAge      = 400 * 24 * time.Hour // a year plus a month to review it
+	DefaultEventAge      = 7 * 24 * time.Hour
+	DefaultEventBytes    = 1 << 30
 	MaxLanes             = 256
 	MaxReplicas          = 5
 )
@@ -111,6 +118,8 @@ func (c Config) withDefaults() (Config, error) {
 	c.FinalAge = cmp.Or(c.FinalAge, DefaultFinalAge)
 	c.ResultAge = cmp.Or(c.ResultAge, DefaultResultAge)
 	c.AuditAge = cmp.Or(c.AuditAge, DefaultAuditAge)
+	c.EventAge = cmp.Or(c.EventAge, DefaultEventAge)
+	c.EventBytes = cmp.Or(c.EventBytes, DefaultEventBytes)
 	if c.Progress == nil {
 		c.Progress = func(string) {}
 	}

@@ -257,8 +257,9 @@ func (s *Conn) stream(ctx context.Context, want jetstream.StreamConfig) (jetstre
 	if wrong := mismatch(have, want); wrong != "" {
 		return nil, incompatible("stream "+want.Name, wrong)
 	}
-	if want.MaxAge != 0 && (have.MaxAge != want.MaxAge || bound(have.MaxMsgsPerSubject) != bound(want.MaxMsgsPerSubject)) {
-		have.MaxAge, have.MaxMsgsPerSubject = want.MaxAge, want.MaxMsgsPerSubject
+	if want.MaxAge != 0 && (have.MaxAge != want.MaxAge || bound(have.MaxMsgsPerSubject) != bound(want.MaxMsgsPerSubject) ||
+		bound(have.MaxBytes) != bound(want.MaxBytes)) {
+		have.MaxAge, have.MaxMsgsPerSubject, have.MaxBytes = want.MaxAge, want.MaxMsgsPerSubject, want.MaxBytes
 		have.Duplicates = min(have.Duplicates, want.MaxAge) // the server refuses a longer window
 		if st, err = s.JS.UpdateStream(ctx, have); err != nil {
 			return nil, s.openError("stream "+want.Name, err)

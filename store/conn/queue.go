@@ -29,11 +29,14 @@ func (q queue) SetAckWait(ctx context.Context, wait time.Duration) error {
 	return q.store.consumer(ctx, q.stream, q.config(wait))
 }
 
-// OpenQueue opens a work queue and its consumer.
+// OpenQueue opens a stream and its consumer. A stream without an age is a work queue.
 func (s *Conn) OpenQueue(
 	ctx context.Context, want jetstream.StreamConfig, config func(wait time.Duration) jetstream.ConsumerConfig,
 ) (jetstream.Stream, error) {
-	want.Retention, want.AllowDirect = jetstream.WorkQueuePolicy, true
+	want.AllowDirect = true
+	if want.MaxAge == 0 {
+		want.Retention = jetstream.WorkQueuePolicy
+	}
 	st, err := s.stream(ctx, want)
 	if err != nil {
 		return nil, err

@@ -1,8 +1,9 @@
 // Package history appends to and reads the append-only streams: [History] has the records of all jobs, [Audit] the audit
-// log, and [Activity] the reports of what each process does.
+// log, [Events] the published events, and [Activity] the reports of what each process does.
 //
 //	CARILLON_HISTORY   carillon.history.<collection>.<job>.<outcome>
 //	CARILLON_AUDIT     carillon.audit.<kind>.<collection>[.<job>]
+//	CARILLON_EVENTS    carillon.event.<collection>.<name>
 //	CARILLON_PULSE     carillon.pulse.hour.<process>.<hour>, carillon.pulse.report.<process>
 //
 // Appends have no conditions. If the server syncs every write, the records of many concurrent runs are stored in atomic

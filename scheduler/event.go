@@ -1,0 +1,221 @@
+package scheduler
+
+import (
+	"cmp"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"mime"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/carillon-sched/carillon/scheduler/expression"
+)
+
+// Event is a message that can start jobs: one that was published on a topic, or the end of an occurrence of another
+// job.
+type Event struct {
+	Topic      Topic             `json:"topic,omitzero"` // zero for the end of an occurrence
+	Sequence   uint64            `json:"sequence"`       // position in the stream of events, or in the history
+	ID         string            `json:"id,omitempty"`   // from the publisher: an event is stored once per ID within two minutes
+	Time       time.Time         `json:"time"`           // of storage, unique
+	Attributes map[string]string `json:"attributes,omitempty"`
+	Data       json.RawMessage   `json:"data,omitempty"`     // a JSON value; nil: no body
+	Upstream   *Upstream         `json:"upstream,omitempty"` // the occurrence that ended; nil for a published event
+}
+
+// MaxEventSize is the maximum length in bytes of an event's body and headers. A waiting run carries its event.
+const MaxEventSize = 64 << 10
+
+// Topic names the events that are published together: by a collection, and a name in it.
+type Topic struct {
+	Collection string
+	Name       string
+}
+
+// String returns <collection>.<name>, the rest of the topic's subject.
+func (t Topic) String() string {
+	if t == (Topic{}) {
+		return ""
+	}
+	return t.Collection + "." + t.Name
+}
+
+// MarshalText returns the topic as text.
+func (t Topic) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
+// UnmarshalText parses a topic.
+func (t *Topic) UnmarshalText(text []byte) error {
+	t.Collection, t.Name, _ = strings.Cut(string(text), ".")
+	return nil
+}
+
+// Validate checks both names.
+func (t Topic) Validate() error {
+	if err := ValidateCollection(t.Collection); err != nil {
+		return err
+	}
+	return ValidateName("event", t.Name)
+}
+
+// Upstream is the end of an occurrence that started a run of another job.
+type Upstream struct {
+	Job        Key     `json:"-"`
+	Name       string  `json:"job"` // collection/job
+	Occurrence string  `json:"occurrence"`
+	Outcome    Outcome `json:"outcome"` // completed or faulted; failed for an attempt that is retried
+	Status     int     `json:"statusCode,omitempty"`
+	Message    string  `json:"message,omitempty"`
+	Response   string  `json:"response,omitempty"` // excerpt of the response
+	Depth      int     `json:"depth,omitempty"`    // number of jobs before it in the chain
+}
+
+// MaxChain is the maximum number of jobs that start each other one after the other. It ends a cycle that an edit of
+// several jobs at the same time can create.
+const MaxChain = 100
+
+// EventOf returns the event of a history record, false if it does not end an attempt.
+func EventOf(r *Record) (Event, bool) {
+	ends := r.Succeeded() || r.Outcome == OutcomeFaulted || r.Outcome == OutcomeFailed && r.Phase == MainPhase
+	if !ends || r.Damaged {
+		return Event{}, false
+	}
+	up := &Upstream{
+		Job: r.Job, Name: r.Job.String(), Occurrence: r.Occurrence, Outcome: r.Outcome, Status: r.Status,
+		Message: CutText(r.Short(), maxFailureMessage), Response: r.Response,
+	}
+	if r.Cause != nil {
+		up.Depth = r.Cause.Depth + 1
+	}
+	data, err := json.Marshal(up)
+	return Event{Sequence: r.Sequence, ID: r.Occurrence, Time: r.Stored, Data: data, Upstream: up}, err == nil
+}
+
+// NewEvent returns the event of a message: a body of any type, and headers. It takes CloudEvents in binary mode (ce-
+// headers) and structured mode (content type application/cloudevents+json); other headers become attributes. A body
+// that is not JSON becomes a JSON string, in base64 if it is not text. The error matches [ErrInvalid].
+func NewEvent(t Topic, header map[string][]string, body []byte) (Event, error) {
+	e := Event{Topic: t, Attributes: map[string]string{}}
+	size := len(body)
+	for name, values := range header {
+		if len(values) == 0 {
+			continue
+		}
+		value := values[0]
+		size += len(name) + len(value)
+		lower := strings.ToLower(name)
+		switch {
+		case lower == "nats-msg-id":
+			e.ID = value
+		case strings.HasPrefix(lower, "nats-"), strings.HasPrefix(lower, "carillon-"):
+		default:
+			e.Attributes[strings.TrimPrefix(lower, "ce-")] = value
+		}
+	}
+	if size > MaxEventSize {
+		return e, Invalid("", fmt.Sprintf("the event has %d bytes, at most %d are allowed", size, MaxEventSize))
+	}
+	kind, _, _ := mime.ParseMediaType(e.Attributes["content-type"])
+	if kind == "application/cloudevents+json" {
+		return e, e.readStructured(body)
+	}
+	if e.ID == "" {
+		e.ID = e.Attributes["id"]
+	}
+	e.Data = e.encodeBody(body)
+	return e, nil
+}
+
+// encodeBody returns a body as a JSON value.
+func (e *Event) encodeBody(body []byte) json.RawMessage {
+	switch {
+	case len(body) == 0:
+		return nil
+	case json.Valid(body):
+		return body
+	case !utf8.Valid(body):
+		e.Attributes["datacontentencoding"] = "base64"
+		body = []byte(base64.StdEncoding.EncodeToString(body))
+	}
+	text, _ := json.Marshal(string(body)) //nolint:errchkjson // a string
+	return text
+}
+
+// readStructured reads a CloudEvent in structured mode (CloudEvents JSON format 1.0.2, section 3).
+func (e *Event) readStructured(body []byte) error {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(body, &members); err != nil {
+		return Invalid("", "is not a CloudEvent, a JSON object: "+err.Error())
+	}
+	delete(e.Attributes, "content-type")
+	if raw, ok := members["data_base64"]; ok {
+		var data []byte
+		if err := json.Unmarshal(raw, &data); err != nil {
+			return Invalid("data_base64", "is not base64 text")
+		}
+		e.Data = e.encodeBody(data)
+	} else {
+		e.Data = members["data"]
+	}
+	delete(members, "data")
+	delete(members, "data_base64")
+	for _, name := range []string{"id", "source", "specversion", "type"} {
+		if _, ok := members[name]; !ok {
+			return Invalid(name, "is missing: a CloudEvent requires it")
+		}
+	}
+	for name, raw := range members {
+		var text string
+		if json.Unmarshal(raw, &text) != nil {
+			text = string(raw) // a number or a boolean
+		}
+		e.Attributes[name] = text
+	}
+	if e.ID == "" {
+		e.ID = e.Attributes["id"]
+	}
+	return nil
+}
+
+// Input returns the event as expressions of j see it.
+func (e *Event) Input(j *Job) expression.Input {
+	in := expression.Input{Event: expression.Event{
+		ID: e.ID, Topic: e.Topic.String(), Collection: e.Topic.Collection, Name: e.Topic.Name,
+		Sequence: e.Sequence, Time: e.Time, Attributes: maps.Clone(e.Attributes),
+	}}
+	_ = json.Unmarshal(e.Data, &in.Event.Data) // valid, or nil
+	if j != nil {
+		labels := map[string]any{}
+		for name, value := range j.Def.Labels {
+			labels[name] = value
+		}
+		in.Job = map[string]any{"name": j.Key.Job, "collection": PlainName(j.Key.Collection), "labels": labels}
+	}
+	return in
+}
+
+// Cause identifies the events that started a run, in its records.
+type Cause struct {
+	Event    string `json:"event,omitempty"`    // topic of the last event; "" for the end of an occurrence
+	Upstream string `json:"upstream,omitempty"` // id of the occurrence that ended; "" for a published event
+	ID       string `json:"id,omitempty"`       // of the last event
+	Key      string `json:"key,omitempty"`      // what the events are about
+	First    uint64 `json:"first"`              // sequence of the first event
+	Last     uint64 `json:"last"`               // sequence of the last event
+	Count    int    `json:"count"`              // number of events
+	Depth    int    `json:"depth,omitempty"`    // number of jobs before this one in the chain
+
+	// Since is when the first event was stored.
+	Since time.Time `json:"since"`
+}
+
+// Holds reports whether an event of the same kind is one of those that c describes. Sequences of published events and
+// of records are independent.
+func (c *Cause) Holds(e *Event) bool {
+	return c != nil && (c.Upstream != "") == (e.Upstream != nil) && c.First <= e.Sequence && e.Sequence <= c.Last
+}
+
+// Label names the event for people: sales.orders, or the id of the occurrence.
+func (c *Cause) Label() string { return cmp.Or(c.Upstream, c.Event) }

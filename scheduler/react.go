@@ -1,0 +1,261 @@
+package scheduler
+
+import (
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// How an event affects a job. The effect on a key is a function of the event and of the key's waiting baton:
+//
+//	              no baton waits        a baton waits that        a baton waits without
+//	              for the key           holds the event           the event
+//	no delay      fires a run           –                         –
+//	delay, key    arms                  nothing                   replaces it
+//	debounce      arms                  nothing                   later, at most max after the first
+//	batch         arms                  nothing                   adds; fires at size
+//	unless        nothing               –                         cancels it
+//
+// A run without a key has a slot of its own, which the time of the event names. A key has one slot ([KeySlot]); when
+// its baton fires, a worker moves it to the slot of the run.
+
+// Match is the answer of a job to an event, before the state of its key is known.
+type Match struct {
+	Verdict MatchVerdict
+	Key     string    // what the event is about
+	Due     time.Time // of the run: when the event was stored, or later by delay
+	Why     string    // Ignores, Refuses: the reason, for people
+}
+
+// MatchVerdict states whether an event affects a job.
+type MatchVerdict uint8
+
+// The verdicts on an event.
+const (
+	Ignores MatchVerdict = iota // the job does not run
+	Matches                     // the job runs, maybe later and with other events
+	Cancels                     // a waiting run of the key is canceled
+	Refuses                     // an expression cannot be evaluated: record that the run is skipped
+)
+
+// Match decides whether e starts a run of j.
+func (j *Job) Match(e *Event) Match {
+	t := j.Def.Trigger
+	switch {
+	case t == nil:
+		return Match{Why: "the job has no trigger"}
+	case j.State != Enabled:
+		return Match{Why: "the job is " + string(j.State)}
+	case e.Time.Before(j.Created):
+		return Match{Why: "the event is older than the job"}
+	}
+	most := MaxChain
+	if t.MaxDepth > 0 {
+		most = t.MaxDepth
+	}
+	if e.Upstream != nil && e.Upstream.Depth >= most {
+		return Match{Verdict: Refuses, Why: fmt.Sprintf("%d jobs have started each other, at most %d may", e.Upstream.Depth+1, most)}
+	}
+	m := Match{Why: "no listener of the job selects it"}
+	in := e.Input(j)
+	for i := range t.On {
+		l := &t.On[i]
+		if !l.selects(j.Key, e) {
+			continue
+		}
+		if l.Filter != nil {
+			switch ok, err := l.Filter.Bool(in); {
+			case err != nil:
+				return Match{Verdict: Refuses, Why: fmt.Sprintf("trigger.on[%d].filter: %v", i, err)}
+			case !ok:
+				m.Why = strings.TrimSuffix("filter was false: "+l.Filter.Explain(in), ": ")
+				continue
+			}
+		}
+		if l.Key != nil {
+			key, err := l.Key.Text(in)
+			if err != nil {
+				return Match{Verdict: Refuses, Why: fmt.Sprintf("trigger.on[%d].key: %v", i, err)}
+			}
+			m.Key = key
+		}
+		return t.match(m, e, l)
+	}
+	return m
+}
+
+// match completes m for an event that the listener l selects.
+func (t *Trigger) match(m Match, e *Event, l *Listener) Match {
+	m.Verdict, m.Why, m.Due = Matches, "", e.Time.Add(t.Delay)
+	in := e.Input(nil)
+	if t.Unless != nil {
+		switch cancels, err := t.Unless.Bool(in); {
+		case err != nil:
+			return Match{Verdict: Refuses, Why: fmt.Sprintf("trigger.unless: %v", err)}
+		case cancels:
+			m.Verdict = Cancels
+			return m
+		}
+	}
+	if t.DelayUntil != nil {
+		due, err := t.DelayUntil.Instant(in)
+		switch {
+		case err != nil:
+			return Match{Verdict: Refuses, Why: fmt.Sprintf("trigger.delay: %v", err)}
+		case due.Year() > lastYear || due.Sub(e.Time) > horizon:
+			return Match{Verdict: Refuses, Why: "trigger.delay: " + due.Format(time.RFC3339) + " is too far in the future"}
+		case due.After(e.Time):
+			m.Due = due
+		}
+	}
+	_ = l
+	return m
+}
+
+// selects reports whether l selects e for the job k, apart from the filter.
+func (l *Listener) selects(k Key, e *Event) bool {
+	if e.Upstream != nil {
+		return l.upstream(k) == e.Upstream.Job && slices.Contains(l.Outcome, e.Upstream.Outcome)
+	}
+	return l.topic(k) == e.Topic
+}
+
+// Keyed reports whether the events of a key share a waiting baton.
+func (j *Job) Keyed() bool {
+	t := j.Def.Trigger
+	if t.Debounce > 0 || t.Batch > 0 || t.Unless != nil {
+		return true
+	}
+	hasKey := slices.ContainsFunc(t.On, func(l Listener) bool { return l.Key != nil })
+	return hasKey && (t.Delay > 0 || t.DelayUntil != nil)
+}
+
+// KeySlot returns the last subject token of the baton that waits for a key.
+func KeySlot(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return keySlotPrefix + strings.ToLower(base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:15]))
+}
+
+// keySlotPrefix distinguishes the slot of a key from those of runs.
+const keySlotPrefix = "key-"
+
+// Reaction is the effect of a matching event on the slot of its run or key.
+type Reaction struct {
+	Effect Effect
+	Baton  Baton
+	At     time.Time // Arm: when the server fires it; zero: by [Job.ArmAt]
+}
+
+// Effect is what happens to a slot.
+type Effect uint8
+
+// The effects.
+const (
+	NoEffect Effect = iota // the slot already holds the event, or nothing waits that could be canceled
+	Start                  // fire the baton, in place of the waiting one if there is one
+	Arm                    // store the baton, which waits, in place of the waiting one if there is one
+	Withdraw               // remove the waiting baton
+)
+
+// React decides what a matching event does to a slot. waiting is the baton that waits in it, nil for none.
+func (j *Job) React(e *Event, m Match, waiting *Baton, now time.Time) (Reaction, error) {
+	if waiting != nil && waiting.Cause.Holds(e) {
+		return Reaction{}, nil
+	}
+	if m.Verdict == Cancels {
+		if waiting == nil {
+			return Reaction{}, nil
+		}
+		return Reaction{Effect: Withdraw, Baton: *waiting}, nil
+	}
+	t := j.Def.Trigger
+	b := j.triggered(e, m)
+	events := []json.RawMessage{}
+	collects := t.Debounce > 0 || t.Batch > 0
+	if collects && waiting != nil && waiting.BelongsTo(j) {
+		b.Nominal, b.Cause.Since = waiting.Nominal, waiting.Cause.Since
+		b.Cause.First, b.Cause.Last = min(waiting.Cause.First, e.Sequence), max(waiting.Cause.Last, e.Sequence)
+		b.Cause.Count += waiting.Cause.Count
+		if t.Batch > 0 {
+			if err := json.Unmarshal(waiting.Events, &events); err != nil {
+				return Reaction{}, fmt.Errorf("events of the waiting run: %w", err)
+			}
+		}
+	}
+	one, err := json.Marshal(e)
+	if err != nil {
+		return Reaction{}, err
+	}
+	if b.Events, err = json.Marshal(append(events, one)); err != nil {
+		return Reaction{}, err
+	}
+	switch {
+	case t.Debounce > 0:
+		b.Due = e.Time.Add(t.Debounce)
+		if last := b.Cause.Since.Add(t.DebounceMax); b.Due.After(last) {
+			b.Due = last
+		}
+	case t.Batch > 0:
+		b.Due = b.Cause.Since.Add(t.BatchWait)
+		if b.Cause.Count >= t.Batch || len(b.Events) >= maxBatchSize {
+			b.Due = now
+		}
+	}
+	b.Keyed = j.Keyed()
+	r := Reaction{Effect: Arm, Baton: b}
+	switch {
+	case !b.Due.After(now):
+		r.Effect = Start
+	case b.Keyed:
+		r.At = b.Due // not earlier: until then, an event may replace it
+	}
+	return r, nil
+}
+
+// maxBatchSize is the size in bytes at which a batch of events is complete.
+const maxBatchSize = 256 << 10
+
+// triggered returns the baton of the run that e starts. The time when the event was stored is its nominal time.
+func (j *Job) triggered(e *Event, m Match) Baton {
+	c := &Cause{
+		Event: e.Topic.String(), ID: e.ID, Key: m.Key, First: e.Sequence, Last: e.Sequence, Count: 1, Since: e.Time,
+	}
+	if e.Upstream != nil {
+		c.Upstream, c.Depth = e.Upstream.Occurrence, e.Upstream.Depth
+	}
+	return Baton{
+		Kind: Triggered, UID: j.Incarnation(), Revision: j.Revision, Schedule: j.ScheduleGen,
+		Nominal: e.Time.UTC(), Due: m.Due.UTC(), Cause: c,
+	}
+}
+
+// Unkeyed returns the baton of the run of b, which waited for its key, on a separate message.
+func (b Baton) Unkeyed(suspect bool) Baton {
+	b.Keyed, b.Suspect = false, b.Suspect || suspect
+	return b
+}
+
+// WithdrawnRecord returns the record of the run of b, which an event canceled before it began.
+func (j *Job) WithdrawnRecord(b *Baton, e *Event, now time.Time) Record {
+	label := (&Cause{Event: e.Topic.String()}).Label()
+	if e.Upstream != nil {
+		label = e.Upstream.Occurrence
+	}
+	s := skip{from: b.Nominal, to: b.Nominal, count: 1, reason: ReasonCanceled, message: "canceled by the event " + label}
+	r := s.record(j, now, Progress{})
+	r.Kind, r.Cause = Triggered, b.Cause
+	return r
+}
+
+// RefusedRecord returns the record of an event whose run is skipped, because an expression cannot be evaluated.
+func (j *Job) RefusedRecord(e *Event, m Match, now time.Time) Record {
+	b := j.triggered(e, m)
+	s := skip{from: b.Nominal, to: b.Nominal, count: 1, reason: ReasonTrigger, message: m.Why}
+	r := s.record(j, now, Progress{})
+	r.Kind, r.Cause = Triggered, b.Cause
+	return r
+}
