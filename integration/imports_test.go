@@ -28,8 +28,8 @@ type layer struct {
 
 // layers is the import direction: cmd → scheduler/{rest,natsapi,console} → service, worker → cache, limits, secrets, step →
 // scheduler → scheduler/spec → its languages → what they are made of → scheduler/document. Service and worker never
-// import each other, and nobody but spec imports a language. The first layer that matches a package counts, and each
-// package must have one.
+// import each other, nobody but spec imports a language, and nobody but expression imports CEL. The first layer that
+// matches a package counts, and each package must have one.
 var layers = []layer{
 	{path: "scheduler/document", never: outside},
 	{path: "scheduler/spec", imports: []string{"scheduler/spec/...", "scheduler/document"}, never: outside},
@@ -38,11 +38,12 @@ var layers = []layer{
 	{path: "scheduler/spec/rrule", imports: []string{"scheduler/spec/internal/..."}, never: outside},
 	{path: "scheduler/spec/internal/calendar", imports: []string{"scheduler/spec/internal/work"}, never: outside},
 	{path: "scheduler/spec/internal/...", imports: []string{"scheduler/document"}, never: outside},
+	{path: "scheduler/expression", never: outside},
 	{path: "scheduler/internal/climb", never: outside},
 	{path: "scheduler/internal/fixture", imports: []string{"scheduler", "scheduler/document"}, never: outside}, // for tests
 	{path: "scheduler/internal/hostile", imports: []string{"scheduler/internal/climb"}},                        // for tests
 	{path: "scheduler/internal/plainjson", never: outside},
-	{path: "scheduler", imports: []string{"scheduler/internal/plainjson", "scheduler/spec", "scheduler/document"}, never: append([]string{"go.opentelemetry.io/..."}, outside...)},
+	{path: "scheduler", imports: []string{"scheduler/expression", "scheduler/internal/plainjson", "scheduler/spec", "scheduler/document"}, never: append([]string{"go.opentelemetry.io/..."}, outside...)},
 	{path: "scheduler/auth", never: outside},
 	{path: "scheduler/variable", imports: []string{"scheduler/document"}, never: outside},
 	{path: "scheduler/audit", imports: append([]string{"scheduler/internal/plainjson"}, decisions...), never: outside},
@@ -124,7 +125,7 @@ var layers = []layer{
 var (
 	outside    = []string{"net/http", "github.com/nats-io/..."}
 	server     = []string{"github.com/nats-io/nats-server/..."} // programs that only ask a scheduler are small
-	decisions  = []string{"scheduler", "scheduler/spec", "scheduler/document"}
+	decisions  = []string{"scheduler", "scheduler/expression", "scheduler/spec", "scheduler/document"}
 	smallStore = append([]string{"store/conn", "store/failover"}, decisions...) // none knows another
 	rooms      = append([]string{"scheduler/auth", "scheduler/jobcache", "scheduler/flow", "scheduler/secrets/...", "scheduler/engine/step", "scheduler/tracing", "scheduler/audit"}, decisions...)
 	apis       = append([]string{"scheduler/auth", "scheduler/api/...", "scheduler/awx", "scheduler/fairqueue", "scheduler/forecast", "scheduler/guard", "scheduler/ical", "scheduler/flow", "scheduler/schema", "scheduler/secrets", "scheduler/control", "scheduler/throttle", "scheduler/auth/tokens", "scheduler/tracing", "scheduler/audit", "scheduler/variable", "scheduler/api/v1", "scheduler/explain"}, decisions...)
@@ -164,6 +165,11 @@ func TestMisdirected(t *testing.T) {
 		{"scheduler", "example.org/metrics", "example.org/metrics → net/http"},
 		{"scheduler", "github.com/nats-io/nats.go", "may not depend on"},
 		{"scheduler", "scheduler/engine/limits", "may not import"},
+		{"scheduler", "scheduler/expression", ""},
+		{"scheduler/flow", "scheduler/expression", ""},
+		{"scheduler/expression", "scheduler", "may not import"},
+		{"scheduler/expression", "cel.dev/cel-go/cel", ""},
+		{"scheduler", "cel.dev/cel-go/cel", "may not import"},
 		{"scheduler", "scheduler/tracing", "may not import"},
 		{"scheduler", "go.opentelemetry.io/otel/trace", "may not depend on"},
 		{"scheduler/engine", "scheduler/tracing", ""},
@@ -248,6 +254,9 @@ func misdirected(imports map[string][]string) []string {
 		for _, imported := range imports[path] {
 			if to, ok := below(imported); ok && !matches(to, own.path) && !matches(to, own.imports...) {
 				problems = append(problems, name+" may not import "+to)
+			}
+			if matches(imported, "cel.dev/...") && name != "scheduler/expression" {
+				problems = append(problems, name+" may not import "+imported)
 			}
 		}
 		if chain := reach(imports, path, own.never); chain != nil {

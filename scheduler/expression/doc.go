@@ -1,0 +1,33 @@
+// Package expression compiles and evaluates the expressions of event triggers: filters, keys and instants. Expressions
+// are written in the Common Expression Language (CEL, https://cel.dev).
+//
+// # Variables
+//
+//	event.id, event.topic, event.collection, event.name   string
+//	event.sequence                                        int
+//	event.time                                            timestamp
+//	event.attributes                                      map(string, string)
+//	event.data                                            the decoded JSON of the event, of any type
+//	job.name, job.collection                              string
+//	job.labels                                            map(string, string)
+//	job.data                                              of any type
+//
+// A misspelled field of event or job is an error of [Condition], [Text] and [Instant]. Fields below event.data and
+// job.data are known only at evaluation: a missing one is an error there. has(event.data.total) tests for a field.
+// has(event.data) is false for null.
+//
+// # Functions
+//
+// Expressions have CEL's standard functions and macros, and its extension libraries strings (replace, split, join,
+// lowerAscii, …), math (math.greatest, …) and sets (sets.contains, …). Numbers of all types compare with each other:
+// event.data.total > 100 holds for 100.5. No function reads the clock, so the same input always has the same result.
+//
+// # Limits
+//
+//   - The text has at most 4,096 bytes, and a key at most 256.
+//   - Cost is CEL's unit: about one operation, or ten characters of a text. Compilation refuses an expression whose
+//     estimated cost exceeds 1,000,000, assuming that lists and maps of the input have 100 elements and texts 1,024
+//     characters. Three nested loops over the input exceed it.
+//   - An evaluation ends with an error if its cost exceeds 100,000, or if it would build a text of more than 1 MiB.
+//   - A compiled regular expression has at most 1,000 instructions.
+package expression
