@@ -13,7 +13,7 @@ import (
 type Definition struct {
 	Timing      spec.Timing // startTime, timeZone, dst and recurrence
 	Action      ActionSpec
-	Trigger     *Trigger    // nil: only time starts the job
+	Trigger     *Trigger      // nil: only time starts the job
 	State       State         // enabled or disabled; "" if omitted: an existing job keeps its state, a new job is enabled
 	PausedUntil *time.Time    // end of the pause; zero: no pause; nil if omitted: the job keeps its pause
 	Jitter      time.Duration // an occurrence is delayed by a fixed share of it; 0: none

@@ -69,7 +69,7 @@ type Upstream struct {
 	Status     int     `json:"statusCode,omitempty"`
 	Message    string  `json:"message,omitempty"`
 	Response   string  `json:"response,omitempty"` // excerpt of the response
-	Depth      int     `json:"depth,omitempty"`    // number of jobs before it in the chain
+	Depth      int     `json:"depth,omitempty"`    // number of jobs before the occurrence's in the chain
 }
 
 // MaxChain is the maximum number of jobs that start each other one after the other. It ends a cycle that an edit of
@@ -87,7 +87,7 @@ func EventOf(r *Record) (Event, bool) {
 		Message: CutText(r.Short(), maxFailureMessage), Response: r.Response,
 	}
 	if r.Cause != nil {
-		up.Depth = r.Cause.Depth + 1
+		up.Depth = r.Cause.Depth
 	}
 	data, err := json.Marshal(up)
 	return Event{Sequence: r.Sequence, ID: r.Occurrence, Time: r.Stored, Data: data, Upstream: up}, err == nil

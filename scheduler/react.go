@@ -57,8 +57,8 @@ func (j *Job) Match(e *Event) Match {
 	if t.MaxDepth > 0 {
 		most = t.MaxDepth
 	}
-	if e.Upstream != nil && e.Upstream.Depth >= most {
-		return Match{Verdict: Refuses, Why: fmt.Sprintf("%d jobs have started each other, at most %d may", e.Upstream.Depth+1, most)}
+	if e.Upstream != nil && e.Upstream.Depth+1 > most {
+		return Match{Verdict: Refuses, Why: fmt.Sprintf("%d jobs have started each other, at most %d may (maxDepth)", e.Upstream.Depth+1, most)}
 	}
 	m := Match{Why: "no listener of the job selects it"}
 	in := e.Input(j)
@@ -225,7 +225,7 @@ func (j *Job) triggered(e *Event, m Match) Baton {
 		Event: e.Topic.String(), ID: e.ID, Key: m.Key, First: e.Sequence, Last: e.Sequence, Count: 1, Since: e.Time,
 	}
 	if e.Upstream != nil {
-		c.Upstream, c.Depth = e.Upstream.Occurrence, e.Upstream.Depth
+		c.Upstream, c.Depth = e.Upstream.Occurrence, e.Upstream.Depth+1
 	}
 	return Baton{
 		Kind: Triggered, UID: j.Incarnation(), Revision: j.Revision, Schedule: j.ScheduleGen,

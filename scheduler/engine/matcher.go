@@ -321,7 +321,9 @@ func (l *listeners) lose() {
 }
 
 // live waits until all listeners are known. It returns false if ctx is done first.
-func (l *listeners) live(ctx context.Context) bool { return l.await(ctx, func() chan struct{} { return l.known }) }
+func (l *listeners) live(ctx context.Context) bool {
+	return l.await(ctx, func() chan struct{} { return l.known })
+}
 
 // chained waits until a job follows another one.
 func (l *listeners) chained(ctx context.Context) bool {

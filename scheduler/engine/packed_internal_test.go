@@ -31,6 +31,7 @@ func (s *herdStore) Now() time.Time                       { return time.Now() }
 func (s *herdStore) Ahead() time.Duration                 { return 0 }
 func (s *herdStore) Lanes() int                           { return 1 }
 func (s *herdStore) Secrets() scheduler.Bucket            { return empty{} }
+func (s *herdStore) Listeners() scheduler.Bucket          { return empty{} }
 func (s *herdStore) Collections() scheduler.CheckedBucket { return empty{} }
 
 func (s *herdStore) WatchJobs(ctx context.Context, ready func(), _ func(scheduler.Key, uint64)) error {
@@ -38,6 +39,11 @@ func (s *herdStore) WatchJobs(ctx context.Context, ready func(), _ func(schedule
 }
 
 // Deliver sends the herd, each with the headers of its message before it, as they come from the server.
+func (s *herdStore) DeliverEvents(ctx context.Context, _ <-chan struct{}, _ func() int, _ func(scheduler.DeliveredEvent)) error {
+	<-ctx.Done()
+	return nil
+}
+
 func (s *herdStore) Deliver(ctx context.Context, _ int, wake <-chan struct{}, room func() int, take func(*scheduler.Delivery)) error {
 	for i := 0; i < s.size; {
 		for n := room(); n > 0 && i < s.size; n, i = n-1, i+1 {
