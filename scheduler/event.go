@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"mime"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -20,10 +21,16 @@ type Event struct {
 	Topic      Topic             `json:"topic,omitzero"` // zero for the end of an occurrence
 	Sequence   uint64            `json:"sequence"`       // position in the stream of events, or in the history
 	ID         string            `json:"id,omitempty"`   // from the publisher: an event is stored once per ID within two minutes
-	Time       time.Time         `json:"time"`           // of storage, unique
+	Time       time.Time         `json:"time"`           // of storage
 	Attributes map[string]string `json:"attributes,omitempty"`
 	Data       json.RawMessage   `json:"data,omitempty"`     // a JSON value; nil: no body
 	Upstream   *Upstream         `json:"upstream,omitempty"` // the occurrence that ended; nil for a published event
+}
+
+// instant returns the nominal time of the run that e starts: when e was stored, with its sequence in the nanoseconds,
+// because clocks may be too coarse to distinguish events.
+func (e *Event) instant() time.Time {
+	return e.Time.UTC().Truncate(time.Microsecond).Add(time.Duration(e.Sequence % 1000))
 }
 
 // MaxEventSize is the maximum length in bytes of an event's body and headers. A waiting run carries its event.
@@ -202,19 +209,51 @@ type Cause struct {
 	Upstream string `json:"upstream,omitempty"` // id of the occurrence that ended; "" for a published event
 	ID       string `json:"id,omitempty"`       // of the last event
 	Key      string `json:"key,omitempty"`      // what the events are about
-	First    uint64 `json:"first"`              // sequence of the first event
-	Last     uint64 `json:"last"`               // sequence of the last event
+	Sequence uint64 `json:"sequence"`           // of the last event
 	Count    int    `json:"count"`              // number of events
 	Depth    int    `json:"depth,omitempty"`    // number of jobs before this one in the chain
 
 	// Since is when the first event was stored.
 	Since time.Time `json:"since"`
+
+	// Sequences are those of several events, ascending, at most the last maxSequences. They recognize an event that is
+	// delivered again.
+	Sequences []uint64 `json:"sequences,omitempty"`
+}
+
+// maxSequences is the number of sequences in a cause. Events of one key that are delivered again are rarely so many
+// events old.
+const maxSequences = 1000
+
+// with returns c with an event that comes before or after its others.
+func (c Cause) with(e *Event) *Cause {
+	if c.Count == 1 {
+		c.Sequences = []uint64{c.Sequence}
+	}
+	at, _ := slices.BinarySearch(c.Sequences, e.Sequence)
+	c.Sequences = slices.Insert(slices.Clone(c.Sequences), at, e.Sequence)
+	c.Sequences = c.Sequences[max(0, len(c.Sequences)-maxSequences):]
+	c.Count++
+	if e.Sequence > c.Sequence {
+		c.Sequence, c.ID = e.Sequence, e.ID
+	}
+	if e.Time.Before(c.Since) {
+		c.Since = e.Time
+	}
+	return &c
 }
 
 // Holds reports whether an event of the same kind is one of those that c describes. Sequences of published events and
 // of records are independent.
 func (c *Cause) Holds(e *Event) bool {
-	return c != nil && (c.Upstream != "") == (e.Upstream != nil) && c.First <= e.Sequence && e.Sequence <= c.Last
+	if c == nil || (c.Upstream != "") != (e.Upstream != nil) {
+		return false
+	}
+	if c.Count == 1 {
+		return c.Sequence == e.Sequence
+	}
+	at, found := slices.BinarySearch(c.Sequences, e.Sequence)
+	return found || at == 0 && len(c.Sequences) == maxSequences
 }
 
 // Label names the event for people: sales.orders, or the id of the occurrence.

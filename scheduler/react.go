@@ -27,7 +27,7 @@ import (
 type Match struct {
 	Verdict MatchVerdict
 	Key     string    // what the event is about
-	Due     time.Time // of the run: when the event was stored, or later by delay
+	Due     time.Time // of the run: its nominal time, or later by delay
 	Why     string    // Ignores, Refuses: the reason, for people
 }
 
@@ -90,7 +90,7 @@ func (j *Job) Match(e *Event) Match {
 
 // match completes m for an event that the listener l selects.
 func (t *Trigger) match(m Match, e *Event, l *Listener) Match {
-	m.Verdict, m.Why, m.Due = Matches, "", e.Time.Add(t.Delay)
+	m.Verdict, m.Why, m.Due = Matches, "", e.instant().Add(t.Delay)
 	in := e.Input(nil)
 	if t.Unless != nil {
 		switch cancels, err := t.Unless.Bool(in); {
@@ -172,28 +172,32 @@ func (j *Job) React(e *Event, m Match, waiting *Baton, now time.Time) (Reaction,
 		}
 		return Reaction{Effect: Withdraw, Baton: *waiting}, nil
 	}
-	t := j.Def.Trigger
-	b := j.triggered(e, m)
-	events := []json.RawMessage{}
-	collects := t.Debounce > 0 || t.Batch > 0
-	if collects && waiting != nil && waiting.BelongsTo(j) {
-		b.Nominal, b.Cause.Since = waiting.Nominal, waiting.Cause.Since
-		b.Cause.First, b.Cause.Last = min(waiting.Cause.First, e.Sequence), max(waiting.Cause.Last, e.Sequence)
-		b.Cause.Count += waiting.Cause.Count
-		if t.Batch > 0 {
-			if err := json.Unmarshal(waiting.Events, &events); err != nil {
-				return Reaction{}, fmt.Errorf("events of the waiting run: %w", err)
-			}
-		}
-	}
+	t, b := j.Def.Trigger, j.triggered(e, m)
 	one, err := json.Marshal(e)
 	if err != nil {
 		return Reaction{}, err
 	}
-	if b.Events, err = json.Marshal(append(events, one)); err != nil {
+	events, late := []json.RawMessage{one}, false
+	if waiting != nil && waiting.BelongsTo(j) && (t.Debounce > 0 || t.Batch > 0) {
+		late = e.Sequence < waiting.Cause.Sequence
+		var before []json.RawMessage
+		if err := json.Unmarshal(waiting.Events, &before); err != nil {
+			return Reaction{}, fmt.Errorf("events of the waiting run: %w", err)
+		}
+		switch {
+		case t.Batch > 0:
+			events = append(before, one)
+		case late:
+			events = before
+		}
+		b.Nominal, b.Cause = waiting.Nominal, waiting.Cause.with(e)
+	}
+	if b.Events, err = json.Marshal(events); err != nil {
 		return Reaction{}, err
 	}
 	switch {
+	case t.Debounce > 0 && late:
+		b.Due = waiting.Due
 	case t.Debounce > 0:
 		b.Due = e.Time.Add(t.Debounce)
 		if last := b.Cause.Since.Add(t.DebounceMax); b.Due.After(last) {
@@ -222,14 +226,14 @@ const maxBatchSize = 256 << 10
 // triggered returns the baton of the run that e starts. The time when the event was stored is its nominal time.
 func (j *Job) triggered(e *Event, m Match) Baton {
 	c := &Cause{
-		Event: e.Topic.String(), ID: e.ID, Key: m.Key, First: e.Sequence, Last: e.Sequence, Count: 1, Since: e.Time,
+		Event: e.Topic.String(), ID: e.ID, Key: m.Key, Sequence: e.Sequence, Count: 1, Since: e.Time,
 	}
 	if e.Upstream != nil {
 		c.Upstream, c.Depth = e.Upstream.Occurrence, e.Upstream.Depth+1
 	}
 	return Baton{
 		Kind: Triggered, UID: j.Incarnation(), Revision: j.Revision, Schedule: j.ScheduleGen,
-		Nominal: e.Time.UTC(), Due: m.Due.UTC(), Cause: c,
+		Nominal: e.instant(), Due: m.Due.UTC(), Cause: c,
 	}
 }
 

@@ -154,25 +154,78 @@ func TestChain(t *testing.T) {
 const actionOnce = `"action": {"type": "Http", "request": {"uri": "http://target.example/hook", "method": "POST", "body": "x"},
 	"retryPolicy": {"retryType": "none"}}`
 
-// TestEventCrash stops a worker right after it has stored the effect of an event: the next one does not double it.
-func TestEventCrash(t *testing.T) {
-	for name, trigger := range map[string]string{
-		"every event": `{"on": {"source": "orders"}}`,
-		"debounce":    `{"on": {"source": "orders"}, "debounce": {"period": "PT2S"}}`,
-		"batch":       `{"on": {"source": "orders"}, "batch": {"size": 2, "wait": "PT1M"}}`,
-	} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, w *harness) {
-				w.putTriggered("a", `{`+action+`, "trigger": `+trigger+`}`)
-				for i := range 4 {
-					w.publish("orders", fmt.Sprint("id-", i), `{}`)
-					w.publish("orders", fmt.Sprint("id-", i), `{}`) // a duplicate
-				}
-				time.Sleep(10 * time.Second)
-				w.wantNoRepeats()
-				want := map[string]int{"every event": 4, "debounce": 1, "batch": 2}[name]
-				w.wantCalls(want)
-			})
-		})
+// TestEventFaults has one of two processes die, or lose a write or its answer, at each of the writes that follow an
+// event. Every event has its effect, and no effect is doubled: each run has one end, counted once.
+func TestEventFaults(t *testing.T) {
+	most := 12
+	if testing.Short() {
+		most = 4
 	}
+	for name, row := range map[string]struct {
+		trigger string
+		runs    int // of 4 events
+	}{
+		"every event": {`{"on": {"source": "orders"}}`, 4},
+		"delay":       {`{"on": {"source": "orders"}, "delay": "PT3S"}`, 4},
+		"debounce":    {`{"on": {"source": "orders"}, "debounce": {"period": "PT2S"}}`, 1},
+		"batch":       {`{"on": {"source": "orders"}, "batch": {"size": 2, "wait": "PT1M"}}`, 2},
+		"chain":       {`{"on": {"job": "first"}}`, 4},
+	} {
+		for how := dieBefore; how <= loseAnswer; how++ {
+			for after := range most {
+				t.Run(fmt.Sprintf("%s, %s write %d", name, how, after), func(t *testing.T) {
+					inWorld(t, func(t *testing.T, w *harness) { w.eventFault(row.trigger, row.runs, fault{after, how}) })
+				})
+			}
+		}
+	}
+}
+
+func (w *harness) eventFault(trigger string, runs int, f fault) {
+	t := w.t
+	target := &tally{}
+	var all []*process
+	start := func() {
+		i := len(all)
+		all = append(all, newProcess(w, target, func(scheduler.Key, []byte) {}, func(f string, args ...any) {
+			if testing.Verbose() {
+				t.Logf("%s %d: "+f, append([]any{time.Since(epoch), i}, args...)...)
+			}
+		}))
+	}
+	start()
+	start()
+	w.putTriggered("first", `{`+action+`, "trigger": {"on": {"source": "orders"}}}`)
+	w.putTriggered("a", `{`+action+`, "trigger": `+trigger+`}`)
+	for i := range 4 {
+		if i == 1 {
+			all[0].store.strike(f)
+			all[1].store.strike(f)
+		}
+		w.publish("orders", fmt.Sprint("id-", i), `{}`)
+	}
+	time.Sleep(time.Second)
+	start()
+	time.Sleep(time.Minute)
+	ended, events := map[string]int{}, 0
+	for _, r := range w.history("a") {
+		if r.Outcome == scheduler.OutcomeCompleted {
+			ended[r.Occurrence]++
+			events += r.Cause.Count
+		}
+	}
+	if len(ended) != runs || events != 4 {
+		t.Errorf("%d runs of %d events, want %d of 4: %s", len(ended), events, runs, w.outcomes("a"))
+	}
+	for id, n := range ended {
+		if n != 1 {
+			t.Errorf("%s has ended %d times", id, n)
+		}
+	}
+	w.wantState("a", scheduler.Enabled, runs)
+	for _, p := range all {
+		p.stop()
+		p.ended.Wait()
+	}
+	w.mustBeInOrder()
 }

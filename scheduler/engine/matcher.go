@@ -115,7 +115,12 @@ func (m *matcher) match(d scheduler.DeliveredEvent) {
 		if d.Err != nil {
 			break
 		}
-		err := m.worker.persist(ctx, k, func(ctx context.Context) error { return m.apply(ctx, k, d.Event, d.Deliveries > 1) })
+		doubtful := d.Deliveries > 1
+		err := m.worker.persist(ctx, k, func(ctx context.Context) error {
+			again := doubtful
+			doubtful = true // the response may be lost
+			return m.apply(ctx, k, d.Event, again)
+		})
 		if err != nil {
 			m.worker.log.Warn("an event is matched again later", "job", k.String(), "sequence", d.Event.Sequence, "err", err)
 			_ = d.Lease.Nak(retryPause)
@@ -164,13 +169,31 @@ func (m *matcher) start(ctx context.Context, j *scheduler.Job, e *scheduler.Even
 	if err != nil {
 		return err
 	}
-	r.Baton.Suspect = doubtful // the run may have ended
 	slot := scheduler.BatonKey{Key: j.Key, Detached: scheduler.DetachedName(r.Baton.Nominal)}
+	if doubtful {
+		if there, err := m.occupied(ctx, slot); there || err != nil {
+			return err
+		}
+		r.Baton.Suspect = true // the run may have ended
+	}
 	err = m.store(ctx, j, slot, r, 0)
 	if errors.Is(err, scheduler.ErrConflict) {
 		return nil // it is stored
 	}
 	return err
+}
+
+// occupied reports whether a slot has a baton. It asks for the waiting one first, which may be fired in between.
+func (m *matcher) occupied(ctx context.Context, slot scheduler.BatonKey) (bool, error) {
+	store := m.worker.cfg.Store
+	_, err := store.Waiting(ctx, slot)
+	if errors.Is(err, scheduler.ErrNotFound) {
+		_, err = store.Running(ctx, slot)
+	}
+	if errors.Is(err, scheduler.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // react applies an event to the slot of its key. It returns false if the slot has changed meanwhile, or may have.

@@ -205,6 +205,27 @@ func (b *brittle) Deliver(ctx context.Context, lane int, wake <-chan struct{}, r
 	})
 }
 
+func (b *brittle) DeliverEvents(
+	ctx context.Context, wake <-chan struct{}, room func() int, take func(scheduler.DeliveredEvent),
+) error {
+	return b.Store.DeliverEvents(ctx, wake, room, b.takes(take))
+}
+
+func (b *brittle) DeliverRecords(
+	ctx context.Context, since time.Time, wake <-chan struct{}, room func() int, take func(scheduler.DeliveredEvent),
+) error {
+	return b.Store.DeliverRecords(ctx, since, wake, room, b.takes(take))
+}
+
+func (b *brittle) takes(take func(scheduler.DeliveredEvent)) func(scheduler.DeliveredEvent) {
+	return func(d scheduler.DeliveredEvent) {
+		if !b.dead() {
+			d.Lease = brittleLease{d.Lease, b, fmt.Sprintf("event %d (delivery %d)", d.Event.Sequence, d.Deliveries)}
+			take(d)
+		}
+	}
+}
+
 // brittleLease is the lease of a message that a process has which may die.
 type brittleLease struct {
 	scheduler.Lease
