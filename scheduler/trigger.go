@@ -1,6 +1,8 @@
 package scheduler
 
 import (
+	"bytes"
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -96,13 +98,59 @@ type Heard struct {
 // IsEmpty reports whether the job has no trigger.
 func (h Heard) IsEmpty() bool { return len(h.Topics)+len(h.Jobs) == 0 }
 
+// Equal reports whether both listen to the same in the same order.
+func (h Heard) Equal(other Heard) bool {
+	return slices.Equal(h.Topics, other.Topics) && slices.Equal(h.Jobs, other.Jobs)
+}
+
+// Union returns what h or other listens to, first what only h does.
+func (h Heard) Union(other Heard) Heard {
+	return Heard{union(h.Topics, other.Topics), union(h.Jobs, other.Jobs)}
+}
+
+func union[T comparable](a, b []T) []T {
+	inB := func(one T) bool { return slices.Contains(b, one) }
+	return append(slices.DeleteFunc(slices.Clone(a), inB), b...)
+}
+
 // Hears returns what the job k of the definition listens to.
-func (d *Definition) Hears(k Key) (h Heard) {
+func (d *Definition) Hears(k Key) Heard {
 	if d.Trigger == nil {
-		return h
+		return Heard{}
 	}
-	for i := range d.Trigger.On {
-		l := &d.Trigger.On[i]
+	return hears(k, d.Trigger.On)
+}
+
+// StoredHears returns what a stored job listens to without decoding the rest, nothing if it cannot be decoded.
+func StoredHears(k Key, data []byte) Heard {
+	_, properties, err := SplitStored(data)
+	if err != nil || !bytes.Contains(properties, []byte(`"trigger":`)) {
+		return Heard{}
+	}
+	var p struct {
+		Trigger struct {
+			On json.RawMessage `json:"on"`
+		} `json:"trigger"`
+	}
+	if json.Unmarshal(properties, &p) != nil {
+		return Heard{}
+	}
+	text := p.Trigger.On
+	if bytes.HasPrefix(text, []byte("{")) {
+		text = slices.Concat([]byte("["), text, []byte("]"))
+	}
+	var named []struct{ Source, Subject, Job string }
+	_ = json.Unmarshal(text, &named)
+	on := make([]Listener, len(named))
+	for i, l := range named {
+		on[i] = Listener{Source: l.Source, Subject: l.Subject, Job: l.Job}
+	}
+	return hears(k, on)
+}
+
+func hears(k Key, on []Listener) (h Heard) {
+	for i := range on {
+		l := &on[i]
 		if t := l.topic(k); t != (Topic{}) && !slices.Contains(h.Topics, t) {
 			h.Topics = append(h.Topics, t)
 		}

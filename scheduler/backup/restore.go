@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/registry"
 )
 
 // RestoreConfig configures [Plan] and [Restore]. Store is required.
@@ -292,12 +293,24 @@ func (r *restorer) write(ctx context.Context, e *Entry, p place, f restoreAction
 	if err != nil {
 		return err
 	}
-	if state := scheduler.StoredState(data); !state.Final() {
-		_, err = r.Store.SaveJob(ctx, k, data, replaces, false)
+	var had scheduler.Heard
+	if p.definition != nil {
+		had = scheduler.StoredHears(k, p.definition.Data)
+	}
+	heard, err := registry.Prepare(ctx, r.Store.Listeners(), k, had, scheduler.StoredHears(k, data))
+	if err != nil {
 		return err
 	}
-	end := scheduler.JobEnd{Key: k, Data: data, Replaces: replaces, Ended: scheduler.StoredEnd(data)}
-	return r.Store.EndJobs(ctx, []scheduler.JobEnd{end})[0]
+	if state := scheduler.StoredState(data); !state.Final() {
+		_, err = r.Store.SaveJob(ctx, k, data, replaces, false)
+	} else {
+		end := scheduler.JobEnd{Key: k, Data: data, Replaces: replaces, Ended: scheduler.StoredEnd(data)}
+		err = r.Store.EndJobs(ctx, []scheduler.JobEnd{end})[0]
+	}
+	if err == nil {
+		err = heard.Complete(ctx)
+	}
+	return err
 }
 
 // replaces returns the revision that the definition overwrites: of the existing definition, or of a deleted job's

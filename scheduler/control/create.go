@@ -8,6 +8,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/engine/step"
+	"github.com/carillon-sched/carillon/scheduler/registry"
 )
 
 // create stores a new job and arms its first baton.
@@ -142,8 +143,22 @@ func (e Editor) save(ctx context.Context, cur, j *scheduler.Job, replaces uint64
 	return nil
 }
 
-// store writes the definition of j over a revision. A new job requires room in its collection's quota.
+// store writes the definition of j over a revision, and what its trigger listens to. A new job requires room in its
+// collection's quota.
 func (e Editor) store(ctx context.Context, cur, j *scheduler.Job, data []byte, replaces uint64) (rev uint64, err error) {
+	var had scheduler.Heard
+	if cur != nil && cur.Def != nil { // a damaged job has none
+		had = cur.Def.Hears(j.Key)
+	}
+	heard, err := registry.Prepare(ctx, e.shared.Store.Listeners(), j.Key, had, j.Def.Hears(j.Key))
+	if err != nil {
+		return 0, err
+	}
+	defer func() {
+		if err == nil {
+			e.shared.completeHeard(ctx, j.Key, heard)
+		}
+	}()
 	switch {
 	case cur == nil:
 		rev, err = e.admit(ctx, j, data, replaces)
@@ -156,4 +171,11 @@ func (e Editor) store(ctx context.Context, cur, j *scheduler.Job, data []byte, r
 		return 0, err
 	}
 	return rev, overtaken(err)
+}
+
+// completeHeard completes a change of what the trigger of a job listens to.
+func (h *shared) completeHeard(ctx context.Context, k scheduler.Key, c registry.Change) {
+	if err := c.Complete(ctx); err != nil {
+		h.Logger.Warn("the job still receives events that it does not listen to, and ignores them", "job", k.String(), "err", err)
+	}
 }

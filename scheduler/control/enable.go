@@ -12,6 +12,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/audit"
 	"github.com/carillon-sched/carillon/scheduler/engine/step"
 	"github.com/carillon-sched/carillon/scheduler/explain"
+	"github.com/carillon-sched/carillon/scheduler/registry"
 )
 
 // Enable resumes a disabled or paused job. The due times that it has missed are recorded as skipped. It returns
@@ -147,11 +148,19 @@ func (e Editor) remove(ctx context.Context, k scheduler.Key, st scheduler.Stored
 			return err
 		}
 	}
+	heard, err := registry.Prepare(ctx, e.shared.Store.Listeners(), k, scheduler.StoredHears(k, st.Data), scheduler.Heard{})
+	if err != nil {
+		return err
+	}
 	entry := deletion(k, st)
 	entry.SpecSequence = specSequence
-	return e.shared.audited(ctx, entry, func(*audit.Entry) error {
+	err = e.shared.audited(ctx, entry, func(*audit.Entry) error {
 		return e.shared.Store.RemoveJob(ctx, k, st.Revision, specSequence)
 	})
+	if err == nil {
+		e.shared.completeHeard(ctx, k, heard)
+	}
+	return err
 }
 
 // deletion returns the audit log entry of a job's deletion.

@@ -1,0 +1,93 @@
+// Package registry keeps the entries of [scheduler.Store].Listeners: what the trigger of each job listens to.
+//
+// The definition of a job decides whether an event starts it; its entry only makes the matchers read the definition.
+// So a stale entry is harmless, and a missing one loses events:
+//
+//	Prepare   the entry has the old and the new listeners     before the definition is stored
+//	Complete  the entry has the new listeners, or is removed  after it
+//
+// An entry is replaced or removed only at the revision that Prepare has read or written, before the definition was
+// stored. So an edit never takes from the entry what a later edit has prepared. A crash or a failed edit between the two
+// leaves listeners in the entry that the definition does not have.
+package registry
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// Change is a change of the entry of one job. The zero Change changes nothing.
+type Change struct {
+	bucket   scheduler.Bucket
+	name     string
+	revision uint64 // of the entry; 0: none
+	entry    scheduler.Heard
+	hears    scheduler.Heard
+}
+
+// tries limits the tries of a write with conflicts.
+const tries = 10
+
+// Prepare adds what the next definition of a job hears to the job's entry. had is what the stored definition hears. It
+// costs a job without a trigger nothing.
+func Prepare(ctx context.Context, bucket scheduler.Bucket, k scheduler.Key, had, hears scheduler.Heard) (Change, error) {
+	if had.Equal(hears) {
+		return Change{}, nil
+	}
+	c := Change{bucket: bucket, hears: hears}
+	name, err := k.MarshalText()
+	c.name = string(name)
+	for try := 0; try < tries && err == nil; try++ {
+		if err = c.load(ctx); err != nil || hears.IsEmpty() {
+			break
+		}
+		c.entry = c.entry.Union(had).Union(hears)
+		c.revision, err = c.save(ctx, c.entry)
+		if !errors.Is(err, scheduler.ErrConflict) {
+			break
+		}
+		err = nil
+	}
+	return c, err
+}
+
+// load reads the entry and its revision.
+func (c *Change) load(ctx context.Context) error {
+	st, err := c.bucket.Load(ctx, c.name)
+	if errors.Is(err, scheduler.ErrNotFound) {
+		st, err = scheduler.Stored{}, nil
+	}
+	c.revision, c.entry = st.Revision, scheduler.Heard{}
+	_ = json.Unmarshal(st.Data, &c.entry) // a damaged entry is replaced
+	return err
+}
+
+// save writes the entry over the revision that was read.
+func (c *Change) save(ctx context.Context, h scheduler.Heard) (uint64, error) {
+	data, err := json.Marshal(h)
+	if err != nil {
+		return 0, err
+	}
+	return c.bucket.Save(ctx, c.name, data, c.revision)
+}
+
+// Complete removes from the entry what the definition, which is now stored, does not hear. After an error, a stale entry
+// remains.
+func (c *Change) Complete(ctx context.Context) error {
+	var err error
+	switch {
+	case c.bucket == nil, c.revision == 0, c.entry.Equal(c.hears) && !c.hears.IsEmpty():
+		return nil
+	case c.hears.IsEmpty():
+		err = c.bucket.Remove(ctx, c.name, c.revision)
+	default:
+		_, err = c.save(ctx, c.hears)
+	}
+	if errors.Is(err, scheduler.ErrConflict) {
+		return nil // a later edit has prepared the entry
+	}
+	return err
+}
