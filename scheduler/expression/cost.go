@@ -3,23 +3,27 @@ package expression
 import (
 	"errors"
 	"fmt"
-	"strings"
+	"regexp"
+	"regexp/syntax"
+	"slices"
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/checker"
+	"cel.dev/cel-go/common/functions"
 	"cel.dev/cel-go/common/operators"
+	"cel.dev/cel-go/common/overloads"
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
-	"cel.dev/cel-go/common/types/traits"
 	"cel.dev/cel-go/interpreter"
 )
 
 // Limits of the package comment.
 const (
 	maxEstimate = 1_000_000
-	maxCost     = 100_000
-	maxBuilt    = 1 << 20
-	maxRegexp   = 1000
+	maxCost     = 50_000
+	maxWork     = 1 << 20    // bytes and elements in one call
+	maxRegexp   = 1000       // instructions
+	maxSteps    = 10_000_000 // of a regular expression: instructions times bytes
 )
 
 // errCost is the error of an evaluation that exceeds its limit.
@@ -59,122 +63,134 @@ func (estimator) EstimateCallCost(string, string, *checker.AstNode, []checker.As
 func plan(env *cel.Env, checked *cel.Ast) (cel.Program, error) {
 	return env.Program(checked, cel.CostLimit(maxCost), cel.CostTracking(meter{}),
 		cel.CustomDecoratorV2(func(step interpreter.InterpretableV2) (interpreter.InterpretableV2, error) {
-			return guarded(env, step)
+			call, ok := step.(interpreter.InterpretableCall)
+			switch {
+			case ok && call.Function() == overloads.Matches:
+				return matcher(call)
+			case ok && work[call.Function()] != nil && !comparesConstant(call):
+				return guarded(env, call)
+			}
+			return step, nil
 		}))
 }
 
-// meter measures calls that CEL counts as one operation if it does not know the types of their arguments, and deep
-// comparisons.
+// meter measures the calls that CEL underrates: those whose overload depends on values, and deep comparisons.
 type meter struct{}
 
 // CallCost implements [interpreter.ActualCostEstimator].
 func (meter) CallCost(function, _ string, args []ref.Val, _ ref.Val) *uint64 {
-	var cost uint64
-	switch function {
-	case operators.Add:
-		cost = sumCost(args[0], args[1])
-	case operators.Equals, operators.NotEquals:
-		cost = min(weight(args[0]), weight(args[1])) / 10
-	case operators.In:
-		if _, ok := args[1].(traits.Mapper); !ok {
-			cost = weight(args[1])
-		}
-	default:
+	measure := work[function]
+	if linear[function] {
+		measure = textWork
+	}
+	if measure == nil {
 		return nil
 	}
-	cost++
+	cost := 1 + measure(args)/10
 	return &cost
 }
 
-// sumCost is the cost of a sum. A sum of texts copies both. A sum of lists refers to them, so that only its size counts:
-// repeated doubling would overflow every loop over it.
-func sumCost(a, b ref.Val) uint64 {
-	if _, ok := a.(traits.Lister); ok {
-		return min(size(a), size(b))
-	}
-	return (size(a) + size(b)) / 10
-}
-
-// size returns the length of a text, list or map; 1 for other values.
-func size(value ref.Val) uint64 {
-	if text, ok := value.(types.String); ok {
-		return uint64(len(text)) // in bytes, because counting characters takes time
-	}
-	if sizer, ok := value.(traits.Sizer); ok {
-		if n, ok := sizer.Size().(types.Int); ok {
-			return uint64(n)
-		}
-	}
-	return 1
-}
-
-// weight returns the size of a value with all that it contains. It stops after 1 MiB.
-func weight(value ref.Val) uint64 {
-	list, isList := value.(traits.Lister)
-	object, isMap := value.(traits.Mapper)
-	if !isList && !isMap {
-		return size(value)
-	}
-	total := uint64(1)
-	var it traits.Iterator
-	if isList {
-		it = list.Iterator()
-	} else {
-		it = object.Iterator()
-	}
-	for total <= maxBuilt && it.HasNext() == types.True {
-		element := it.Next()
-		total += weight(element)
-		if isMap {
-			total += weight(object.Get(element))
-		}
-	}
-	return total
-}
-
-// growth returns the least size of the result of a function that multiplies texts. CEL would measure the result after it
-// has been built.
-var growth = map[string]func(args []ref.Val) uint64{
-	"replace": func(args []ref.Val) uint64 {
-		text, _ := args[0].(types.String)
-		old, _ := args[1].(types.String)
-		return uint64(strings.Count(string(text), string(old))) * size(args[2])
-	},
-	"join": func(args []ref.Val) uint64 {
-		if len(args) == 1 {
-			return weight(args[0])
-		}
-		return size(args[0])*size(args[1]) + weight(args[0])
-	},
-	"format": func(args []ref.Val) uint64 { return weight(args[1]) },
-}
-
-// guarded refuses a call of a function in growth whose result would be too large.
-func guarded(env *cel.Env, step interpreter.InterpretableV2) (interpreter.InterpretableV2, error) {
-	call, ok := step.(interpreter.InterpretableCall)
-	if !ok || growth[call.Function()] == nil {
-		return step, nil
-	}
+// guarded returns a call that refuses excessive work before it begins. CEL measures a call only after it has ended.
+func guarded(env *cel.Env, call interpreter.InterpretableCall) (interpreter.InterpretableV2, error) {
 	bindings, err := env.Functions()[call.Function()].Bindings()
 	if err != nil {
 		return nil, err
 	}
-	for _, binding := range bindings {
-		if binding.Operator != call.OverloadID() {
-			continue
+	for _, b := range append(comparisons, bindings...) {
+		if b.Operator == call.OverloadID() || b.Operator == call.Function() {
+			return replaced(call, func(args ...ref.Val) ref.Val {
+				if work[call.Function()](args) > maxWork {
+					return types.WrapErr(errCost)
+				}
+				return apply(b, args)
+			}), nil
 		}
-		return interpreter.NewCall(call.ID(), call.Function(), call.OverloadID(), call.Args(), func(args ...ref.Val) ref.Val {
-			switch {
-			case growth[call.Function()](args) > maxBuilt:
-				return types.WrapErr(errCost)
-			case binding.Unary != nil:
-				return binding.Unary(args[0])
-			case binding.Binary != nil:
-				return binding.Binary(args[0], args[1])
-			default:
-				return binding.Function(args...)
-			}
-		}), nil
 	}
 	return nil, fmt.Errorf("no such overload: %s", call.Function())
+}
+
+// comparisons are the operators that CEL evaluates without a binding.
+var comparisons = []*functions.Overload{
+	{Operator: operators.Equals, Binary: types.Equal},
+	{Operator: operators.NotEquals, Binary: func(a, b ref.Val) ref.Val { return types.Bool(types.Equal(a, b) != types.True) }},
+}
+
+func replaced(call interpreter.InterpretableCall, f functions.FunctionOp) interpreter.InterpretableV2 {
+	return interpreter.NewCall(call.ID(), call.Function(), call.OverloadID(), call.Args(), f)
+}
+
+func apply(b *functions.Overload, args []ref.Val) ref.Val {
+	switch {
+	case b.OperandTrait != 0 && !args[0].Type().HasTrait(b.OperandTrait):
+		return types.MaybeNoSuchOverloadErr(args[0])
+	case b.Unary != nil && len(args) == 1:
+		return b.Unary(args[0])
+	case b.Binary != nil && len(args) == 2:
+		return b.Binary(args[0], args[1])
+	case b.Function != nil:
+		return b.Function(args...)
+	default:
+		return types.MaybeNoSuchOverloadErr(args[0])
+	}
+}
+
+// comparesConstant reports whether a call is a comparison that a short constant of the text bounds.
+func comparesConstant(call interpreter.InterpretableCall) bool {
+	if call.Function() != operators.Equals && call.Function() != operators.NotEquals {
+		return false
+	}
+	return slices.ContainsFunc(call.Args(), func(arg interpreter.InterpretableV2) bool {
+		_, ok := arg.(interpreter.InterpretableConst)
+		return ok
+	})
+}
+
+// matcher returns a call of matches that compiles a constant pattern once.
+func matcher(call interpreter.InterpretableCall) (interpreter.InterpretableV2, error) {
+	compiled := newPattern
+	if constant, ok := call.Args()[1].(interpreter.InterpretableConst); ok {
+		text, _ := constant.Value().(types.String)
+		p, err := newPattern(string(text))
+		if err != nil {
+			return nil, err
+		}
+		compiled = func(string) (*pattern, error) { return p, nil }
+	}
+	return replaced(call, func(args ...ref.Val) ref.Val {
+		text, isText := args[0].(types.String)
+		expression, isPattern := args[1].(types.String)
+		if !isText || !isPattern {
+			return types.MaybeNoSuchOverloadErr(args[0])
+		}
+		p, err := compiled(string(expression))
+		switch {
+		case err != nil:
+			return types.WrapErr(err)
+		case len(text)*p.size > maxSteps:
+			return types.WrapErr(errCost)
+		}
+		return types.Bool(p.MatchString(string(text)))
+	}), nil
+}
+
+// pattern is a compiled regular expression with its number of instructions.
+type pattern struct {
+	*regexp.Regexp
+	size int
+}
+
+func newPattern(text string) (*pattern, error) {
+	tree, err := syntax.Parse(text, syntax.Perl)
+	if err != nil {
+		return nil, err
+	}
+	program, err := syntax.Compile(tree.Simplify())
+	if err != nil {
+		return nil, err
+	}
+	if size := len(program.Inst); size > maxRegexp {
+		return nil, fmt.Errorf("regular expression costs too much: at most %d instructions, got %d", maxRegexp, size)
+	}
+	compiled, err := regexp.Compile(text)
+	return &pattern{compiled, len(program.Inst)}, err
 }

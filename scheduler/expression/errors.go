@@ -106,6 +106,9 @@ func (p *Program) evaluationError(err error, vars map[string]any) error {
 			return errCost
 		}
 	}
+	if strings.HasPrefix(message, "no such overload") {
+		message = "an operator or function does not accept its values"
+	}
 	return p.withFields(cut(message, maxMessage), vars)
 }
 

@@ -70,7 +70,7 @@ var environment = sync.OnceValues(func() (*cel.Env, error) {
 	return cel.NewEnv(
 		cel.CustomTypeAdapter(provider), cel.CustomTypeProvider(provider),
 		cel.Variable("event", cel.ObjectType("event")), cel.Variable("job", cel.ObjectType("job")),
-		cel.CrossTypeNumericComparisons(true), cel.RegexProgramSizeLimit(maxRegexp),
+		cel.CrossTypeNumericComparisons(true),
 		ext.Strings(), ext.Math(), ext.Sets(),
 	)
 })
@@ -136,8 +136,10 @@ func (p provider) NativeToValue(value any) ref.Val {
 	}
 }
 
+// jsonNumber returns a double, as for a float64, unless it would lose digits of an integer.
 func jsonNumber(n json.Number) ref.Val {
-	if i, err := n.Int64(); err == nil {
+	const exact = 1 << 53
+	if i, err := n.Int64(); err == nil && (i > exact || i < -exact) {
 		return types.Int(i)
 	}
 	f, err := n.Float64()

@@ -48,7 +48,12 @@ func Instant(text string) (*Program, error) {
 
 // compile compiles an expression whose value has one of the kinds; want describes them. A value whose type is known
 // only at evaluation is checked then.
-func compile(text, want string, kinds ...types.Kind) (*Program, error) {
+func compile(text, want string, kinds ...types.Kind) (_ *Program, err error) {
+	defer func() { // a defect of CEL must not end the process
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("cannot be compiled: %v", cause)
+		}
+	}()
 	switch {
 	case len(text) > maxText:
 		return nil, fmt.Errorf("must have at most %d bytes, got %d", maxText, len(text))
