@@ -27,7 +27,7 @@ const (
 )
 
 // errCost is the error of an evaluation that exceeds its limit.
-var errCost = errors.New("costs too much for this event; simplify the expression")
+var errCost = errors.New("costs too much on the present event; simplify the expression")
 
 // checkEstimate refuses an expression whose estimated cost is too high.
 func checkEstimate(env *cel.Env, checked *cel.Ast) error {
@@ -112,7 +112,9 @@ func guarded(env *cel.Env, call interpreter.InterpretableCall) (interpreter.Inte
 // comparisons are the operators that CEL evaluates without a binding.
 var comparisons = []*functions.Overload{
 	{Operator: operators.Equals, Binary: types.Equal},
-	{Operator: operators.NotEquals, Binary: func(a, b ref.Val) ref.Val { return types.Bool(types.Equal(a, b) != types.True) }},
+	{Operator: operators.NotEquals, Binary: func(a, b ref.Val) ref.Val {
+		return types.Bool(types.Equal(a, b) != types.True)
+	}},
 }
 
 func replaced(call interpreter.InterpretableCall, f functions.FunctionOp) interpreter.InterpretableV2 {

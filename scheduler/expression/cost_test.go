@@ -8,7 +8,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/expression"
 )
 
-const tooMuch = "costs too much for this event; simplify the expression"
+const tooMuch = "costs too much on the present event; simplify the expression"
 
 // TestEstimate checks the cost limit of compilation.
 func TestEstimate(t *testing.T) {

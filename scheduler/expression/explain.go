@@ -155,7 +155,7 @@ func cut(text string, size int) string {
 	return text[:size] + "…"
 }
 
-// readsOf returns the paths that an expression reads, by the ID of their node, and those of event.
+// readsOf returns the paths that an expression reads, by the ID of their node, and the paths of event in their order.
 func readsOf(checked *ast.AST) (map[int64]path, []path) {
 	reads := map[int64]path{}
 	within := map[int64]bool{} // the inner nodes of paths

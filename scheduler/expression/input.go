@@ -75,7 +75,7 @@ var environment = sync.OnceValues(func() (*cel.Env, error) {
 	)
 })
 
-// provider knows the types of the variables and decoded JSON, in addition to those of CEL.
+// provider adds the types of the variables and of decoded JSON to the types of CEL.
 type provider struct{ *types.Registry }
 
 // FindStructType implements [types.Provider].

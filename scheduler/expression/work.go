@@ -10,8 +10,8 @@ import (
 	"cel.dev/cel-go/common/types/traits"
 )
 
-// work are the functions that take time or memory out of proportion to CEL's cost, with what a call handles: bytes of
-// texts, and elements of lists and maps.
+// work are the functions that take time or memory out of proportion to CEL's cost. Each entry counts the bytes of texts
+// and the elements of lists and maps that a call handles.
 var work = map[string]func(args []ref.Val) uint64{
 	operators.Add:       sumWork,
 	operators.Equals:    comparisonWork,
