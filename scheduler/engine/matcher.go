@@ -205,9 +205,6 @@ func (m *matcher) react(
 	st, err := store.Waiting(ctx, slot)
 	switch {
 	case errors.Is(err, scheduler.ErrNotFound):
-		if fired, err := m.fired(ctx, j, e, doubtful); fired || err != nil {
-			return fired, err
-		}
 	case err != nil:
 		return false, err
 	case st.MayFire(store.Now()):
@@ -215,6 +212,11 @@ func (m *matcher) react(
 	default:
 		if b, err := scheduler.DecodeBaton(st.Data); err == nil && b.BelongsTo(j) {
 			waiting = &b
+		}
+	}
+	if doubtful && !(waiting != nil && waiting.Cause.Holds(e)) {
+		if fired, err := m.fired(ctx, j, e); fired || err != nil {
+			return fired, err
 		}
 	}
 	r, err := j.React(e, match, waiting, store.Now())
@@ -253,10 +255,7 @@ func (m *matcher) store(
 
 // fired reports whether the run of an event that was delivered before has fired: its baton is with a worker, or its
 // history has a record.
-func (m *matcher) fired(ctx context.Context, j *scheduler.Job, e *scheduler.Event, doubtful bool) (fired bool, err error) {
-	if !doubtful {
-		return false, nil
-	}
+func (m *matcher) fired(ctx context.Context, j *scheduler.Job, e *scheduler.Event) (fired bool, err error) {
 	store := m.worker.cfg.Store
 	err = store.FindDetached(ctx, []scheduler.Key{j.Key}, func(_ scheduler.BatonKey, st scheduler.Stored, _ bool) {
 		b, err := scheduler.DecodeBaton(st.Data)
