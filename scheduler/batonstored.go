@@ -70,6 +70,10 @@ func (b *Baton) code(c *plainjson.Codec, flags *kindFlags) {
 		c.Rare("events", b.Events)
 	}
 	c.OptTrue("keyed", &b.Keyed)
+	c.OptTrue("spent", &b.Spent)
+	if !c.Reads() && len(b.Arrived) > 0 {
+		c.Rare("arrived", b.Arrived)
+	}
 	c.OptTrue("waits", &b.PostponementRecorded)
 	c.OptTime("pausedFrom", &b.PausedFrom)
 	c.OptTime("gap", &b.Gap)

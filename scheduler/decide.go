@@ -1,6 +1,9 @@
 package scheduler
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Eligibility states whether a baton may start an attempt, given the current state of its job and collection.
 type Eligibility uint8
@@ -95,6 +98,9 @@ func Decide(j *Job, open bool, b Baton, now time.Time) Decision {
 }
 
 func decide(j *Job, open bool, b Baton, now time.Time) Decision {
+	if b.Spent {
+		return Decision{Verdict: Drop}
+	}
 	standing := b.EligibilityOf(j, open)
 	switch standing {
 	case Gone:
@@ -123,6 +129,14 @@ func decide(j *Job, open bool, b Baton, now time.Time) Decision {
 	}
 	if b.Early(now) {
 		return Decision{Verdict: Wait, Step: j.wait(b, nil, now)}
+	}
+	if missing := j.Incomplete(&b); missing != nil {
+		s := j.end(b.Progress, []skip{{
+			from: b.Nominal, to: b.Nominal, count: 1, reason: ReasonTrigger,
+			message: "trigger.within has passed without " + strings.Join(missing, ", "),
+		}}, now)
+		s.Merge = true
+		return Decision{Verdict: Skip, Step: s}
 	}
 	if b.Begun() || b.Kind.IsDetached() {
 		return Decision{Verdict: Run, Baton: b}

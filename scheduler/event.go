@@ -216,8 +216,8 @@ type Cause struct {
 	// Since is when the first event was stored.
 	Since time.Time `json:"since"`
 
-	// Sequences are those of several events, ascending, at most the last maxSequences. They recognize an event that is
-	// delivered again.
+	// Sequences are those of several events, ascending, at most the last maxSequences; those of records have the highest
+	// bit set. They recognize an event that is delivered again.
 	Sequences []uint64 `json:"sequences,omitempty"`
 }
 
@@ -225,17 +225,27 @@ type Cause struct {
 // events old.
 const maxSequences = 1000
 
-// with returns c with an event that comes before or after its others.
+// sequenceOf distinguishes the sequences of records from those of published events.
+func sequenceOf(sequence uint64, record bool) uint64 {
+	if record {
+		return sequence | 1<<63
+	}
+	return sequence
+}
+
+// with returns c with another event.
 func (c Cause) with(e *Event) *Cause {
 	if c.Count == 1 {
-		c.Sequences = []uint64{c.Sequence}
+		c.Sequences = []uint64{sequenceOf(c.Sequence, c.Upstream != "")}
 	}
-	at, _ := slices.BinarySearch(c.Sequences, e.Sequence)
-	c.Sequences = slices.Insert(slices.Clone(c.Sequences), at, e.Sequence)
+	id := sequenceOf(e.Sequence, e.Upstream != nil)
+	at, _ := slices.BinarySearch(c.Sequences, id)
+	c.Sequences = slices.Insert(slices.Clone(c.Sequences), at, id)
 	c.Sequences = c.Sequences[max(0, len(c.Sequences)-maxSequences):]
 	c.Count++
-	if e.Sequence > c.Sequence {
-		c.Sequence, c.ID = e.Sequence, e.ID
+	c.Sequence, c.ID = e.Sequence, e.ID
+	if c.Event = e.Topic.String(); e.Upstream != nil {
+		c.Upstream, c.Depth = e.Upstream.Occurrence, max(c.Depth, e.Upstream.Depth+1)
 	}
 	if e.Time.Before(c.Since) {
 		c.Since = e.Time
@@ -243,16 +253,16 @@ func (c Cause) with(e *Event) *Cause {
 	return &c
 }
 
-// Holds reports whether an event of the same kind is one of those that c describes. Sequences of published events and
-// of records are independent.
+// Holds reports whether e is one of the events that c describes.
 func (c *Cause) Holds(e *Event) bool {
-	if c == nil || (c.Upstream != "") != (e.Upstream != nil) {
+	if c == nil {
 		return false
 	}
+	id := sequenceOf(e.Sequence, e.Upstream != nil)
 	if c.Count == 1 {
-		return c.Sequence == e.Sequence
+		return id == sequenceOf(c.Sequence, c.Upstream != "")
 	}
-	at, found := slices.BinarySearch(c.Sequences, e.Sequence)
+	at, found := slices.BinarySearch(c.Sequences, id)
 	return found || at == 0 && len(c.Sequences) == maxSequences
 }
 

@@ -1,13 +1,17 @@
 package scheduler
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
 // How an event affects a job. The effect on a key is a function of the event and of the key's waiting baton:
@@ -18,6 +22,8 @@ import (
 //	delay, key    arms                  nothing                   replaces it
 //	debounce      arms                  nothing                   later, at most max after the first
 //	batch         arms                  nothing                   adds; fires at size
+//	require all   arms                  nothing                   adds; fires if all have arrived
+//	rateLimit     runs, counts          –                         runs and counts, up to the limit
 //	unless        nothing               –                         cancels it
 //
 // A run without a key has a slot of its own, which the time of the event names. A key has one slot ([KeySlot]); when
@@ -25,10 +31,11 @@ import (
 
 // Match is the answer of a job to an event, before the state of its key is known.
 type Match struct {
-	Verdict MatchVerdict
-	Key     string    // what the event is about
-	Due     time.Time // of the run: its nominal time, or later by delay
-	Why     string    // Ignores, Refuses: the reason, for people
+	Verdict  MatchVerdict
+	Key      string    // what the event is about
+	Listener int       // index of the listener that selects it
+	Due      time.Time // of the run: its nominal time, or later by delay
+	Why      string    // Ignores, Refuses: the reason, for people
 }
 
 // MatchVerdict states whether an event affects a job.
@@ -83,13 +90,14 @@ func (j *Job) Match(e *Event) Match {
 			}
 			m.Key = key
 		}
-		return t.match(m, e, l)
+		m.Listener = i
+		return t.match(m, e)
 	}
 	return m
 }
 
-// match completes m for an event that the listener l selects.
-func (t *Trigger) match(m Match, e *Event, l *Listener) Match {
+// match completes m for an event that a listener selects.
+func (t *Trigger) match(m Match, e *Event) Match {
 	m.Verdict, m.Why, m.Due = Matches, "", e.instant().Add(t.Delay)
 	in := e.Input(nil)
 	if t.Unless != nil {
@@ -112,7 +120,6 @@ func (t *Trigger) match(m Match, e *Event, l *Listener) Match {
 			m.Due = due
 		}
 	}
-	_ = l
 	return m
 }
 
@@ -127,7 +134,7 @@ func (l *Listener) selects(k Key, e *Event) bool {
 // Keyed reports whether the events of a key share a waiting baton.
 func (j *Job) Keyed() bool {
 	t := j.Def.Trigger
-	if t.Debounce > 0 || t.Batch > 0 || t.Unless != nil {
+	if t.collects() || t.LimitRuns > 0 || t.Unless != nil {
 		return true
 	}
 	hasKey := slices.ContainsFunc(t.On, func(l Listener) bool { return l.Key != nil })
@@ -158,56 +165,29 @@ const (
 	NoEffect Effect = iota // the slot already holds the event, or nothing waits that could be canceled
 	Start                  // fire the baton, in place of the waiting one if there is one
 	Arm                    // store the baton, which waits, in place of the waiting one if there is one
+	Allow                  // store the baton, which counts runs, in place of the waiting one; then start a run of the event
+	Limit                  // record that the event starts no run
 	Withdraw               // remove the waiting baton
 )
 
-// React decides what a matching event does to a slot. waiting is the baton that waits in it, nil for none.
+// React decides what a matching event does to a slot. waiting is the baton of j that waits in it, nil for none.
 func (j *Job) React(e *Event, m Match, waiting *Baton, now time.Time) (Reaction, error) {
-	if waiting != nil && waiting.Cause.Holds(e) {
-		return Reaction{}, nil
-	}
-	if m.Verdict == Cancels {
-		if waiting == nil {
-			return Reaction{}, nil
-		}
-		return Reaction{Effect: Withdraw, Baton: *waiting}, nil
-	}
-	t, b := j.Def.Trigger, j.triggered(e, m)
-	one, err := json.Marshal(e)
-	if err != nil {
-		return Reaction{}, err
-	}
-	events, late := []json.RawMessage{one}, false
-	if waiting != nil && waiting.BelongsTo(j) && (t.Debounce > 0 || t.Batch > 0) {
-		late = e.Sequence < waiting.Cause.Sequence
-		var before []json.RawMessage
-		if err := json.Unmarshal(waiting.Events, &before); err != nil {
-			return Reaction{}, fmt.Errorf("events of the waiting run: %w", err)
-		}
-		switch {
-		case t.Batch > 0:
-			events = append(before, one)
-		case late:
-			events = before
-		}
-		b.Nominal, b.Cause = waiting.Nominal, waiting.Cause.with(e)
-	}
-	if b.Events, err = json.Marshal(events); err != nil {
-		return Reaction{}, err
-	}
+	t := j.Def.Trigger
 	switch {
-	case t.Debounce > 0 && late:
-		b.Due = waiting.Due
-	case t.Debounce > 0:
-		b.Due = e.Time.Add(t.Debounce)
-		if last := b.Cause.Since.Add(t.DebounceMax); b.Due.After(last) {
-			b.Due = last
-		}
-	case t.Batch > 0:
-		b.Due = b.Cause.Since.Add(t.BatchWait)
-		if b.Cause.Count >= t.Batch || len(b.Events) >= maxBatchSize {
-			b.Due = now
-		}
+	case m.Verdict == Cancels && (waiting == nil || waiting.Spent):
+		return Reaction{}, nil
+	case m.Verdict == Cancels:
+		return Reaction{Effect: Withdraw, Baton: *waiting}, nil
+	case t.LimitRuns > 0:
+		return j.limit(e, m, waiting), nil
+	case waiting != nil && waiting.Cause.Holds(e):
+		return Reaction{}, nil
+	case waiting != nil && !t.collects() && e.Sequence < waiting.Cause.Sequence:
+		return Reaction{}, nil // a later event has replaced it
+	}
+	b, err := j.Single(e, m)
+	if err == nil && t.collects() {
+		b, err = t.collect(b, e, m, waiting, now)
 	}
 	b.Keyed = j.Keyed()
 	r := Reaction{Effect: Arm, Baton: b}
@@ -217,7 +197,98 @@ func (j *Job) React(e *Event, m Match, waiting *Baton, now time.Time) (Reaction,
 	case b.Keyed:
 		r.At = b.Due // not earlier: until then, an event may replace it
 	}
-	return r, nil
+	return r, err
+}
+
+// limit counts the runs of a key in a baton that waits for the end of the period.
+func (j *Job) limit(e *Event, m Match, waiting *Baton) Reaction {
+	t, b := j.Def.Trigger, j.triggered(e, m)
+	switch {
+	case waiting == nil:
+	case waiting.Cause.Holds(e):
+		return Reaction{Effect: Allow, Baton: *waiting, At: waiting.Due}
+	case waiting.Cause.Count >= t.LimitRuns && t.Once:
+		return Reaction{}
+	case waiting.Cause.Count >= t.LimitRuns:
+		return Reaction{Effect: Limit}
+	default:
+		b.Nominal, b.Cause = waiting.Nominal, waiting.Cause.with(e)
+	}
+	b.Keyed, b.Spent, b.Due = true, true, b.Cause.Since.Add(t.LimitPeriod)
+	return Reaction{Effect: Allow, Baton: b, At: b.Due}
+}
+
+// Single returns the baton of a run of one event.
+func (j *Job) Single(e *Event, m Match) (Baton, error) {
+	b := j.triggered(e, m)
+	events, err := json.Marshal([]*Event{e})
+	b.Events = events
+	return b, err
+}
+
+// collects reports whether several events of a key start one run.
+func (t *Trigger) collects() bool { return t.Debounce > 0 || t.Batch > 0 || t.Within > 0 }
+
+// collect adds the event of b, a run of its own, to the events that wait for its key. waiting may be nil.
+func (t *Trigger) collect(b Baton, e *Event, m Match, waiting *Baton, now time.Time) (Baton, error) {
+	late := false
+	if waiting != nil {
+		var before, one []json.RawMessage
+		if err := errors.Join(json.Unmarshal(waiting.Events, &before), json.Unmarshal(b.Events, &one)); err != nil {
+			return b, fmt.Errorf("events of the waiting run: %w", err)
+		}
+		late = t.Debounce > 0 && e.Time.Add(t.Debounce).Before(waiting.Due)
+		switch {
+		case t.Debounce == 0:
+			one = append(before, one...)
+		case late:
+			one = before
+		}
+		b.Nominal, b.Cause, b.Arrived = waiting.Nominal, waiting.Cause.with(e), slices.Clone(waiting.Arrived)
+		b.Events, _ = json.Marshal(one) //nolint:errchkjson // it was decoded
+	}
+	since := b.Cause.Since
+	switch {
+	case late:
+		b.Due = waiting.Due
+	case t.Debounce > 0:
+		b.Due = earlier(e.Time.Add(t.Debounce), since.Add(t.DebounceMax))
+	case t.Batch > 0:
+		if b.Due = since.Add(t.BatchWait); b.Cause.Count >= t.Batch || len(b.Events) >= maxBatchSize {
+			b.Due = now
+		}
+	default:
+		if !slices.Contains(b.Arrived, m.Listener) {
+			b.Arrived = append(b.Arrived, m.Listener)
+		}
+		if b.Due = since.Add(t.Within); len(b.Arrived) == len(t.On) {
+			b.Due = now
+		}
+	}
+	return b, nil
+}
+
+// Incomplete returns the listeners of a trigger with require all that b, whose time is up, has not heard; nil if it runs.
+func (j *Job) Incomplete(b *Baton) (missing []string) {
+	t := j.Def.Trigger
+	if t == nil || !b.Keyed || t.Within == 0 || t.RunPartial {
+		return nil
+	}
+	for i := range t.On {
+		if !slices.Contains(b.Arrived, i) {
+			l := &t.On[i]
+			missing = append(missing, cmp.Or(l.Source, l.Subject, l.Job))
+		}
+	}
+	return missing
+}
+
+// earlier returns the earlier of two times.
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // maxBatchSize is the size in bytes at which a batch of events is complete.
@@ -241,6 +312,13 @@ func (j *Job) triggered(e *Event, m Match) Baton {
 func (b Baton) Unkeyed(suspect bool) Baton {
 	b.Keyed, b.Suspect = false, b.Suspect || suspect
 	return b
+}
+
+// LimitRecord returns the record of an event whose run the rate limit of its key does not allow.
+func (j *Job) LimitRecord(e *Event, m Match, now time.Time) Record {
+	t := j.Def.Trigger
+	m.Why = fmt.Sprintf("trigger.rateLimit: %d runs in %s", t.LimitRuns, document.Duration{Exact: t.LimitPeriod})
+	return j.RefusedRecord(e, m, now)
 }
 
 // WithdrawnRecord returns the record of the run of b, which an event canceled before it began.

@@ -30,6 +30,17 @@ type Trigger struct {
 	Batch     int
 	BatchWait time.Duration
 
+	// Within starts one run when an event of each listener has come for a key, at most so long after the first; 0: an
+	// event of any listener starts one. Then the run is skipped, or runs with the events that have come (RunPartial).
+	Within     time.Duration
+	RunPartial bool
+
+	// LimitRuns is the number of runs of a key within LimitPeriod after the first; 0: no limit. Further events start no
+	// run, which is recorded, except with Once.
+	LimitRuns   int
+	LimitPeriod time.Duration
+	Once        bool
+
 	// Unless cancels the waiting run of the event's key if it is true; nil: none.
 	Unless *expression.Program
 
@@ -176,6 +187,9 @@ func (d *Definition) readTrigger(o *document.Object) {
 	}
 	t.readDelay(to)
 	t.readCollecting(to)
+	t.readRequire(to)
+	t.readLimit(to)
+	checkOne(to, "delay", "debounce", "batch", "within", "once", "rateLimit")
 	t.Unless = readProgram(to, "unless", expression.Condition)
 	if n, ok := to.Int("maxDepth", 1, MaxChain); ok {
 		t.MaxDepth = int(n)
@@ -295,16 +309,52 @@ func (t *Trigger) readCollecting(o *document.Object) {
 		t.BatchWait, _ = bo.ExactDuration("wait", time.Second, maxEventDelay)
 		bo.Done()
 	}
-	if o.Describes() {
+}
+
+// readRequire reads require, within and otherwise.
+func (t *Trigger) readRequire(o *document.Object) {
+	all, _ := o.Enum("require", "any", "all")
+	if all == "all" && o.Require("within") || o.Describes() {
+		t.Within, _ = o.ExactDuration("within", time.Second, maxEventDelay)
+		word, _ := o.Enum("otherwise", "skip", "run")
+		t.RunPartial = word == "run"
+	}
+	if all == "all" && len(t.On) < 2 && !o.Describes() {
+		o.Problem("require", "needs two or more listeners in on")
+	}
+	for _, name := range []string{"within", "otherwise"} {
+		if all != "all" && !o.Describes() {
+			o.Refuse(name, "goes with require all")
+		}
+	}
+}
+
+// readLimit reads once and rateLimit.
+func (t *Trigger) readLimit(o *document.Object) {
+	if d, ok := o.ExactDuration("once", time.Second, maxEventDelay); ok {
+		t.Once, t.LimitRuns, t.LimitPeriod = true, 1, d
+	}
+	lo, ok := o.Object("rateLimit")
+	if !ok {
 		return
 	}
+	defer lo.Done()
+	lo.Require("runs")
+	lo.Require("period")
+	n, _ := lo.Int("runs", 1, maxSequences)
+	t.LimitRuns = int(n)
+	t.LimitPeriod, _ = lo.ExactDuration("period", time.Second, maxEventDelay)
+}
+
+// checkOne reports fields that exclude each other.
+func checkOne(o *document.Object, names ...string) {
 	var given []string
-	for _, name := range []string{"delay", "debounce", "batch"} {
-		if o.Has(name) {
+	for _, name := range names {
+		if o.Holds(name) {
 			given = append(given, name)
 		}
 	}
-	if len(given) > 1 {
+	if len(given) > 1 && !o.Describes() {
 		o.Problem(given[1], "does not go with %s: choose one", given[0])
 	}
 }

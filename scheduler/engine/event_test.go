@@ -74,6 +74,31 @@ func TestEvents(t *testing.T) {
 			{4 * time.Second, "orders", `4`, "completed"},
 			{25 * time.Second, "", "", "completed completed"},
 		}},
+		"once": {`{"on": {"source": "orders", "key": "event.data.id"}, "once": "PT10S"}`, []step{
+			{1 * time.Second, "orders", `{"id": "a"}`, "completed"},
+			{2 * time.Second, "orders", `{"id": "a"}`, "completed"},
+			{3 * time.Second, "orders", `{"id": "b"}`, "completed completed"},
+			{12 * time.Second, "orders", `{"id": "a"}`, "completed completed completed"},
+		}},
+		"rate limit": {`{"on": {"source": "orders"}, "rateLimit": {"runs": 2, "period": "PT10S"}}`, []step{
+			{1 * time.Second, "orders", `1`, "completed"},
+			{2 * time.Second, "orders", `2`, "completed completed"},
+			{3 * time.Second, "orders", `3`, "completed completed skipped(trigger 1)"},
+			{12 * time.Second, "orders", `4`, "completed completed skipped(trigger 1) completed"},
+		}},
+		"require all": {`{"on": [{"source": "orders", "key": "event.data"}, {"source": "payments", "key": "event.data"}],
+			"require": "all", "within": "PT10S"}`, []step{
+			{1 * time.Second, "orders", `1`, ""},
+			{2 * time.Second, "orders", `1`, ""},
+			{3 * time.Second, "payments", `2`, ""},
+			{4 * time.Second, "payments", `1`, "completed"},
+			{14 * time.Second, "", "", "completed skipped(trigger 1)"},
+		}},
+		"require all, or run with what came": {`{"on": [{"source": "orders"}, {"source": "payments"}],
+			"require": "all", "within": "PT10S", "otherwise": "run"}`, []step{
+			{1 * time.Second, "orders", `1`, ""},
+			{12 * time.Second, "", "", "completed"},
+		}},
 		"unless": {`{"on": {"source": "orders", "key": "event.data.id"}, "delay": "PT10S", "unless": "event.data.paid"}`, []step{
 			{1 * time.Second, "orders", `{"id": 1, "paid": false}`, ""},
 			{2 * time.Second, "orders", `{"id": 2, "paid": false}`, ""},

@@ -165,10 +165,11 @@ func (m *matcher) apply(ctx context.Context, k scheduler.Key, e *scheduler.Event
 
 // start stores the run of a single event. Its slot, which the event's time names, holds no other run.
 func (m *matcher) start(ctx context.Context, j *scheduler.Job, e *scheduler.Event, match scheduler.Match, doubtful bool) error {
-	r, err := j.React(e, match, nil, m.worker.cfg.Store.Now())
+	b, err := j.Single(e, match)
 	if err != nil {
 		return err
 	}
+	r := scheduler.Reaction{Effect: scheduler.Arm, Baton: b}
 	slot := scheduler.BatonKey{Key: j.Key, Detached: scheduler.DetachedName(r.Baton.Nominal)}
 	if doubtful {
 		if there, err := m.occupied(ctx, slot); there || err != nil {
@@ -214,7 +215,7 @@ func (m *matcher) react(
 			waiting = &b
 		}
 	}
-	if doubtful && !(waiting != nil && waiting.Cause.Holds(e)) {
+	if doubtful && (waiting == nil || !waiting.Cause.Holds(e)) {
 		if fired, err := m.fired(ctx, j, e); fired || err != nil {
 			return fired, err
 		}
@@ -231,6 +232,15 @@ func (m *matcher) react(
 			return false, err
 		}
 		return true, m.worker.steps.Record(ctx, j, []scheduler.Record{j.WithdrawnRecord(&r.Baton, e, store.Now())}, false)
+	case scheduler.Limit:
+		return true, m.worker.steps.Record(ctx, j, []scheduler.Record{j.LimitRecord(e, match, store.Now())}, doubtful)
+	case scheduler.Allow:
+		if waiting == nil || !waiting.Cause.Holds(e) {
+			if err := store.ScheduleAt(ctx, slot, r.Baton.Encode(), r.At, st.Revision); err != nil {
+				return false, err
+			}
+		}
+		return true, m.start(ctx, j, e, match, doubtful)
 	case scheduler.Start, scheduler.Arm:
 	}
 	if err := m.store(ctx, j, slot, r, st.Revision); err != nil {
