@@ -1,0 +1,275 @@
+package scheduler_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// TestTriggerProblems checks the paths and messages of wrong triggers.
+func TestTriggerProblems(t *testing.T) {
+	for text, want := range map[string]string{
+		`{}`:                        "trigger.on: is required",
+		`{"on": []}`:                "trigger.on: must not be empty: name a source, a subject or a job",
+		`{"on": {}}`:                "trigger.on.source: is required; or subject, or job",
+		`{"on": {"source": "a b"}}`: `trigger.on.source: "a b" must not contain ' '`,
+		`{"on": [{"source": "a"}, {"source": "a", "job": "b"}]}`:                              "trigger.on[1].job: does not go with source: write two listeners",
+		`{"on": {"subject": "orders"}}`:                                                       `trigger.on.subject: "orders" is not <collection>.<event>, such as sales.orders`,
+		`{"on": {"job": "a/b/c"}}`:                                                            `trigger.on.job: "a/b/c" is neither the name of a job nor collection/job`,
+		`{"on": {"source": "a", "outcome": "completed"}}`:                                     "trigger.on.outcome: goes with job: events have no outcome",
+		`{"on": {"source": "a", "filter": "event.data.total >"}}`:                             "trigger.on.filter: 1:",
+		`{"on": {"source": "a", "filter": "evnt.data"}}`:                                      "undeclared reference to 'evnt'",
+		`{"on": {"source": "a"}, "delay": "PT0S"}`:                                            "trigger.delay: PT0S is not a duration from",
+		`{"on": {"source": "a"}, "delay": "event.data."}`:                                     "trigger.delay: 1:",
+		`{"on": {"source": "a"}, "debounce": {}}`:                                             "trigger.debounce.period: is required",
+		`{"on": {"source": "a"}, "debounce": {"period": "PT1M", "max": "PT1S"}}`:              "trigger.debounce.max: PT1S is shorter than the allowed PT1M",
+		`{"on": {"source": "a"}, "batch": {"size": 1, "wait": "PT1M"}}`:                       "trigger.batch.size: ",
+		`{"on": {"source": "a"}, "delay": "PT1S", "batch": {"size": 2, "wait": "PT1M"}}`:      "trigger.batch: does not go with delay: choose one",
+		`{"on": {"source": "a"}, "require": "all", "within": "PT1M"}`:                         "trigger.require: needs two or more listeners in on",
+		`{"on": [{"source": "a"}, {"source": "b"}], "require": "all"}`:                        "trigger.within: is required",
+		`{"on": {"source": "a"}, "within": "PT1M"}`:                                           "trigger.within: goes with require all",
+		`{"on": {"source": "a"}, "once": "PT1H", "rateLimit": {"runs": 1, "period": "PT1H"}}`: "trigger.rateLimit: does not go with once: choose one",
+		`{"on": {"source": "a"}, "rateLimit": {"runs": 0, "period": "PT1H"}}`:                 "trigger.rateLimit.runs: ",
+		`{"on": {"source": "a"}, "maxDepth": 101}`:                                            "trigger.maxDepth: ",
+		`{"on": [` + strings.TrimSuffix(strings.Repeat(`{"source": "a"},`, 17), ",") + `]}`:   "trigger.on: has 17 listeners, at most 16 are allowed",
+		`{"on": {"source": "a"}, "unles": "true"}`:                                            "trigger.unles: ",
+	} {
+		_, err := decoder("08:00:00").Definition(parseDocument(t, `{"action": {"type": "test"}, "trigger": `+text+`}`))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+	_, err := decoder("08:00:00").Definition(parseDocument(t, `{"action": {"type": "test"}, `+once+`, "trigger": {"on": {"source": "a"}}}`))
+	if err == nil || !strings.Contains(err.Error(), "startTime: goes with recurrence") {
+		t.Errorf("startTime: %v", err)
+	}
+}
+
+// TestHears checks what a job listens to, also in another scope.
+func TestHears(t *testing.T) {
+	j := job(t, `"trigger": {"on": [{"source": "orders"}, {"subject": "sales.paid"}, {"job": "extract"}, {"job": "etl/load"}, {"source": "orders"}]}`)
+	scope := must.Get(scheduler.NewScope("s", "g"))(t)
+	mark := scope.Mark()
+	for _, row := range []struct {
+		key  scheduler.Key
+		want scheduler.Heard
+	}{
+		{scheduler.Key{Collection: "shop", Job: "a"}, scheduler.Heard{
+			Topics: []scheduler.Topic{{Collection: "shop", Name: "orders"}, {Collection: "sales", Name: "paid"}},
+			Jobs:   []scheduler.Key{{Collection: "shop", Job: "extract"}, {Collection: "etl", Job: "load"}},
+		}},
+		{scheduler.Key{Collection: scope.Collection("shop"), Job: "a"}, scheduler.Heard{
+			Topics: []scheduler.Topic{{Collection: "shop" + mark, Name: "orders"}, {Collection: "sales" + mark, Name: "paid"}},
+			Jobs:   []scheduler.Key{{Collection: "shop" + mark, Job: "extract"}, {Collection: "etl" + mark, Job: "load"}},
+		}},
+	} {
+		if diff := cmp.Diff(row.want, j.Def.Hears(row.key)); diff != "" {
+			t.Errorf("%s: %s", row.key, diff)
+		}
+	}
+}
+
+// TestTriggerAlone checks that a job with only a trigger waits for ever, and that the trigger is part of its schedule
+// only if it replaces the recurrence.
+func TestTriggerAlone(t *testing.T) {
+	alone := job(t, `"trigger": {"on": {"source": "a"}}`)
+	if first, ok := alone.Plan.First(); !ok || !first.Equal(scheduler.EndOfTime) {
+		t.Errorf("first %s, %t", first, ok)
+	}
+	other := edited(t, alone, "08:30:00", `"trigger": {"on": {"source": "b"}}`)
+	if other.ScheduleGen != alone.ScheduleGen {
+		t.Error("another listener begins a new schedule")
+	}
+	if timed := edited(t, alone, "08:30:00", `"recurrence": {"frequency": "Hour"}`); timed.ScheduleGen == alone.ScheduleGen {
+		t.Error("a recurrence begins no new schedule")
+	}
+}
+
+// TestNewEvent checks events of messages in all forms.
+func TestNewEvent(t *testing.T) {
+	topic := scheduler.Topic{Collection: "shop", Name: "orders"}
+	for name, row := range map[string]struct {
+		header map[string][]string
+		body   string
+		want   scheduler.Event
+		wrong  string
+	}{
+		"JSON": {nil, `{"total": 7}`, scheduler.Event{Data: json.RawMessage(`{"total": 7}`)}, ""},
+		"text": {nil, `no "JSON"`, scheduler.Event{Data: json.RawMessage(`"no \"JSON\""`)}, ""},
+		"bytes": {nil, "\xff\x00", scheduler.Event{
+			Data: json.RawMessage(`"/wA="`), Attributes: map[string]string{"datacontentencoding": "base64"},
+		}, ""},
+		"nothing": {nil, ``, scheduler.Event{}, ""},
+		"headers": {map[string][]string{"Nats-Msg-Id": {"7"}, "X-Shop": {"a", "b"}, "Nats-Stream": {"S"}}, `1`, scheduler.Event{
+			ID: "7", Data: json.RawMessage(`1`), Attributes: map[string]string{"x-shop": "a"},
+		}, ""},
+		"CloudEvent, binary": {map[string][]string{"ce-id": {"7"}, "ce-type": {"paid"}, "Content-Type": {"application/json"}}, `1`, scheduler.Event{
+			ID: "7", Data: json.RawMessage(`1`), Attributes: map[string]string{"id": "7", "type": "paid", "content-type": "application/json"},
+		}, ""},
+		"CloudEvent, structured": {map[string][]string{"Content-Type": {"application/cloudevents+json; charset=utf-8"}},
+			`{"specversion": "1.0", "id": "7", "source": "/shop", "type": "paid", "n": 3, "data": {"total": 7}}`, scheduler.Event{
+				ID: "7", Data: json.RawMessage(`{"total": 7}`),
+				Attributes: map[string]string{"specversion": "1.0", "id": "7", "source": "/shop", "type": "paid", "n": "3"},
+			}, ""},
+		"CloudEvent, base64": {map[string][]string{"Content-Type": {"application/cloudevents+json"}},
+			`{"specversion": "1.0", "id": "7", "source": "/shop", "type": "paid", "data_base64": "aGk="}`, scheduler.Event{
+				ID: "7", Data: json.RawMessage(`"hi"`),
+				Attributes: map[string]string{"specversion": "1.0", "id": "7", "source": "/shop", "type": "paid"},
+			}, ""},
+		"CloudEvent without a type": {map[string][]string{"Content-Type": {"application/cloudevents+json"}},
+			`{"specversion": "1.0", "id": "7", "source": "/shop"}`, scheduler.Event{}, "type: is missing: a CloudEvent requires it"},
+		"CloudEvent, not an object": {map[string][]string{"Content-Type": {"application/cloudevents+json"}}, `[]`, scheduler.Event{}, "is not a CloudEvent"},
+		"too large":                 {nil, strings.Repeat("x", scheduler.MaxEventSize+1), scheduler.Event{}, "the event has 65537 bytes, at most 65536 are allowed"},
+	} {
+		got, err := scheduler.NewEvent(topic, row.header, []byte(row.body))
+		if row.wrong != "" {
+			if err == nil || !strings.Contains(err.Error(), row.wrong) {
+				t.Errorf("%s: %v, want %q", name, err, row.wrong)
+			}
+			continue
+		}
+		row.want.Topic = topic
+		if row.want.Attributes == nil {
+			row.want.Attributes = map[string]string{}
+		}
+		if diff := cmp.Diff(row.want, got); err != nil || diff != "" {
+			t.Errorf("%s: %v %s", name, err, diff)
+		}
+	}
+}
+
+// TestMatch checks which events start a job, and why others do not.
+func TestMatch(t *testing.T) {
+	up := &scheduler.Upstream{Job: scheduler.Key{Collection: key.Collection, Job: "extract"}, Outcome: scheduler.OutcomeFaulted, Depth: 3}
+	orders := scheduler.Topic{Collection: key.Collection, Name: "orders"}
+	const on = `"trigger": {"on": [{"source": "orders", "filter": "event.data.total > 10", "key": "event.data.id"}, {"job": "extract", "outcome": "any"}]`
+	for name, row := range map[string]struct {
+		fields string
+		state  scheduler.State
+		event  scheduler.Event
+		want   scheduler.Match
+	}{
+		"matches": {on + `}`, "", scheduler.Event{Topic: orders, Data: json.RawMessage(`{"total": 11, "id": 4}`)},
+			scheduler.Match{Verdict: scheduler.Matches, Key: "4", Due: at("09:00:00")}},
+		"filter is false": {on + `}`, "", scheduler.Event{Topic: orders, Data: json.RawMessage(`{"total": 10, "id": 4}`)},
+			scheduler.Match{Why: "filter was false: event.data.total is 10"}},
+		"filter cannot be evaluated": {on + `}`, "", scheduler.Event{Topic: orders, Data: json.RawMessage(`{}`)},
+			scheduler.Match{Verdict: scheduler.Refuses, Why: "trigger.on[0].filter: event.data.total is missing"}},
+		"another topic": {on + `}`, "", scheduler.Event{Topic: scheduler.Topic{Collection: "other", Name: "orders"}},
+			scheduler.Match{Why: "no listener of the job selects it"}},
+		"upstream": {on + `}`, "", scheduler.Event{Upstream: up}, scheduler.Match{Verdict: scheduler.Matches, Listener: 1, Due: at("09:00:00")}},
+		"upstream, too deep": {on + `, "maxDepth": 3}`, "", scheduler.Event{Upstream: up},
+			scheduler.Match{Verdict: scheduler.Refuses, Why: "4 jobs have started each other, at most 3 may (maxDepth)"}},
+		"disabled": {on + `}`, scheduler.Disabled, scheduler.Event{Upstream: up}, scheduler.Match{Why: "the job is disabled"}},
+		"older than the job": {on + `}`, "", scheduler.Event{Upstream: up, Time: at("07:00:00")},
+			scheduler.Match{Why: "the event is older than the job"}},
+		"no trigger": {once, "", scheduler.Event{Upstream: up}, scheduler.Match{Why: "the job has no trigger"}},
+		"delay": {on + `, "delay": "PT5M"}`, "", scheduler.Event{Upstream: up},
+			scheduler.Match{Verdict: scheduler.Matches, Listener: 1, Due: at("09:05:00")}},
+		"delay has passed": {on + `, "delay": "event.time - duration('1h')"}`, "", scheduler.Event{Upstream: up},
+			scheduler.Match{Verdict: scheduler.Matches, Listener: 1, Due: at("09:00:00")}},
+		"delay too far": {on + `, "delay": "timestamp('9000-01-01T00:00:00Z')"}`, "", scheduler.Event{Upstream: up},
+			scheduler.Match{Verdict: scheduler.Refuses, Why: "trigger.delay: 9000-01-01T00:00:00Z is too far in the future"}},
+		"unless": {on + `, "unless": "event.data.paid"}`, "", scheduler.Event{Topic: orders, Data: json.RawMessage(`{"total": 11, "id": 4, "paid": true}`)},
+			scheduler.Match{Verdict: scheduler.Cancels, Key: "4", Due: at("09:00:00")}},
+	} {
+		j := job(t, row.fields)
+		if row.state != "" {
+			j = in(row.state, j)
+		}
+		if row.event.Time.IsZero() {
+			row.event.Time = at("09:00:00")
+		}
+		if diff := cmp.Diff(row.want, j.Match(&row.event)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+// TestReact applies events to the baton that waits for their key, which the row before has left.
+func TestReact(t *testing.T) {
+	type row struct {
+		second, sequence int
+		data             string
+		want             scheduler.Effect
+		due              string
+		events           string
+	}
+	for fields, rows := range map[string][]row{
+		`"debounce": {"period": "PT10S", "max": "PT15S"}`: {
+			{0, 1, `1`, scheduler.Arm, "09:00:10", "1"},
+			{5, 3, `3`, scheduler.Arm, "09:00:15", "3"},
+			{6, 3, `3`, scheduler.NoEffect, "09:00:15", "3"},
+			{4, 2, `2`, scheduler.Arm, "09:00:15", "3"}, // late
+			{12, 4, `4`, scheduler.Arm, "09:00:15", "4"},
+			{15, 5, `5`, scheduler.Start, "09:00:15", "5"},
+		},
+		`"batch": {"size": 3, "wait": "PT1M"}`: {
+			{0, 1, `1`, scheduler.Arm, "09:01:00", "1"},
+			{1, 3, `3`, scheduler.Arm, "09:01:00", "1 3"},
+			{1, 1, `1`, scheduler.NoEffect, "09:01:00", "1 3"},
+			{2, 2, `2`, scheduler.Start, "09:00:02", "1 3 2"},
+		},
+		`"delay": "PT1M"`: {
+			{0, 2, `2`, scheduler.Arm, "09:01:00", "2"},
+			{5, 3, `3`, scheduler.Arm, "09:01:05", "3"},
+			{1, 1, `1`, scheduler.NoEffect, "09:01:05", "3"}, // late
+		},
+		`"rateLimit": {"runs": 2, "period": "PT1M"}`: {
+			{0, 1, `1`, scheduler.Allow, "09:01:00", ""},
+			{1, 2, `2`, scheduler.Allow, "09:01:00", ""},
+			{2, 3, `3`, scheduler.Limit, "", ""},
+			{2, 1, `1`, scheduler.Allow, "09:01:00", ""}, // again: its run may be missing
+		},
+		`"once": "PT1M"`: {
+			{0, 1, `1`, scheduler.Allow, "09:01:00", ""},
+			{1, 2, `2`, scheduler.NoEffect, "", ""},
+		},
+	} {
+		t.Run(fields, func(t *testing.T) {
+			j := job(t, `"trigger": {"on": {"source": "orders", "key": "'k'"}, `+fields+`}`)
+			var waiting *scheduler.Baton
+			for i, row := range rows {
+				now := at("09:00:00").Add(time.Duration(row.second) * time.Second)
+				e := &scheduler.Event{
+					Topic:    scheduler.Topic{Collection: key.Collection, Name: "orders"},
+					Sequence: uint64(row.sequence), Time: now, Data: json.RawMessage(row.data),
+				}
+				r := must.Get(j.React(e, j.Match(e), waiting, now))(t)
+				if r.Effect == scheduler.Arm || r.Effect == scheduler.Start || r.Effect == scheduler.Allow {
+					b := must.Get(scheduler.DecodeBaton(r.Baton.Encode()))(t) // as it is stored
+					waiting = &b
+				}
+				if r.Effect != row.want {
+					t.Errorf("row %d: effect %d, want %d", i, r.Effect, row.want)
+				}
+				if row.due != "" && !waiting.Due.Truncate(time.Second).Equal(at(row.due)) {
+					t.Errorf("row %d: due %s, want %s", i, waiting.Due, row.due)
+				}
+				if got := dataOf(t, waiting.Events); row.events != "" && got != row.events {
+					t.Errorf("row %d: events %q, want %q", i, got, row.events)
+				}
+			}
+		})
+	}
+}
+
+// dataOf returns the data of encoded events.
+func dataOf(t *testing.T, events json.RawMessage) string {
+	t.Helper()
+	var all []scheduler.Event
+	if events != nil {
+		must.Do(t, json.Unmarshal(events, &all))
+	}
+	var data []string
+	for _, e := range all {
+		data = append(data, string(e.Data))
+	}
+	return strings.Join(data, " ")
+}
