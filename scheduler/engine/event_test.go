@@ -1,25 +1,32 @@
 package engine_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/engine"
 )
 
-// publish publishes an event in the default collection, and waits until it is matched.
-func (w *harness) publish(name, id, body string) uint64 {
+// publishNow publishes an event in the default collection.
+func (w *harness) publishNow(name, id, body string) {
 	w.t.Helper()
 	header := map[string][]string{}
 	if id != "" {
 		header["Nats-Msg-Id"] = []string{id}
 	}
-	sequence, _, err := w.store.PublishEvent(w.t.Context(), scheduler.Topic{Collection: scheduler.DefaultCollection, Name: name}, header, []byte(body))
+	_, _, err := w.store.PublishEvent(w.t.Context(), scheduler.Topic{Collection: scheduler.DefaultCollection, Name: name}, header, []byte(body))
 	w.must(err)
+}
+
+// publish is publishNow, and waits until the event is matched.
+func (w *harness) publish(name, id, body string) {
+	w.t.Helper()
+	w.publishNow(name, id, body)
 	time.Sleep(100 * time.Millisecond)
-	return sequence
 }
 
 // TestEvents publishes events for a job with a trigger, a second after it was put.
@@ -251,4 +258,36 @@ func (w *harness) eventFault(trigger string, runs int, f fault) {
 		p.ended.Wait()
 	}
 	w.mustBeInOrder()
+}
+
+// lateStore is a store whose listeners are announced late.
+type lateStore struct{ scheduler.Store }
+
+func (s lateStore) Listeners() scheduler.Bucket { return lateBucket{s.Store.Listeners()} }
+
+type lateBucket struct{ scheduler.Bucket }
+
+func (b lateBucket) Watch(ctx context.Context, ready func(), changed func(string, uint64, []byte)) error {
+	return b.Bucket.Watch(ctx, ready, func(name string, revision uint64, data []byte) {
+		time.Sleep(300 * time.Millisecond)
+		changed(name, revision, data)
+	})
+}
+
+// TestEventAfterPut publishes events immediately after a job was put: the worker knows of the event before the trigger.
+func TestEventAfterPut(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *harness) {
+		w.startWorker(func(c *engine.Config) { c.Store = lateStore{w.store} })
+		w.putTriggered("other", `{`+action+`, "trigger": {"on": {"source": "orders"}}}`)
+		time.Sleep(time.Second)
+		w.put("a", `{`+action+`, "trigger": {"on": {"source": "orders"}}}`)
+		w.put("b", `{`+action+`, "trigger": {"on": {"job": "other"}}}`)
+		w.publish("orders", "", "{}")
+		w.publish("orders", "", "{}")
+		time.Sleep(time.Minute)
+		for _, name := range []string{"other", "a", "b"} {
+			w.wantHistory(name, "completed completed")
+		}
+		w.wantNoRepeats()
+	})
 }

@@ -18,6 +18,7 @@ import (
 type matcher struct {
 	worker    *Worker
 	listeners listeners
+	recent    recentEvents
 	published *flow.Buffer[uint64] // events in this process
 	records   *flow.Buffer[uint64]
 	slots     chan struct{} // limits the concurrent events
@@ -62,7 +63,9 @@ func (m *matcher) follow(ctx context.Context) {
 	for ctx.Err() == nil {
 		m.listeners.reset()
 		err := m.worker.cfg.Store.Listeners().Watch(ctx, m.listeners.ready, func(name string, _ uint64, data []byte) {
-			m.listeners.set(name, data)
+			if k, heard := m.listeners.set(name, data); !heard.IsEmpty() {
+				go m.matchLate(ctx, k, heard)
+			}
 		})
 		m.listeners.lose()
 		if ctx.Err() == nil {
@@ -111,6 +114,7 @@ func (m *matcher) match(d scheduler.DeliveredEvent) {
 	if d.Err != nil {
 		m.worker.log.Warn("an event cannot be read and starts no job", "sequence", d.Event.Sequence, "err", d.Err)
 	}
+	m.recent.add(d.Event)
 	for _, k := range m.listeners.of(d.Event) {
 		if d.Err != nil {
 			break
@@ -130,6 +134,81 @@ func (m *matcher) match(d scheduler.DeliveredEvent) {
 	if err := d.Lease.Ack(); err != nil {
 		m.worker.log.Warn("event not acknowledged", "sequence", d.Event.Sequence, "err", err)
 	}
+}
+
+// matchLate applies the events that this process has matched since a job was edited: what the job listens to may be
+// known only after them.
+func (m *matcher) matchLate(ctx context.Context, k scheduler.Key, heard scheduler.Heard) {
+	missed := m.recent.of(heard)
+	if len(missed) == 0 {
+		return
+	}
+	store := m.worker.cfg.Store
+	j, err := m.worker.jobs.Load(ctx, k)
+	for _, r := range missed {
+		if err != nil || r.time.Before(j.Updated) {
+			continue
+		}
+		var e *scheduler.Event
+		if r.upstream == (scheduler.Key{}) {
+			e, err = store.EventAt(ctx, r.sequence)
+		} else if records, failed := store.RecordsAt(ctx, []uint64{r.sequence}); failed != nil || len(records) == 0 {
+			err = failed
+		} else if of, ok := scheduler.EventOf(records[0]); ok {
+			e = &of
+		}
+		if err == nil && e != nil {
+			err = m.worker.persist(ctx, k, func(ctx context.Context) error { return m.apply(ctx, k, e, true) })
+		}
+	}
+	if err != nil && !errors.Is(err, scheduler.ErrNotFound) && ctx.Err() == nil {
+		m.worker.log.Warn("a new trigger may have missed an event", "job", k.String(), "err", err)
+	}
+}
+
+// recentEvents remembers the events of the last moments. The zero value is empty.
+type recentEvents struct {
+	mu   sync.Mutex
+	list []recentEvent
+}
+
+type recentEvent struct {
+	topic    scheduler.Topic
+	upstream scheduler.Key
+	sequence uint64
+	time     time.Time
+}
+
+// Limits of the remembered events. The announcement of a listener takes a second at most, unless the watch is lost.
+const (
+	recentAge  = 5 * time.Second
+	recentMost = 1 << 16
+)
+
+func (l *recentEvents) add(e *scheduler.Event) {
+	one := recentEvent{topic: e.Topic, sequence: e.Sequence, time: e.Time}
+	if e.Upstream != nil {
+		one.upstream = e.Upstream.Job
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	old := 0
+	for old < len(l.list) && (e.Time.Sub(l.list[old].time) > recentAge || len(l.list)-old >= recentMost) {
+		old++
+	}
+	l.list = append(l.list[old:], one)
+}
+
+// of returns the remembered events that a listener selects.
+func (l *recentEvents) of(heard scheduler.Heard) (all []recentEvent) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, one := range l.list {
+		if slices.Contains(heard.Topics, one.topic) || slices.Contains(heard.Jobs, one.upstream) {
+			all = append(all, one)
+		}
+	}
+	return all
 }
 
 // apply applies an event to a job. doubtful: an earlier process may have done so.
@@ -375,8 +454,8 @@ func (l *listeners) await(ctx context.Context, which func() chan struct{}) bool 
 	}
 }
 
-// set replaces what a job listens to; nil data: nothing.
-func (l *listeners) set(name string, data []byte) {
+// set replaces what a job listens to; nil data: nothing. It returns the job and what it listens to.
+func (l *listeners) set(name string, data []byte) (scheduler.Key, scheduler.Heard) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if old, ok := l.by[name]; ok {
@@ -391,7 +470,7 @@ func (l *listeners) set(name string, data []byte) {
 	}
 	one := heardBy{}
 	if data == nil || json.Unmarshal(data, &one.heard) != nil || one.job.UnmarshalText([]byte(name)) != nil {
-		return
+		return one.job, scheduler.Heard{}
 	}
 	l.by[name] = one
 	for _, t := range one.heard.Topics {
@@ -403,6 +482,7 @@ func (l *listeners) set(name string, data []byte) {
 	if len(one.heard.Jobs) > 0 {
 		l.chain()
 	}
+	return one.job, one.heard
 }
 
 // of returns the jobs that may listen to an event.
