@@ -198,7 +198,9 @@ func (b Baton) Uncounted(p Progress) int {
 }
 
 // DetachedName returns the last subject token of a detached run.
-func DetachedName(nominal time.Time) string { return strconv.FormatInt(instantID(nominal), 36) }
+func DetachedName(nominal time.Time) string { return slotName(instantID(nominal)) }
+
+func slotName(id int64) string { return strconv.FormatInt(id, 36) }
 
 // instantID identifies a time of one job: its nanoseconds since 1970. Times after 2262 wrap around to negative numbers,
 // so two times collide only 584 years apart.
@@ -385,6 +387,9 @@ type Progress struct {
 	// Merged holds the merged detached runs, by the ids of their nominal times, so that none is counted twice after a
 	// crash. A run may leave the list once its baton is no longer stored.
 	Merged []int64 `json:"merged,omitempty"`
+
+	// Repeated holds the occurrences that resubmitted runs in Merged repeat, which name the messages of these runs.
+	Repeated []int64 `json:"repeated,omitempty"`
 }
 
 // afresh returns the progress for a new schedule: the counters stay, and the run count restarts.
@@ -397,7 +402,7 @@ func (p *Progress) afresh() Progress {
 // equal reports whether p and q are equal.
 func (p *Progress) equal(q *Progress) bool {
 	return p.Number == q.Number && p.Runs == q.Runs && p.Executions == q.Executions && p.Failures == q.Failures && p.Faults == q.Faults &&
-		p.Errors == q.Errors && p.ErrorFails == q.ErrorFails && p.GaveUp == q.GaveUp && slices.Equal(p.Merged, q.Merged) &&
+		p.Errors == q.Errors && p.ErrorFails == q.ErrorFails && p.GaveUp == q.GaveUp && slices.Equal(p.Merged, q.Merged) && slices.Equal(p.Repeated, q.Repeated) &&
 		p.Last.Equal(q.Last) && p.Seen.Equal(q.Seen) && p.Base.Equal(q.Base) && p.Ran.Equal(q.Ran) && p.Prior.Equal(q.Prior)
 }
 
@@ -414,13 +419,15 @@ func (p *Progress) ran(nominal time.Time) {
 // mergedKept is the number of merged detached runs that are remembered in any case.
 const mergedKept = 32
 
-// Merge adds the counters of the detached run at nominal. It returns false if they were already merged.
-func (p *Progress) Merge(q Progress, nominal time.Time) bool {
-	id := instantID(nominal)
-	if slices.Contains(p.Merged, id) {
+// Merge adds the counters q of the detached run b. It returns false if they were already merged.
+func (p *Progress) Merge(q Progress, b *Baton) bool {
+	if p.Counted(*b) {
 		return false
 	}
-	p.Merged = append(slices.Clone(p.Merged), id)
+	p.Merged = append(slices.Clone(p.Merged), instantID(b.Nominal))
+	if b.Resubmits != nil {
+		p.Repeated = append(slices.Clone(p.Repeated), instantID(b.Resubmits.Nominal))
+	}
 	p.Executions += q.Executions
 	p.Failures += q.Failures
 	p.Errors += q.Errors
@@ -432,16 +439,35 @@ func (p *Progress) Merge(q Progress, nominal time.Time) bool {
 	return true
 }
 
-// ForgetMerged removes detached runs from Merged that cannot be merged again, because their batons are no longer stored.
-// stored are the nominal times of the stored ones.
-func (p *Progress) ForgetMerged(stored []time.Time) {
-	kept := map[int64]bool{}
-	for _, nominal := range stored {
-		kept[instantID(nominal)] = true
+// MergedSlots returns the slots of the merged detached runs of the job k that [Progress.ForgetMerged] may forget.
+func (p *Progress) MergedSlots(k Key) (slots []BatonKey) {
+	for _, id := range p.Merged[:max(0, len(p.Merged)-mergedKept)] {
+		slots = append(slots, BatonKey{k, slotName(id)})
 	}
-	old := p.Merged[:max(0, len(p.Merged)-mergedKept)]
-	fresh := p.Merged[len(old):]
-	p.Merged = append(slices.DeleteFunc(slices.Clone(old), func(id int64) bool { return !kept[id] }), fresh...)
+	for _, id := range p.Repeated {
+		slots = append(slots, BatonKey{k, resubmittedPrefix + slotName(id)})
+	}
+	return slots
+}
+
+// ForgetMerged removes detached runs from Merged that cannot be merged again, because their batons are no longer stored.
+// stored are the batons in [Progress.MergedSlots].
+func (p *Progress) ForgetMerged(stored []Baton) {
+	merged, repeated := map[int64]bool{}, map[int64]bool{}
+	for _, b := range stored {
+		merged[instantID(b.Nominal)] = true
+		if b.Resubmits != nil {
+			repeated[instantID(b.Resubmits.Nominal)] = true
+		}
+	}
+	p.Merged, p.Repeated = forget(p.Merged, merged), forget(p.Repeated, repeated)
+}
+
+// forget returns the ids that are stored or among the last mergedKept.
+func forget(ids []int64, stored map[int64]bool) []int64 {
+	old := ids[:max(0, len(ids)-mergedKept)]
+	fresh := ids[len(old):]
+	return append(slices.DeleteFunc(slices.Clone(old), func(id int64) bool { return !stored[id] }), fresh...)
 }
 
 // keep raises the counters of p to at least the counters of q. A baton that is redelivered after a crash lacks the runs
@@ -453,11 +479,17 @@ func (p *Progress) keep(q *Progress) {
 	if q.Last.After(p.Last) {
 		p.Last = q.Last
 	}
-	for _, id := range q.Merged {
-		if !slices.Contains(p.Merged, id) {
-			p.Merged = append(slices.Clone(p.Merged), id)
+	p.Merged, p.Repeated = withIDs(p.Merged, q.Merged), withIDs(p.Repeated, q.Repeated)
+}
+
+// withIDs returns ids and, after them, the others that ids does not have.
+func withIDs(ids, others []int64) []int64 {
+	for _, id := range others {
+		if !slices.Contains(ids, id) {
+			ids = append(slices.Clone(ids), id)
 		}
 	}
+	return ids
 }
 
 // Includes reports whether p has counted all that q has counted.

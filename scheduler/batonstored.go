@@ -128,6 +128,7 @@ func (p *Progress) codeProgress(c *plainjson.Codec) {
 	c.OptTime("prior", &p.Prior)
 	c.OptTrue("gaveUp", &p.GaveUp)
 	c.OptInts("merged", &p.Merged)
+	c.OptInts("repeated", &p.Repeated)
 }
 
 // codeFailure codes the field failed.

@@ -23,7 +23,7 @@ const (
 	leastBaton   = `{"rev":7,"sched":1,"nominal":"2026-03-02T09:00:00Z","due":"2026-03-02T09:00:00Z"}`
 	fullestBaton = `{"number":5,"runs":4,"executions":9,"failures":2,"faults":1,"last":"2026-03-02T09:00:00.25Z",` +
 		`"seen":"2026-03-02T09:00:00Z","base":"2026-03-02T08:00:00Z","ran":"2026-03-02T09:00:00Z","prior":"2026-03-02T08:59:00Z",` +
-		`"merged":[1,2],"uid":"01234567","rev":7,"sched":2,"nominal":"2026-03-02T09:00:00Z","due":"2026-03-02T09:00:10Z",` +
+		`"merged":[1,2],"repeated":[3],"uid":"01234567","rev":7,"sched":2,"nominal":"2026-03-02T09:00:00Z","due":"2026-03-02T09:00:10Z",` +
 		`"attempt":1,"try":2,"phase":"error","errorAction":3,"resume":"2026-03-02T09:01:00Z","waits":true,"told":true,` +
 		`"failed":{"status":500,"attempts":1,"message":"out of order","summary":"order"},"resubmits":{"nominal":"2026-03-02T08:00:00Z","previous":"2026-03-02T07:59:00Z"},"gap":"2026-03-02T08:30:00Z",` +
 		`"held":"2026-03-02T09:00:20Z","postponed":"2026-03-02T09:00:11Z"}`
@@ -67,7 +67,7 @@ var (
 	fullest = scheduler.Baton{
 		Progress: scheduler.Progress{
 			Number: 5, Runs: 4, Executions: 9, Failures: 2, Faults: 1, Last: at("09:00:00.25"), Seen: at("09:00:00"),
-			Base: at("08:00:00"), Ran: at("09:00:00"), Prior: at("08:59:00"), Merged: []int64{1, 2},
+			Base: at("08:00:00"), Ran: at("09:00:00"), Prior: at("08:59:00"), Merged: []int64{1, 2}, Repeated: []int64{3},
 		},
 		UID: incarnation, Revision: 7, Schedule: 2, Nominal: at("09:00:00"), Due: at("09:00:10"), Attempt: 1, Try: 2,
 		Phase: scheduler.ErrorPhase, ErrorAction: 3, Resume: at("09:01:00"), PostponementRecorded: true, DeferralRecorded: true, Failed: failure, Resubmits: again,

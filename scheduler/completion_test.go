@@ -105,10 +105,10 @@ func TestMerge(t *testing.T) {
 	const runs = 40
 	for n := range runs {
 		nominal := at("09:00:00").Add(time.Duration(n) * time.Second)
-		if !p.Merge(one, nominal) {
+		if !p.Merge(one, &scheduler.Baton{Nominal: nominal}) {
 			t.Fatalf("run %d does not count", n)
 		}
-		if p.Merge(one, nominal) {
+		if p.Merge(one, &scheduler.Baton{Nominal: nominal}) {
 			t.Fatalf("run %d counts twice", n)
 		}
 	}
@@ -116,18 +116,42 @@ func TestMerge(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	before := p
-	p.ForgetMerged([]time.Time{at("09:00:01"), at("11:00:00")})
+	p.ForgetMerged([]scheduler.Baton{{Nominal: at("09:00:01")}, {Nominal: at("11:00:00")}})
 	for n, want := range map[int]bool{0: true, 1: false, runs - 33: true, runs - 32: false} {
 		again := p
-		if got := again.Merge(one, at("09:00:00").Add(time.Duration(n)*time.Second)); got != want {
+		if got := again.Merge(one, &scheduler.Baton{Nominal: at("09:00:00").Add(time.Duration(n) * time.Second)}); got != want {
 			t.Errorf("run %d counts again: %t", n, got)
 		}
 	}
-	before.Merge(one, at("10:00:00"))
+	before.Merge(one, &scheduler.Baton{Nominal: at("10:00:00")})
 	if len(before.Merged) != runs+1 || len(p.Merged) != 33 || p.Executions != 2*runs {
 		t.Error("progress that is merged shares its list with another")
 	}
 	older := scheduler.Progress{Last: at("09:30:00")}
-	older.Merge(one, at("08:00:00"))
+	older.Merge(one, &scheduler.Baton{Nominal: at("08:00:00")})
 	mustSay(t, "the last attempt is the latest", progressSaid(older), "attempts 2; failed 1; last 09:30:00")
+}
+
+// TestForgetMerged checks in which slots the batons of merged runs are sought, and that a run with a baton in one of
+// them stays in the list.
+func TestForgetMerged(t *testing.T) {
+	var p scheduler.Progress
+	k, original := scheduler.Key{Collection: "default", Job: "job"}, at("08:00:00")
+	rerun := scheduler.Baton{Nominal: at("09:00:00"), Resubmits: &scheduler.Resubmission{Nominal: original}}
+	p.Merge(scheduler.Progress{}, &rerun)
+	for n := range 32 {
+		p.Merge(scheduler.Progress{}, &scheduler.Baton{Nominal: at("10:00:00").Add(time.Duration(n) * time.Second)})
+	}
+	want := []scheduler.BatonKey{
+		{Key: k, Detached: scheduler.DetachedName(rerun.Nominal)}, {Key: k, Detached: scheduler.ResubmittedName(original)},
+	}
+	if diff := cmp.Diff(want, p.MergedSlots(k)); diff != "" {
+		t.Error("slots (-want +got)\n" + diff)
+	}
+	stored := p
+	stored.ForgetMerged([]scheduler.Baton{rerun})
+	p.ForgetMerged(nil)
+	if !stored.Counted(rerun) || p.Counted(rerun) {
+		t.Error("a run is forgotten although its baton is stored, or kept although it is not")
+	}
 }

@@ -191,7 +191,10 @@ func (b Baton) Resubmit(r *Resubmission) *Baton {
 
 // ResubmittedName returns the last subject token of a detached run that repeats the occurrence at a nominal time: only
 // one can exist at a time.
-func ResubmittedName(nominal time.Time) string { return "again-" + DetachedName(nominal) }
+func ResubmittedName(nominal time.Time) string { return resubmittedPrefix + DetachedName(nominal) }
+
+// resubmittedPrefix distinguishes the slot of a resubmitted run.
+const resubmittedPrefix = "again-"
 
 // Rides reports whether a detached run's message with this name may carry b.
 func (b *Baton) Rides(name string) bool {

@@ -108,7 +108,7 @@ func (j *Job) exhausted(p Progress) bool {
 // added. The job is faulted if its last occurrence failed, and completed if a resubmission of it succeeded.
 func (j *Job) MergeStored(detached Baton, p Progress) (*Job, bool) {
 	next := *j
-	if !next.Progress.Merge(p, detached.Nominal) {
+	if !next.Progress.Merge(p, &detached) {
 		return nil, false
 	}
 	next.Progress.Number += detached.Uncounted(p)

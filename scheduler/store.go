@@ -120,7 +120,9 @@ type Batons interface { //nolint:interfacebloat // every move of a baton
 	FindBatons(ctx context.Context, keys []Key, found func(st Stored, running bool)) error
 	EachBaton(ctx context.Context, lane int, f func(slot BatonKey, waiting bool) error) error
 	EachStoredBaton(ctx context.Context, lane int, f func(slot BatonKey, st Stored, waiting bool) error) error
+	FindSlots(ctx context.Context, slots []BatonKey, found func(slot BatonKey, st Stored, running bool)) error
 	FindDetached(ctx context.Context, keys []Key, found func(slot BatonKey, st Stored, running bool)) error
+	SomeDetached(ctx context.Context, k Key, found func(slot BatonKey, st Stored, running bool)) error
 	Undelivered(ctx context.Context, lane int) ([]UndeliveredBaton, error)
 
 	ScheduleAt(ctx context.Context, slot BatonKey, body []byte, at time.Time, waiting uint64) error

@@ -388,7 +388,7 @@ func (h *shared) findOrphan(ctx context.Context, k scheduler.Key) (orphan *sched
 	var data []byte
 	err = h.Store.FindBatons(ctx, []scheduler.Key{k}, func(st scheduler.Stored, _ bool) { data = st.Data })
 	if err == nil && data == nil {
-		err = h.Store.FindDetached(ctx, []scheduler.Key{k}, func(_ scheduler.BatonKey, st scheduler.Stored, _ bool) { data = st.Data })
+		err = h.Store.SomeDetached(ctx, k, func(_ scheduler.BatonKey, st scheduler.Stored, _ bool) { data = st.Data })
 	}
 	if data == nil || err != nil {
 		return nil, nil, err

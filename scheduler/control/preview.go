@@ -45,8 +45,11 @@ func (p Previewer) Preview(ctx context.Context, body []byte) (*spec.Preview, err
 	if err != nil {
 		return nil, err
 	}
-	preview := q.plan.PreviewPaused(q.paused, q.after, q.count)
-	return &preview, nil
+	preview := q.onEvents
+	if preview == nil {
+		preview = new(q.plan.PreviewPaused(q.paused, q.after, q.count))
+	}
+	return preview, nil
 }
 
 func (p Previewer) now() time.Time {
@@ -69,6 +72,8 @@ type previewQuery struct {
 	after  time.Time // zero: from the first run on
 	paused time.Time // end of the pause; zero: not paused
 	count  int
+
+	onEvents *spec.Preview // of a job that only events start; nil: the plan's
 }
 
 // parse parses a request. It passes fields such as the misfire and overlap policies to policies.
@@ -126,6 +131,9 @@ func (p Previewer) readPreview(r *document.Reader, v document.Value, policies fu
 		properties.Report(p)
 	}
 	q.plan = plan
+	if trigger, _ := properties.Value("trigger"); trigger.Kind() == document.KindObject && timing.Recurrence == nil && plan != nil {
+		q.onEvents = &spec.Preview{Zone: plan.Zone(), Complete: true, Description: scheduler.OnEvents}
+	}
 	return q
 }
 
@@ -174,8 +182,11 @@ func (p Previewer) Outlook(ctx context.Context, body []byte) (*Outlook, error) {
 	if err := context.Cause(ctx); err != nil { // the client has sent newer input
 		return nil, err
 	}
-	o := &Outlook{Preview: q.plan.Preview(q.after, q.count), Warnings: q.plan.Warnings()}
 	from := p.now()
+	if q.onEvents != nil {
+		return &Outlook{Preview: *q.onEvents, From: monday(from.In(q.onEvents.Zone)), Days: make([]int, Weeks*7)}, nil
+	}
+	o := &Outlook{Preview: q.plan.Preview(q.after, q.count), Warnings: q.plan.Warnings()}
 	if first, ok := q.plan.First(); ok && first.Sub(from) > afar {
 		from = first
 	}

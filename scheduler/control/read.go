@@ -163,18 +163,19 @@ func noCollection(name string) error {
 	return fmt.Errorf("collection %s: %w", name, scheduler.ErrNotFound)
 }
 
-// DetachedRun is a run that is concurrent with a job's schedule: it overlaps the next occurrence, or is a manual run of
-// a disabled job.
+// DetachedRun is a run that is concurrent with a job's schedule: it overlaps the next occurrence, is a manual run of a
+// disabled job, or was started by events.
 type DetachedRun struct {
 	Nominal time.Time
 	Due     time.Time // of the current or the next attempt
 	Manual  bool
-	Retry   int  // retries so far
-	Running bool // a worker has it, and it is due
+	Retry   int    // retries so far
+	Running bool   // a worker has it, and it is due
+	Cause   string // the events that started it; "": the schedule or a user
 }
 
-// DetachedRuns returns the first 256 runs of the job that are concurrent with its schedule, earliest first. A missing or
-// damaged job has none.
+// DetachedRuns returns the first 256 runs of the job that are concurrent with its schedule, earliest first; of more than
+// 1024, running ones first. A missing or damaged job has none.
 func (r Reader) DetachedRuns(ctx context.Context, k scheduler.Key) ([]DetachedRun, error) {
 	if err := k.Validate(); err != nil {
 		return nil, err
@@ -194,7 +195,10 @@ func (r Reader) DetachedRuns(ctx context.Context, k scheduler.Key) ([]DetachedRu
 	all, now := make([]DetachedRun, len(places)), r.shared.Store.Now()
 	for i, p := range places {
 		due := p.Baton.MayRun()
-		all[i] = DetachedRun{p.Baton.Nominal.UTC(), due.UTC(), p.Baton.Kind.IsManual(), p.Baton.Attempt, p.Running && !due.After(now)}
+		all[i] = DetachedRun{p.Baton.Nominal.UTC(), due.UTC(), p.Baton.Kind.IsManual(), p.Baton.Attempt, p.Running && !due.After(now), ""}
+		if c := p.Baton.Cause; c != nil {
+			all[i].Cause = c.Describe()
+		}
 	}
 	slices.SortFunc(all, func(a, b DetachedRun) int { return a.Nominal.Compare(b.Nominal) })
 	return all[:min(len(all), detachedShown)], nil

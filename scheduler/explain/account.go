@@ -209,7 +209,7 @@ func (p *Period) carried(nominal time.Time, kind scheduler.Kind) bool {
 		case b == nil:
 		case b.Nominal.Equal(nominal) && b.Kind.IsManual() == kind.IsManual():
 			return true
-		case i == 0 && !kind.IsManual() && !nominal.Before(b.Unrecorded()):
+		case i == 0 && kind.IsScheduled() && !nominal.Before(b.Unrecorded()):
 			return true
 		}
 	}

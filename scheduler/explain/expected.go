@@ -30,7 +30,7 @@ func (q *Question) expected(a *Answer) {
 		q.coming(a, j)
 	}
 	if j != nil && j != q.Job {
-		a.Notes = append(a.Notes, "this answer uses the job's schedule of that time: "+j.Plan.Describe()+
+		a.Notes = append(a.Notes, "this answer uses the job's schedule of that time: "+j.Schedule()+
 			"; it was changed at "+q.say(q.Job.Anchor))
 	}
 }
@@ -92,6 +92,8 @@ func (q *Question) idle(a *Answer, j *scheduler.Job) {
 	last, earlier := q.plan(j).Last(q.end().Add(-1))
 	next, more := q.plan(j).Next(q.end().Add(-1))
 	switch {
+	case j.OnlyEvents():
+		a.set(NotDue, "the job has no schedule: it runs "+j.Schedule(), "")
 	case spec.GaveUp(next, more):
 		a.set(Unknown, "the next occurrence of its schedule is too expensive to compute", "use fewer rules or patterns")
 	case !runs:
@@ -110,13 +112,14 @@ func (q *Question) idle(a *Answer, j *scheduler.Job) {
 		if earlier {
 			text += ", the previous one was at " + q.say(last)
 		}
-		a.set(NotDue, text+"; the schedule is "+j.Plan.Describe(), "")
+		a.set(NotDue, text+"; the schedule is "+j.Schedule(), "")
 	}
 }
 
 // following returns the first occurrence after the time that will take place in the present state.
 func (q *Question) following(j *scheduler.Job) (time.Time, bool) {
 	t, ok := q.plan(j).Next(q.end().Add(-1))
+	ok = ok && !scheduler.Never(t)
 	if !ok || t.Before(q.Now) {
 		return t, ok && !q.Job.State.Final()
 	}

@@ -78,6 +78,8 @@ func (q *Question) placed(a *Answer, p Place) bool {
 	which := "the occurrence of " + q.say(b.Nominal)
 	if b.Kind.IsManual() {
 		which = "the manual run of " + q.say(b.Nominal)
+	} else if b.Cause != nil {
+		which = "the run of the event of " + q.say(b.Nominal)
 	}
 	switch {
 	case q.Closed && b.NeedsOpen():
@@ -100,6 +102,7 @@ func (q *Question) placed(a *Answer, p Place) bool {
 		a.set(Overdue, which+" was due at "+q.say(due)+" and has not started", overdueHint)
 	}
 	a.Occurrence, a.Nominal, a.Due, a.Attempts = scheduler.OccurrenceID(q.Key, b.Nominal), b.Nominal.UTC(), due.UTC(), b.Try
+	a.addCause(b.Cause)
 	return true
 }
 
@@ -124,8 +127,11 @@ const targetHint = "carillon describe shows the target; the collection's targets
 
 // jittered says that a run is later than its schedule says.
 func (q *Question) jittered(b *scheduler.Baton) string {
-	if b.Due.Equal(b.Nominal) {
+	switch {
+	case b.Due.Equal(b.Nominal):
 		return ""
+	case b.Cause != nil:
+		return ", as its trigger delays or collects events"
 	}
 	if b.Due.Equal(q.Job.PausedUntil) {
 		return ", when its pause ends"

@@ -102,6 +102,12 @@ func (q *Question) Latest(last *scheduler.Record) Moment {
 		at = last.Nominal
 	case last != nil:
 		at = last.To
+	case q.Job.OnlyEvents(): // now, or the last run that has an attempt
+		for _, p := range q.Detached {
+			if p.Baton.Begun() && (at.Equal(q.Now) || p.Baton.Nominal.After(at)) {
+				at = p.Baton.Nominal
+			}
+		}
 	case b != nil:
 		at = b.Nominal
 	default:

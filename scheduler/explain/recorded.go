@@ -120,8 +120,16 @@ const lateAfter = scheduler.Seconds(time.Second)
 func addRecords(a *Answer, of []*scheduler.Record) {
 	first := of[0]
 	a.Occurrence, a.Nominal = first.Occurrence, first.Nominal.UTC()
+	a.addCause(first.Cause)
 	for _, r := range of {
 		a.Records = append(a.Records, r.Form())
+	}
+}
+
+// addCause names the events that started a run; nil: none did.
+func (a *Answer) addCause(c *scheduler.Cause) {
+	if c != nil {
+		a.Notes = append(a.Notes, "started by "+c.Describe())
 	}
 }
 
@@ -298,6 +306,8 @@ func reasonOf(r scheduler.Reason) (why, hint string) {
 		return "it was canceled before it started", ""
 	case scheduler.ReasonDST:
 		return "the clock skipped its time", `"dst": {"gap": "next"} runs it at the first instant after such a gap`
+	case scheduler.ReasonTrigger:
+		return "its trigger cannot be evaluated for the event", `test the expression with "carillon try"; see the reference page jobs`
 	case scheduler.ReasonCostly:
 		return "the next run is too expensive to compute", "simplify its schedule"
 	}

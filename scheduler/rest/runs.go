@@ -57,7 +57,7 @@ func calendarOf(r *http.Request, k scheduler.Key, runs []control.Run) string {
 	for i := range runs {
 		j := runs[i].Job
 		zone := j.Plan.Zone()
-		text := j.Plan.Describe()
+		text := j.Schedule()
 		if j.Def.Description != "" {
 			text = j.Def.Description + "\n" + text
 		}

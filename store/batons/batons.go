@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -46,13 +47,24 @@ func stored(k scheduler.Key, m *jetstream.RawStreamMsg) scheduler.Stored {
 // scheduleAt precedes the time in the header of a message with a schedule.
 const scheduleAt = "@at "
 
-// FindBatons calls found for the own batons of the jobs in keys, waiting or running, in no particular order. It takes
-// one request per lane for up to 512 keys. The server answers from a single point in time, so it finds a baton that is
-// being passed on in exactly one of its subjects.
+// FindBatons is [Batons.FindSlots] for the own batons of jobs.
 func (s *Batons) FindBatons(ctx context.Context, keys []scheduler.Key, found func(st scheduler.Stored, running bool)) error {
+	slots := make([]scheduler.BatonKey, len(keys))
+	for i, k := range keys {
+		slots[i].Key = k
+	}
+	return s.FindSlots(ctx, slots, func(_ scheduler.BatonKey, st scheduler.Stored, running bool) { found(st, running) })
+}
+
+// FindSlots calls found for the batons of slots, waiting or running, in no particular order. It takes one request per
+// lane for up to 512 slots. The server answers from a single point in time, so it finds a baton that is being passed on
+// in exactly one of its subjects.
+func (s *Batons) FindSlots(
+	ctx context.Context, slots []scheduler.BatonKey, found func(slot scheduler.BatonKey, st scheduler.Stored, running bool),
+) error {
 	subjects := make([][]string, s.lanes)
-	for _, k := range keys {
-		lane, slot := s.Lane(k), scheduler.BatonKey{Key: k}
+	for _, slot := range slots {
+		lane := s.Lane(slot.Key)
 		subjects[lane] = append(subjects[lane], s.TimerSubject(slot), s.FireSubject(slot))
 	}
 	for lane, of := range subjects {
@@ -61,7 +73,7 @@ func (s *Batons) FindBatons(ctx context.Context, keys []scheduler.Key, found fun
 		}
 		err := s.conn.LastOf(ctx, s.stream(lane), of, 0, func(m *jetstream.RawStreamMsg) {
 			if slot, ok := s.slotOf(m.Subject); ok {
-				found(stored(slot.Key, m), m.Subject == s.FireSubject(slot))
+				found(slot, stored(slot.Key, m), m.Subject == s.FireSubject(slot))
 			}
 		})
 		if err != nil {
@@ -82,22 +94,11 @@ func (s *Batons) FindDetached(
 		of[s.Lane(k)] = append(of[s.Lane(k)], k)
 	}
 	for lane, keys := range of {
-		var filters []string
-		for _, k := range keys {
-			own := scheduler.BatonKey{Key: k}
-			filters = append(filters, s.TimerSubject(own)+".*", s.FireSubject(own)+".*")
-		}
-		err := s.conn.LastMatching(ctx, s.stream(lane), filters, 0, conn.MultiMost, func(m *jetstream.RawStreamMsg) {
-			if slot, ok := s.slotOf(m.Subject); ok {
-				st := scheduler.Stored{Key: slot.Key, Revision: m.Sequence, Data: m.Data}
-				found(slot, st, m.Subject == s.FireSubject(slot))
-			}
-		})
-		if err == nil {
+		if s.findDetached(ctx, lane, keys, found) == nil {
 			continue
 		}
 		for _, k := range keys { // the result exceeds the server's limit for one request
-			if err := s.walkDetached(ctx, k, found); err != nil {
+			if err := s.walkDetached(ctx, k, math.MaxInt, found); err != nil {
 				return err
 			}
 		}
@@ -105,10 +106,38 @@ func (s *Batons) FindDetached(
 	return nil
 }
 
-// walkDetached is FindDetached for a job that may have very many detached runs. It reads the running batons before and
-// after the waiting ones, because a baton may move between the two, and finds the last baton of each run.
-func (s *Batons) walkDetached(
+// SomeDetached is FindDetached for a job that may have very many detached runs: it finds at most 1024, running ones
+// first.
+func (s *Batons) SomeDetached(
 	ctx context.Context, k scheduler.Key, found func(slot scheduler.BatonKey, st scheduler.Stored, running bool),
+) error {
+	if s.findDetached(ctx, s.Lane(k), []scheduler.Key{k}, found) == nil {
+		return nil
+	}
+	return s.walkDetached(ctx, k, conn.MultiMost, found)
+}
+
+// findDetached is FindDetached for jobs of a lane, in one request.
+func (s *Batons) findDetached(
+	ctx context.Context, lane int, keys []scheduler.Key, found func(slot scheduler.BatonKey, st scheduler.Stored, running bool),
+) error {
+	var filters []string
+	for _, k := range keys {
+		own := scheduler.BatonKey{Key: k}
+		filters = append(filters, s.TimerSubject(own)+".*", s.FireSubject(own)+".*")
+	}
+	return s.conn.LastMatching(ctx, s.stream(lane), filters, 0, conn.MultiMost, func(m *jetstream.RawStreamMsg) {
+		if slot, ok := s.slotOf(m.Subject); ok {
+			st := scheduler.Stored{Key: slot.Key, Revision: m.Sequence, Data: m.Data}
+			found(slot, st, m.Subject == s.FireSubject(slot))
+		}
+	})
+}
+
+// walkDetached is FindDetached for at most so many batons of a job. It reads the running batons before and after the
+// waiting ones, because a baton may move between the two, and finds the last baton of each run.
+func (s *Batons) walkDetached(
+	ctx context.Context, k scheduler.Key, most int, found func(slot scheduler.BatonKey, st scheduler.Stored, running bool),
 ) error {
 	type place struct {
 		stored  scheduler.Stored
@@ -121,10 +150,13 @@ func (s *Batons) walkDetached(
 			if slot, ok := s.slotOf(m.Subject); ok && m.Sequence > last[slot].stored.Revision {
 				last[slot] = place{scheduler.Stored{Key: k, Revision: m.Sequence, Data: m.Data}, subject != s.TimerSubject(own)}
 			}
-			return true
+			return len(last) < most
 		})
 		if err != nil {
 			return err
+		}
+		if len(last) >= most {
+			break
 		}
 	}
 	for slot, p := range last {

@@ -117,6 +117,9 @@ func describeJob(t *terminal.Terminal, j *client.Job, runs []time.Time, now time
 		printer.Field(t, name, r.String())
 	}
 	printer.Field(t, "Retries", retriesOf(p.Action.RetryPolicy))
+	if len(runs) == 0 && onEvents(j) {
+		printer.Field(t, "Next", next(j, now))
+	}
 	for i, at := range runs {
 		text := t.Time(at, terminal.Dated)
 		if i == 0 {

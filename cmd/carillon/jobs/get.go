@@ -245,12 +245,22 @@ func next(j *client.Job, now time.Time) string {
 		return "collection disabled"
 	case j.Status.Running:
 		return "now" + retry
+	case j.Status.Next.IsZero() && onEvents(j):
+		return scheduler.OnEvents
 	case j.Status.Next.IsZero():
 		return "-"
 	case j.Status.Next.Year() > now.Year()+centuries:
 		return "on " + j.Status.Next.Format(time.DateOnly)
 	}
 	return "in " + terminal.Span(j.Status.Next.Sub(now)) + retry
+}
+
+// onEvents reports whether events start an enabled job.
+func onEvents(j *client.Job) bool {
+	var p struct {
+		Trigger json.RawMessage `json:"trigger"`
+	}
+	return j.State == scheduler.Enabled && json.Unmarshal(j.Properties, &p) == nil && p.Trigger != nil
 }
 
 // printYAML prints jobs as a job file.

@@ -94,7 +94,7 @@ type Status struct {
 	ErrorFails  int       `json:"errorActionFailureCount,omitempty"` // failed attempts of error actions
 	Faults      int       `json:"faultedCount"`                      // occurrences that failed after all retries
 	Last        time.Time `json:"lastExecutionTime,omitzero"`        // start of the last attempt; zero: none
-	Next        time.Time `json:"nextExecutionTime,omitzero"`        // due time of the next or the current attempt; zero: none
+	Next        time.Time `json:"nextExecutionTime,omitzero"`        // due time of the next or the current attempt; zero: none, or on events
 	Running     bool      `json:"running,omitempty"`                 // a worker has the due baton: the job is running, or is about to run
 	Retry       int       `json:"retryCount,omitempty"`              // retries of the current occurrence so far
 	// in English, what must change before the job runs; Next is then zero
@@ -130,7 +130,10 @@ func NewDamaged(e *scheduler.DamagedError) *Job {
 func NewRunning(j *scheduler.Job, b *scheduler.Baton, withWorker bool, now time.Time) *Job {
 	v := NewJob(j, b.Progress, now)
 	running := withWorker && !b.MayRun().After(now)
-	v.Status.Running, v.Status.Retry, v.Status.Next = running, b.Attempt, b.MayRun().UTC()
+	v.Status.Running, v.Status.Retry = running, b.Attempt
+	if next := b.MayRun(); !scheduler.Never(next) {
+		v.Status.Next = next.UTC()
+	}
 	return v
 }
 

@@ -56,7 +56,7 @@ func (v *Job) appendStatus(b []byte) []byte {
 	s := &v.Status
 	schedule := s.Schedule
 	if v.Job.Plan != nil {
-		schedule = v.Job.Plan.Describe()
+		schedule = v.Job.Schedule()
 	}
 	b = appendText(append(b, `{"schedule":`...), schedule)
 	b = strconv.AppendInt(append(b, `,"occurrenceCount":`...), int64(s.Occurrences), 10)

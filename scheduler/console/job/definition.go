@@ -148,6 +148,8 @@ func standingOf(v *v1.Job, beside []control.DetachedRun, now time.Time) standing
 		s.Text, s.Hint = words.Text("job.is.paused", onClock(v.Job.PausedUntil, v.Job)), words.Text("job.is.paused.hint")
 	case v.Status.Retry > 0:
 		s.State, s.Text = "retrying", words.Count("job.is.retrying", v.Status.Retry)
+	case v.Status.Next.IsZero() && v.Job.OnlyEvents():
+		s.Text = words.Text("job.is.on-events")
 	case v.Status.Next.IsZero():
 		s.Class, s.Text, s.Hint = "warning", words.Text("job.is.stranded"), words.Text("job.is.stranded.hint")
 	case v.Status.Occurrences > 1 && v.Status.Faults >= v.Status.Occurrences:

@@ -196,7 +196,7 @@ func (r section) sheetOf(ctx context.Context, c *frame.Request, k scheduler.Key)
 	}
 	s := &jobPage{status: *st}
 	if v.Job.Plan != nil {
-		s.Schedule, s.Warnings = v.Job.Plan.Describe(), v.Job.Def.Warnings(v.Job.Plan)
+		s.Schedule, s.Warnings = v.Job.Schedule(), v.Job.Def.Warnings(v.Job.Plan)
 		s.Actions, s.Settings = actionsOf(v.Job.Def), settingsOf(v.Job)
 		for _, name := range slices.Sorted(maps.Keys(v.Job.Def.Labels)) {
 			s.Labels = append(s.Labels, label{name, v.Job.Def.Labels[name]})

@@ -223,6 +223,7 @@ type coming struct {
 	Times   []comingRun
 	Notes   []string
 	If      string // precondition of the runs; "": none
+	None    string // why Times is empty
 	More    string // the URL of a longer list; "": complete
 }
 
@@ -240,8 +241,12 @@ func (r section) nextOf(ctx context.Context, c *frame.Request, v *v1.Job, n int)
 	if v.Job.Plan == nil { // the job is damaged
 		return nil, nil //nolint:nilnil // there is nothing to say
 	}
+	next := &coming{None: c.Text("job.next.none")}
+	if v.Job.OnlyEvents() {
+		next.None = c.Text("job.next.on-events")
+		return next, nil
+	}
 	var nominal, due []time.Time
-	next := &coming{}
 	// One extra run shows whether more follow; another one may be in progress.
 	runs, err := r.service.Runs(ctx, control.RunsQuery{Key: v.Job.Key, Days: horizon, Most: n + 2})
 	if err != nil {

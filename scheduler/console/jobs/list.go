@@ -197,6 +197,7 @@ type row struct {
 	Next     time.Time
 	Due      bool   // the next run is due
 	Waits    string // precondition of the next run, in place of its time
+	OnEvents bool   // the next run is on events
 	Last     time.Time
 	Outcome  scheduler.Outcome // "": unknown
 	Labels   []scheduler.Label
@@ -215,6 +216,7 @@ func newRow(c *frame.Request, v *v1.Job, now time.Time) row {
 		Key: j.Key, State: string(j.State), Schedule: s.Schedule, Next: s.Next, Due: s.Running, Waits: s.WaitsFor, Last: s.Last,
 		Outcome: v.Outcome, MayAct: c.May(auth.Operate, j.Key.Collection),
 	}
+	r.OnEvents = j.State == scheduler.Enabled && s.Next.IsZero() && j.OnlyEvents()
 	switch {
 	case s.Running:
 		r.State = "running"
@@ -224,7 +226,7 @@ func newRow(c *frame.Request, v *v1.Job, now time.Time) row {
 		r.State, r.Paused = string(v1.Paused), j.PausedUntil
 	}
 	if j.Plan != nil {
-		r.Schedule = j.Plan.Describe()
+		r.Schedule = j.Schedule()
 	}
 	if j.State == scheduler.Damaged || j.Def == nil {
 		r.Schedule = s.Message

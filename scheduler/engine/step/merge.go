@@ -89,7 +89,7 @@ func (e *Executor) mergeWaiting(ctx context.Context, st scheduler.Stored, detach
 	if err != nil {
 		return err
 	}
-	if !detached.BelongsTo(j) || !b.Merge(p, detached.Nominal) {
+	if !detached.BelongsTo(j) || !b.Merge(p, &detached) {
 		return nil // deleted, or merged by an earlier worker
 	}
 	if err := e.forgetMerged(ctx, st.Key, &b.Progress); err != nil {
@@ -110,15 +110,16 @@ func (e *Executor) mergeWaiting(ctx context.Context, st scheduler.Stored, detach
 const mergedMost = 64
 
 // forgetMerged shortens the list of merged detached runs. A run stays in it while its baton is stored, because a worker
-// may be about to merge it again.
+// may be about to merge it again. It asks only for the slots of these runs: a job may have very many others, which wait
+// for their keys.
 func (e *Executor) forgetMerged(ctx context.Context, k scheduler.Key, p *scheduler.Progress) error {
 	if len(p.Merged) < mergedMost {
 		return nil
 	}
-	var stored []time.Time
-	err := e.cfg.Store.FindDetached(ctx, []scheduler.Key{k}, func(_ scheduler.BatonKey, st scheduler.Stored, _ bool) {
+	var stored []scheduler.Baton
+	err := e.cfg.Store.FindSlots(ctx, p.MergedSlots(k), func(_ scheduler.BatonKey, st scheduler.Stored, _ bool) {
 		if b, err := scheduler.DecodeBaton(st.Data); err == nil {
-			stored = append(stored, b.Nominal)
+			stored = append(stored, b)
 		}
 	})
 	if err == nil {
