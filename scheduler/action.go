@@ -55,6 +55,9 @@ type Attempt struct {
 	// Events are the events that started the run, as a JSON array of [Event]; nil: none.
 	Events json.RawMessage
 
+	// Cause describes the events that started the run; nil: none did.
+	Cause *Cause
+
 	// Trace is the trace context that the target continues; zero: not traced.
 	Trace TraceContext
 

@@ -245,7 +245,7 @@ func (b *Baton) AttemptOf(k Key) Attempt {
 	return Attempt{
 		Job: k, Occurrence: id, ID: id + "#" + strconv.Itoa(b.Try+1), Key: key,
 		Nominal: nominal, Due: b.Due, Try: b.Try + 1, Phase: b.Phase, Previous: previous, Failure: b.Failed, Data: b.Data,
-		Events: b.Events,
+		Events: b.Events, Cause: b.Cause,
 	}
 }
 

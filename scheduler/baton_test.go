@@ -1,6 +1,7 @@
 package scheduler_test
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -39,6 +40,7 @@ func TestAttemptOf(t *testing.T) {
 	had := func(b *scheduler.Baton) { b.Ran, b.Prior = at("08:59:00"), at("08:58:00") }
 	retried := func(b *scheduler.Baton) { b.Ran, b.Prior = at("09:00:00"), at("08:59:00") }
 	const id = "default/job@2026-03-02T09:00:00Z"
+	cause := &scheduler.Cause{Event: "default.orders", Count: 1}
 	for name, row := range map[string]struct {
 		b    scheduler.Baton
 		want scheduler.Attempt
@@ -52,6 +54,10 @@ func TestAttemptOf(t *testing.T) {
 		"the errorAction is another call": {baton(j, "09:00:00", inErrorAction(1), retried), scheduler.Attempt{
 			ID: id + "#2", Key: id + "/error", Due: at("09:00:00"), Try: 2, Phase: scheduler.ErrorPhase, Failure: failure, Previous: at("08:59:00"),
 		}},
+		"events started it": {
+			baton(j, "09:00:00", func(b *scheduler.Baton) { b.Cause, b.Events = cause, json.RawMessage("[{}]") }),
+			scheduler.Attempt{ID: id + "#1", Key: id, Due: at("09:00:00"), Try: 1, Cause: cause, Events: json.RawMessage("[{}]")},
+		},
 		"nothing ran before": {baton(j, "09:00:00"), scheduler.Attempt{ID: id + "#1", Key: id, Due: at("09:00:00"), Try: 1}},
 	} {
 		row.want.Job, row.want.Occurrence, row.want.Nominal = key, id, at("09:00:00")

@@ -5,8 +5,11 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"text/template/parse"
+
+	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
 // checker walks through a parsed template. It refuses forbidden constructs and unknown names anywhere, also
@@ -96,10 +99,18 @@ func (c *checker) branch(node *parse.BranchNode, dot reflect.Type, with bool) {
 
 // pipe returns the type of the last command of a pipeline. Each takes the value of the one before as its last argument.
 func (c *checker) pipe(pipe *parse.PipeNode, dot reflect.Type) (typ reflect.Type) {
-	for _, command := range pipe.Cmds {
-		typ = c.operand(command.Args[0], dot)
-		for _, arg := range command.Args[1:] {
-			c.operand(arg, dot)
+	for i, command := range pipe.Cmds {
+		isOpen := typ == openType
+		first, name := command.Args[0], command.Args[0].String()
+		typ = c.operand(&command.Args[0], dot)
+		if command.Args[0] != first && (i > 0 || len(command.Args) > 1) {
+			c.refusef(first.Position(), "%s takes no arguments", name)
+		}
+		for n := range command.Args[1:] {
+			isOpen = c.operand(&command.Args[n+1], dot) == openType || isOpen
+		}
+		if typ == nil && isOpen { // and, or, default
+			typ = openType
 		}
 	}
 	for _, v := range pipe.Decl {
@@ -122,23 +133,34 @@ func (c *checker) variable(name string) *variable {
 	return &c.vars[0]
 }
 
-// operand returns the type of a node's value.
-func (c *checker) operand(node parse.Node, dot reflect.Type) (typ reflect.Type) {
-	c.count(node.Position())
-	switch node := node.(type) {
+// operand returns the type of the value of the node in a place. It replaces a node that reads below an open value.
+func (c *checker) operand(place *parse.Node, dot reflect.Type) (typ reflect.Type) {
+	c.count((*place).Position())
+	var below []string
+	switch node := (*place).(type) {
 	case *parse.IdentifierNode:
 		return c.call(node)
 	case *parse.ChainNode:
-		return c.fields(node.Pos, c.operand(node.Node, dot), node.Field)
+		typ, below = c.fields(node.Pos, c.operand(&node.Node, dot), node.Field)
+		if node.Field = node.Field[:len(node.Field)-len(below)]; len(node.Field) == 0 {
+			*place = node.Node
+		}
+		return lookUp(place, typ, below)
 	case *parse.FieldNode:
 		pos := node.Pos
 		if len(node.Ident) > 1 { // the type of the second identifier
 			pos -= parse.Pos(len(node.Ident[0]) + 1)
 		}
-		return c.fields(pos, dot, node.Ident)
+		typ, below = c.fields(pos, dot, node.Ident)
+		if node.Ident = node.Ident[:len(node.Ident)-len(below)]; len(node.Ident) == 0 {
+			*place = &parse.DotNode{NodeType: parse.NodeDot, Pos: node.Pos}
+		}
+		return lookUp(place, typ, below)
 	case *parse.VariableNode:
 		if typ = c.variable(node.Ident[0]).typ; len(node.Ident) > 1 {
-			return c.fields(node.Pos, typ, node.Ident[1:])
+			typ, below = c.fields(node.Pos, typ, node.Ident[1:])
+			node.Ident = node.Ident[:len(node.Ident)-len(below)]
+			return lookUp(place, typ, below)
 		}
 	case *parse.PipeNode:
 		return c.pipe(node, dot)
@@ -157,9 +179,33 @@ func (c *checker) operand(node parse.Node, dot reflect.Type) (typ reflect.Type) 
 		c.refusef(node.Pos, "nil is not available: what is not there is an empty text")
 	}
 	if typ == reflect.TypeFor[data]() {
-		c.refusef(node.Position(), "the data as a whole cannot be used: name one of its fields, such as .Occurrence")
+		c.refusef((*place).Position(), "the data as a whole cannot be used: name one of its fields, such as .Occurrence")
 	}
 	return typ
+}
+
+// lookUp puts a call of [member] with the node in a place and the names below its value there, if any. It returns typ.
+func lookUp(place *parse.Node, typ reflect.Type, below []string) reflect.Type {
+	if len(below) == 0 {
+		return typ
+	}
+	label := ""
+	switch (*place).(type) {
+	case *parse.FieldNode, *parse.VariableNode:
+		label = (*place).String()
+	}
+	pos := (*place).Position()
+	args := []parse.Node{parse.NewIdentifier(memberName).SetPos(pos), textNode(pos, label), *place}
+	for _, name := range below {
+		args = append(args, textNode(pos, name))
+	}
+	call := &parse.CommandNode{NodeType: parse.NodeCommand, Pos: pos, Args: args}
+	*place = &parse.PipeNode{NodeType: parse.NodePipe, Pos: pos, Cmds: []*parse.CommandNode{call}}
+	return typ
+}
+
+func textNode(pos parse.Pos, text string) *parse.StringNode {
+	return &parse.StringNode{NodeType: parse.NodeString, Pos: pos, Quoted: strconv.Quote(text), Text: text}
 }
 
 // call returns the type of a function's result, and counts calls that return a text.
@@ -177,34 +223,45 @@ func (c *checker) call(node *parse.IdentifierNode) reflect.Type {
 	return f.Out(0)
 }
 
-// fields returns the type of a field or of a method's result, of a field of a typ.
-func (c *checker) fields(pos parse.Pos, typ reflect.Type, fields []string) reflect.Type {
+// fields returns the type of a field or of a method's result, of a field of a typ, and the names below an open value.
+func (c *checker) fields(pos parse.Pos, typ reflect.Type, fields []string) (of reflect.Type, below []string) {
 	for i, name := range fields {
-		if typ == nil {
-			return nil
-		}
-		if typ == dataType {
-			return c.member(pos, fields[i:])
+		switch typ {
+		case nil:
+			return nil, nil
+		case dataType:
+			return c.member(pos, fields[i:]), nil
+		case openType:
+			return openType, fields[i:]
 		}
 		known := members[typ]
 		if known[name] == nil {
-			hint := ""
-			if len(known) > 0 {
-				hint = "; it has ." + strings.Join(slices.Sorted(maps.Keys(known)), ", .")
-			}
 			what := "field"
 			if typ == reflect.TypeFor[*moment]() {
 				what = "field or method"
 			}
-			c.refusef(pos, "%s has no %s .%s%s", kindOf(typ), what, name, hint)
-			return nil
+			c.refusef(pos, "%s has no %s .%s%s", kindOf(typ), what, name, alternatives(known, name))
+			return nil, nil
 		}
 		typ, pos = known[name], pos+parse.Pos(len(name)+1)
 	}
 	if typ == dataType {
 		c.uses[allData] = true
 	}
-	return typ
+	return typ, nil
+}
+
+// alternatives lists the names that exist, and the one closest to a name that does not.
+func alternatives[T any](known map[string]T, name string) string {
+	if len(known) == 0 {
+		return ""
+	}
+	names := slices.Sorted(maps.Keys(known))
+	hint := "; it has ." + strings.Join(names, ", .")
+	if near := document.Nearest(name, names); near != "" {
+		hint += "; did you mean ." + near + "?"
+	}
+	return hint
 }
 
 // dataType is the type of .Data. The job alone determines the types below it.
@@ -224,7 +281,7 @@ func (c *checker) member(pos parse.Pos, path []string) reflect.Type {
 			c.refusef(pos, "a template cannot use a member of this name: .%s", name)
 			return nil
 		case !found:
-			c.refusef(pos, "%s has no member .%s%s", strings.Join(append([]string{".Data"}, path[:i]...), "."), name, object.hint())
+			c.refusef(pos, "%s has no member .%s%s", strings.Join(append([]string{".Data"}, path[:i]...), "."), name, object.hint(name))
 			return nil
 		default:
 			v, pos = value, pos+parse.Pos(len(name)+1)
@@ -236,12 +293,12 @@ func (c *checker) member(pos parse.Pos, path []string) reflect.Type {
 	return reflect.TypeOf(v)
 }
 
-// hint lists an object's fields.
-func (v values) hint() string {
+// hint lists an object's fields in place of a missing one.
+func (v values) hint(name string) string {
 	if len(v) == 0 {
 		return `: give it one in "data" of the job or next to the template, or declare it in the job's "input"`
 	}
-	return "; it has ." + strings.Join(slices.Sorted(maps.Keys(v)), ", .")
+	return alternatives(v, name)
 }
 
 // members are the types of the fields, and of the results of the methods, of all types that have any.
@@ -250,6 +307,9 @@ var members = map[reflect.Type]map[string]reflect.Type{
 	reflect.TypeFor[*moment]():  membersOf(reflect.TypeFor[*moment]()),
 	reflect.TypeFor[job]():      membersOf(reflect.TypeFor[job]()),
 	reflect.TypeFor[*failure](): membersOf(reflect.TypeFor[*failure]()),
+	reflect.TypeFor[event]():    membersOf(reflect.TypeFor[event]()),
+	reflect.TypeFor[upstream](): membersOf(reflect.TypeFor[upstream]()),
+	reflect.TypeFor[trigger]():  membersOf(reflect.TypeFor[trigger]()),
 }
 
 func membersOf(typ reflect.Type) map[string]reflect.Type {
@@ -259,7 +319,9 @@ func membersOf(typ reflect.Type) map[string]reflect.Type {
 	}
 	if typ.Kind() == reflect.Struct {
 		for f := range typ.Fields() {
-			known[f.Name] = f.Type
+			if f.IsExported() {
+				known[f.Name] = f.Type
+			}
 		}
 	}
 	delete(known, "String")
@@ -268,9 +330,10 @@ func membersOf(typ reflect.Type) map[string]reflect.Type {
 
 // kindOf names a typ for people.
 func kindOf(typ reflect.Type) string {
-	switch typ.Kind() {
-	case reflect.Pointer, reflect.Struct:
+	if members[typ] != nil {
 		return kinds.Replace(typ.String())
+	}
+	switch typ.Kind() {
 	case reflect.String:
 		return "a text"
 	case reflect.Bool:

@@ -41,7 +41,7 @@ type Content struct {
 	template *template.Template // nil: the text is sent unchanged
 	data     values             // of the template
 	envelope Envelope           // "" is none
-	event    event              // of the envelopes of CloudEvents
+	event    cloudEvent         // of the envelopes of CloudEvents
 	member   string
 	region   string
 }
@@ -169,8 +169,8 @@ func (c *Content) BreaksJSON() bool {
 	if c.template == nil {
 		return false
 	}
-	for _, a := range []scheduler.Attempt{firstSample, laterSample} {
-		if made, err := execute(c.template, c.text, c.data, a); err == nil && made != "" && !json.Valid([]byte(made)) {
+	for _, d := range samples(c.data) {
+		if made, err := execute(c.template, c.text, d); err == nil && made != "" && !json.Valid([]byte(made)) {
 			return true
 		}
 	}
@@ -198,7 +198,7 @@ func (c *Content) Render(a scheduler.Attempt) (Message, error) {
 	if c.template != nil {
 		data, err := c.given(a)
 		if err == nil {
-			text, err = execute(c.template, c.text, data, a)
+			text, err = execute(c.template, c.text, newData(a, data))
 		}
 		if err != nil {
 			return Message{}, fmt.Errorf("template in %s: %w", c.member, err)

@@ -199,8 +199,8 @@ func TestRenderErrors(t *testing.T) {
 			"message: the character U+0007 at line 1, column 1 cannot be sent in the envelope azureScheduler: XML does not have it",
 		},
 		{
-			`{"queueMessage":{"template":true,"message":"{{.Failure.Message}}{{.Failure.Message}}"}}`,
-			"template in message: the output is longer than the allowed 65536 bytes",
+			`{"queueMessage":{"template":true,"message":"` + strings.Repeat("{{.Failure.Message}}", 14) + `"}}`,
+			"template in message: the output is longer than the allowed 524288 bytes",
 		},
 		{
 			`{"queueMessage":{"template":true,"message":"{{$m := .Failure.Message}}\n{{print $m $m}}"}}`,

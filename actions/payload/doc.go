@@ -22,6 +22,12 @@
 //	{{.Job}}          collection/job; .Job.Collection and .Job.Name are its parts
 //	{{.Key}}          idempotency key, the same for every attempt
 //	{{.Data.NAME}}    the value NAME in the data of the run, of the job, or next to the template
+//	{{.Event}}        the last event that started the run; .Event.ID, .Topic, .Sequence, .Time, .Attributes.NAME and
+//	                  .Event.Data, a value of any type with its fields below
+//	{{.Events}}       all events as a list: {{json .Events}}, {{len .Events}}
+//	{{.Trigger}}      .Trigger.Topic of the last event, .Trigger.Key of the listener, .Trigger.Count of the events
+//	{{.Upstream}}     the occurrence whose end started the run: .Upstream.Job (also .Job.Collection, .Job.Name),
+//	                  .Occurrence, .Outcome, .Status, .Message and .Response
 //	{{.Failure}}      of an errorAction, the message of the failure; .Failure.Status and .Failure.Attempts are numbers;
 //	                  in a main action they are empty and 0
 //
@@ -40,6 +46,11 @@
 // In .Data, texts and numbers print unchanged, objects and lists as JSON, and null as nothing. A missing name is refused, as
 // are names that templates cannot express, such as a-b; {{json .Data}} has all.
 //
+// Below .Event.Data the rules are the same, but only the attempt knows the names: a missing one fails it permanently, with an
+// error that names it. A missing attribute is an empty text. In a run without events, such as a manual run, .Event and all
+// below print as nothing, are null as JSON, and are before all other values; .Events is empty, numbers are 0. Use
+// {{with .Event}} to distinguish such runs.
+//
 // Functions: and, or, not, len as in package text/template, print, println and printf, too, with widths up to 256; eq, ne,
 // lt, le, gt and ge, which compare numbers by value, times by instant, and a job as its text; date; json (a value as JSON,
 // a text with its quotation marks); default (its first argument if the second is empty); upper,
@@ -49,10 +60,10 @@
 //
 //  1. A template with a mistake is refused when its job is put, with the line and, if known, the column. Names of fields,
 //     methods and functions are checked everywhere, also behind a condition. The rest is tested with a job's first
-//     occurrence, and with an errorAction that has every field. Parts that neither reaches, such as an argument behind a
-//     condition on .Failure.Status, can still fail an attempt.
-//  2. Rendering ends. There are no loops. Limits: 64 KiB of output, 16 KiB per function result, 4,000 parts, and 64 calls of
-//     functions that produce text. Exceeding one is an error, and a failed attempt.
+//     occurrence, and with an errorAction that has every field, but an event whose data have any name and print as nothing.
+//     Parts that neither reaches, such as an argument behind a condition on .Failure.Status, can still fail an attempt.
+//  2. Rendering ends. There are no loops. Limits: 512 KiB of output, and of JSON of an object or a list; 16 KiB for any other
+//     function result, 4,000 parts, and 64 calls of functions that produce text. Exceeding one is an error, and a failed attempt.
 //  3. A template has no side effects, and reads only the attempt and its data: no secrets, environment or clock. The same
 //     attempt produces the same message, also after a crash.
 //  4. A text that its envelope cannot carry is rejected with its job; rendered text is checked at the attempt.

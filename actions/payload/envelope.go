@@ -46,19 +46,19 @@ func (a Attribute) HTTPHeader() (name, value string) {
 	return "ce-" + a.Name, b.String()
 }
 
-// event holds the CloudEvents attributes that a job sets; the scheduler fills in empty ones.
-type event struct {
+// cloudEvent holds the CloudEvents attributes that a job sets; the scheduler fills in empty ones.
+type cloudEvent struct {
 	kind, source, subject, schema string
 }
 
 // readEvent reads the member cloudEvent of o.
-func readEvent(o *document.Object) event {
+func readEvent(o *document.Object) cloudEvent {
 	eo, ok := o.Object("cloudEvent")
 	if !ok {
-		return event{}
+		return cloudEvent{}
 	}
 	defer eo.Done()
-	e := event{
+	e := cloudEvent{
 		kind:    eventText(eo, "type"),
 		source:  eventText(eo, "source"),
 		subject: eventText(eo, "subject"),
@@ -103,7 +103,7 @@ func parseReference(text string) (*url.URL, bool) {
 }
 
 // attributes returns the context attributes of the event of an attempt, all but datacontenttype.
-func (e event) attributes(a scheduler.Attempt) []Attribute {
+func (e cloudEvent) attributes(a scheduler.Attempt) []Attribute {
 	list := make([]Attribute, 0, 13)
 	add := func(name, value, otherwise string) {
 		if value = cmp.Or(value, otherwise); value != "" {
@@ -136,7 +136,7 @@ func isInteger(name string) bool {
 
 // structured returns the event as one JSON object (CloudEvents 1.0, JSON event format). JSON data is embedded
 // unchanged, any other text as a string.
-func (e event) structured(a scheduler.Attempt, text string) Message {
+func (e cloudEvent) structured(a scheduler.Attempt, text string) Message {
 	b := make([]byte, 0, 768+len(text))
 	for i, attribute := range e.attributes(a) {
 		b = append(b, "{,"[min(i, 1)], '"')
@@ -158,7 +158,7 @@ func (e event) structured(a scheduler.Attempt, text string) Message {
 }
 
 // binary returns the event as attributes next to the data. The protocol carries the data's type.
-func (e event) binary(a scheduler.Attempt, text string) Message {
+func (e cloudEvent) binary(a scheduler.Attempt, text string) Message {
 	m := Message{Body: text, Attributes: e.attributes(a)}
 	switch {
 	case text == "":

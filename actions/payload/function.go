@@ -25,7 +25,7 @@ var functions = template.FuncMap{
 	"print":    joined(fmt.Sprint),
 	"println":  joined(fmt.Sprintln),
 	"printf":   printf,
-	"json":     onText(toJSON),
+	"json":     jsonText,
 	"date":     func(layout string, m *moment) (string, error) { return m.Format(layout) },
 	"default":  fallback,
 	"upper":    onText(func(v any) string { return strings.ToUpper(text(v)) }),
@@ -74,12 +74,31 @@ func joined(f func(args ...any) string) func(args ...any) (string, error) {
 	}
 }
 
+// jsonText returns a value as JSON. Only the limit of the output applies to objects and lists, which no function makes.
+func jsonText(v any) (string, error) {
+	made := toJSON(v)
+	if isComposite(v) && len(made) <= maxOutput {
+		return made, nil
+	}
+	return within(made)
+}
+
+// isComposite reports whether v is an object or a list.
+func isComposite(v any) bool {
+	_, object := fieldsOf(v)
+	_, array := v.(list)
+	return object || array
+}
+
 // toJSON returns a value as JSON.
 func toJSON(v any) string {
+	if fields, ok := fieldsOf(v); ok {
+		return cmp.Or(printed(fields), "null")
+	}
 	switch v := v.(type) {
 	case bool, int, int64, float64:
 		return fmt.Sprint(v)
-	case values, list:
+	case list:
 		return string(appendValue(nil, v))
 	case number:
 		return string(v)
@@ -149,11 +168,17 @@ func ordered(holds func(c int) bool) func(a, b any) (bool, error) {
 	}
 }
 
-// compare compares two times by the instant, no time being the first, two numbers, or two texts.
+// compare compares two times by the instant, no time being the first, two numbers, or two texts. A value that a run
+// without events lacks is before all others.
 func compare(a, b any) (int, error) {
+	if _, ok := a.(absent); ok {
+		return -1, nil
+	}
+	if _, ok := b.(absent); ok {
+		return 1, nil
+	}
 	for _, v := range []any{a, b} {
-		switch v.(type) {
-		case values, list:
+		if isComposite(v) {
 			return 0, fmt.Errorf("%s cannot be compared", kindOf(reflect.TypeOf(v)))
 		}
 	}
@@ -197,7 +222,8 @@ var formats = regexp.MustCompile(strings.ReplaceAll(
 	`^(?:[^%]|%%|%[-+# 0]*N?(?:\.N?)?[vsqxXdbocUtfFeEgG])*$`, "N", `(?:[01]?\d?\d|2[0-4]\d|25[0-6])`,
 ))
 
-// printf formats as package fmt does, without that package's marks for errors.
+// printf formats as package fmt does, without that package's marks for errors. It makes nothing of a value that a run
+// without events lacks.
 func printf(format string, args ...any) (string, error) {
 	if !formats.MatchString(format) {
 		return "", errors.New("the verbs are %v %s %q %x %d %b %o %c %U %t %f %e %g, with a width and a precision of at most 256")
@@ -207,6 +233,8 @@ func printf(format string, args ...any) (string, error) {
 		printed := text(arg)
 		switch arg.(type) {
 		case bool, int, int64, float64:
+		case absent:
+			return "", nil
 		default:
 			args[i] = printed
 		}

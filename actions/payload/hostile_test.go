@@ -120,7 +120,7 @@ func renderAll(t *testing.T, text string) {
 		return
 	}
 	for _, a := range []scheduler.Attempt{attempt(), failed(), {}} {
-		if m, err := c.Render(a); err == nil && len(m.Body) > 64<<10 {
+		if m, err := c.Render(a); err == nil && len(m.Body) > 512<<10 {
 			t.Errorf("%d bytes", len(m.Body))
 		}
 	}

@@ -19,11 +19,11 @@ import (
 
 // Limits of a template. Without loops each part runs at most once, so these limits bound the rest.
 const (
-	maxTemplate = 64 << 10 // bytes of a template
-	maxOutput   = 64 << 10 // bytes of the output
-	maxValue    = 16 << 10 // bytes of a text that a function makes
-	maxCalls    = 64       // calls in one of functions that make a text: 64 times 16 KiB are a few milliseconds
-	maxParts    = 4000     // texts, values, fields and calls in one
+	maxTemplate = 64 << 10  // bytes of a template
+	maxOutput   = 512 << 10 // bytes of the output, and of an object or a list that json makes: more than a batch of events
+	maxValue    = 16 << 10  // bytes of a text that a function makes
+	maxCalls    = 64        // calls in one of functions that make a text: 64 times 16 KiB are a few milliseconds
+	maxParts    = 4000      // texts, values, fields and calls in one
 )
 
 // root is the name of every template, which no message shows.
@@ -42,17 +42,33 @@ func compile(text string, given values) (t *template.Template, uses map[string]b
 	if uses, err = check(text, given, tree, defined); err != nil {
 		return nil, nil, err
 	}
-	t, err = template.New(root).Option("missingkey=error").Funcs(functions).AddParseTree(root, tree)
+	t, err = template.New(root).Option("missingkey=error").Funcs(functions).Funcs(template.FuncMap{memberName: member}).AddParseTree(root, tree)
 	if err != nil {
 		return nil, nil, err
 	}
-	if _, err := execute(t, text, given, laterSample); err != nil {
+	sampled := samples(given)
+	if _, err := execute(t, text, sampled[1]); err != nil {
 		return nil, nil, err
 	}
-	if _, err := execute(t, text, given, firstSample); err != nil {
-		return nil, nil, fmt.Errorf("cannot be rendered at a job's first occurrence, before which nothing ran: %w", err)
+	if _, err := execute(t, text, sampled[0]); err != nil {
+		return nil, nil, fmt.Errorf("cannot be rendered at a job's first occurrence, which has no event and no previous run: %w", err)
 	}
 	return t, uses, nil
+}
+
+// samples returns the data of the sample attempts. The event of the later one has all names below its data.
+func samples(given values) [2]data {
+	first, later := newData(firstSample, given), newData(laterSample, given)
+	later.events = func() (list, error) {
+		return list{values{
+			"topic": "default.sample", "id": "1", "sequence": int64(1), "time": laterSample.Due.Format(time.RFC3339Nano),
+			"data": absent(nil), "upstream": values{
+				"job": laterSample.Job.String(), "occurrence": laterSample.Occurrence, "outcome": string(scheduler.OutcomeFaulted),
+				"statusCode": int64(laterSample.Failure.Status), "message": laterSample.Failure.Message, "response": `{"busy": true}`,
+			},
+		}}, nil
+	}
+	return [2]data{first, later}
 }
 
 // The sample attempts: a job's first one, and one with every field set.
@@ -72,14 +88,15 @@ var (
 		a.Previous = a.Nominal.AddDate(0, 0, -1)
 		a.Failure = &scheduler.Failure{Status: 503, Attempts: 5, Message: "Http Action - Response from host 'x': 'Service Unavailable' " +
 			"Response Headers: A: b\r\n Body: {\"busy\": true}\n"}
+		a.Cause = &scheduler.Cause{Event: "default.sample", Key: "1", Count: 1}
 		return a
 	}()
 )
 
-// execute renders a template for an attempt with the given data.
-func execute(t *template.Template, text string, given values, a scheduler.Attempt) (string, error) {
+// execute renders a template with the data of an attempt.
+func execute(t *template.Template, text string, d data) (string, error) {
 	var out output
-	if err := t.Execute(&out, newData(a, given)); err != nil {
+	if err := t.Execute(&out, d); err != nil {
 		return "", explain(text, err)
 	}
 	made := out.text.String()
@@ -116,6 +133,8 @@ var located = regexp.MustCompile(`(?s)^template: ` + root + `:(\d+):(?:(\d+):)? 
 var kinds = strings.NewReplacer(
 	"*payload.moment", "a time", "*payload.failure", "a failure", "payload.job", "a job", "payload.data", "the data",
 	"payload.values", "an object", "payload.list", "a list", "payload.number", "a number",
+	"payload.event", "an event", "payload.upstream", "an upstream occurrence", "payload.trigger", "a trigger",
+	"payload.attributes", "an object", "payload.absent", "a value of an event",
 )
 
 // explain puts an error of rendering a text in plain words.
@@ -130,7 +149,7 @@ func explain(text string, err error) error {
 		next := strings.IndexByte(text[start:], '\n') + 1
 		start, offset = start+next, offset+next
 	}
-	message := kinds.Replace(found[3] + found[4])
+	message := strings.TrimPrefix(kinds.Replace(found[3]+found[4]), memberName+": ")
 	if name, ok := strings.CutSuffix(message, " has arguments but cannot be invoked as function"); ok {
 		message = "." + strings.TrimSpace(name) + " takes no arguments"
 	}
@@ -183,13 +202,17 @@ type data struct {
 	Nominal, Due, Previous *moment
 	Job                    job
 	Failure                *failure
+	Trigger                trigger
 	Data                   values
+
+	events func() (list, error)
 }
 
 func newData(a scheduler.Attempt, given values) data {
 	d := data{
 		Data: given, Occurrence: a.Occurrence, Key: a.Key, Attempt: a.Try, Job: job{a.Job.Collection, a.Job.Job},
 		Nominal: newMoment(a.Nominal), Due: newMoment(a.Due), Previous: newMoment(a.Previous),
+		Trigger: newTrigger(a.Cause), events: eventsOf(a),
 	}
 	if a.Failure != nil {
 		d.Failure = &failure{*a.Failure}
@@ -197,10 +220,34 @@ func newData(a scheduler.Attempt, given values) data {
 	return d
 }
 
-// job is a job in a template. Its text is collection/name.
+// Events returns the events that started the run.
+func (d data) Events() (list, error) { return d.events() }
+
+// Event returns the last event, nil without one.
+func (d data) Event() (event, error) {
+	all, err := d.events()
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	last, _ := all[len(all)-1].(values)
+	return event(last), nil
+}
+
+// Upstream returns the occurrence whose end started the run, nil for none.
+func (d data) Upstream() (upstream, error) {
+	last, err := d.Event()
+	return upstream(field[values](last, "upstream")), err
+}
+
+// job is a job in a template. Its text is collection/name, "" for none.
 type job struct{ Collection, Name string }
 
-func (j job) String() string { return j.Collection + "/" + j.Name }
+func (j job) String() string {
+	if j == (job{}) {
+		return ""
+	}
+	return j.Collection + "/" + j.Name
+}
 
 // failure is the failure that an errorAction reports. The nil failure is empty. It prints as its message.
 type failure struct{ of scheduler.Failure }

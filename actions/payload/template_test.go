@@ -116,7 +116,8 @@ func TestTemplate(t *testing.T) {
 // TestTemplateProblems has what is refused when a job is put.
 func TestTemplateProblems(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
-		{"a\nbé {{.Foo}}", "line 2, column 6: the data has no field .Foo; it has .Attempt, .Data, .Due, .Failure, .Job, .Key, .Nominal, .Occurrence, .Previous"},
+		{"a\nbé {{.Foo}}", "line 2, column 6: the data has no field .Foo; it has .Attempt, .Data, .Due, .Event, .Events, .Failure, .Job, .Key, .Nominal, " +
+			".Occurrence, .Previous, .Trigger, .Upstream"},
 		{"{{.Job.Id}}", "line 1, column 7: a job has no field .Id; it has .Collection, .Name"},
 		{"{{.Failure.Code}}", "line 1, column 11: a failure has no field .Code; it has .Attempts, .Message, .Reason, .Status"},
 		{"{{.Nominal.Zone}}", "line 1, column 11: a time has no field or method .Zone; it has .Add, .Day, .Format, .Hour, .In, .Minute, .Month, " +
@@ -198,7 +199,7 @@ func TestTemplateProblems(t *testing.T) {
 		{`{{"\xff"}}`, `makes text that is not valid UTF-8`},
 		{
 			`{{if .Previous.Unix}}{{else}}{{end}}{{lt .Previous.Unix 5}}`,
-			"cannot be rendered at a job's first occurrence, before which nothing ran: line 1, column 39: lt: a time cannot be compared with a number",
+			"cannot be rendered at a job's first occurrence, which has no event and no previous run: line 1, column 39: lt: a time cannot be compared with a number",
 		},
 	} {
 		_, err := readTemplate(t, test.text)
