@@ -28,7 +28,7 @@ func TestOpenBesideChangesNothing(t *testing.T) {
 			return all
 		}
 		before := configs()
-		cfg := store.Config{Lanes: 7, HistoryAge: time.Hour, HistoryPerJob: 3, ResultAge: time.Hour, AuditAge: time.Hour}
+		cfg := store.Config{Lanes: 7, HistoryAge: time.Hour, HistoryPerJob: 3, ResultAge: time.Hour, AuditAge: time.Hour, EventAge: time.Hour, EventBytes: 1 << 20}
 		for _, create := range []bool{false, true} {
 			st := must.Get(store.OpenBeside(t.Context(), storetest.Connect(t, w.server), cfg, create))(t)
 			if st.Lanes() != w.store.Lanes() {

@@ -34,6 +34,7 @@ type Operation struct {
 	Body     *Type // of its document. Default: it takes none
 	MayEmpty bool  // the document may be left out
 	Bare     bool  // it takes a body, which must be empty or an object without fields
+	Raw      bool  // it takes any content as its body, and keeps it as it is
 
 	Abortable bool // it ends when its caller disconnects; by default, only operations that change nothing do
 
@@ -134,6 +135,7 @@ func NamesIn(path string) []string {
 var Names = map[string]string{
 	"c":        "name of a collection",
 	"j":        "name of a job",
+	"e":        "name of an event",
 	"s":        "subscription",
 	"g":        "resource group",
 	"name":     "name of a shared secret",

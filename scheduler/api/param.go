@@ -97,6 +97,10 @@ var (
 	}, follow, []Param{{
 		Name: "as", Kind: Word, Words: []string{"ndjson", "sse"}, Tail: true, HTTP: true, Text: "the form of a live tail",
 	}})
+	published = append(slices.Clone(page),
+		Param{Name: "name", Text: "only events of that name"},
+		Param{Name: "since", Kind: Instant, Text: "only events stored at that time or later"},
+	)
 	changes = slices.Concat(page, []Param{
 		{Name: "kind", Kind: Word, Words: words(audit.Kinds), Text: "only changes to such objects"},
 		{Name: "who", Text: "only changes by the caller of that name"},

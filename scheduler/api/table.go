@@ -17,6 +17,7 @@ const (
 	collections    = "Collections"
 	jobs           = "Jobs"
 	past           = "History"
+	events         = "Events"
 	administration = "Administration"
 )
 
@@ -25,6 +26,8 @@ const (
 	tailText   = "With follow=true, the answer is a live tail of new records, or of all records after a sequence: one record per line."
 	eventText  = tailText + " Use as=sse or the header Accept to get server-sent events."
 	dryText    = "With dryRun, the answer is 200 with the would-be result, and nothing is written."
+	storeText  = "The body is of any type, at most 64 KB. The headers ce-… and Content-Type become attributes, and Nats-Msg-Id the ID: " +
+		"an ID is stored once within two minutes. It accepts CloudEvents in binary and structured mode."
 	bodyText   = "The document is optional."
 	cancelText = "No retry follows. " + bodyText
 )
@@ -45,7 +48,7 @@ var (
 )
 
 // Operations is the table.
-var Operations = slices.Concat(collectionOperations, jobOperations, historyOperations, adminOperations, azureOperations, awxOperations)
+var Operations = slices.Concat(collectionOperations, jobOperations, historyOperations, eventOperations, adminOperations, azureOperations, awxOperations)
 
 var collectionOperations = []Operation{
 	{
@@ -295,6 +298,32 @@ var historyOperations = []Operation{
 		Method: "GET", Path: "/audit", Right: auth.Administer,
 		Subject: "audit", Follow: "follow-audit", Returns: "a page of who changed what, newest first",
 		Query: changes, Answer: listOf(of[audit.Entry]()), Line: of[audit.Entry](),
+	},
+}
+
+var eventOperations = []Operation{
+	{
+		ID: "publishEvent", Summary: "Publish an event, which starts jobs", Text: storeText, Group: events,
+		Method: "POST", Path: "/jobCollections/{c}/events/{e}", Right: auth.Operate,
+		Raw: true, Answer: of[v1.PublishedEvent](), Statuses: []int{http.StatusAccepted}, Errors: missing,
+	},
+	{
+		ID: "listEvents", Summary: "List the events of a collection, newest first", Group: events,
+		Method: "GET", Path: "/jobCollections/{c}/events", Right: auth.Read,
+		Subject: "event-list.{c}", Returns: "a page of the events of a collection, newest first",
+		Query: published, Answer: listOf(of[v1.Event]()), Errors: missing,
+	},
+	{
+		ID: "listAllEvents", Summary: "List all events, newest first", Group: events,
+		Method: "GET", Path: "/events", Right: auth.ReadAny,
+		Subject: "event-list", Returns: "a page of the events of all collections, newest first",
+		Query: published, Answer: listOf(of[v1.Event]()),
+	},
+	{
+		ID: "getEvent", Summary: "Show an event", Text: "The id is its sequence.", Group: events,
+		Method: "GET", Path: "/events/{id}", Right: auth.ReadAny,
+		Subject: "event-get.{id}", Scoped: true, Returns: "the event with a sequence",
+		Query: []Param{ofCollection}, Answer: of[v1.Event](), Errors: missing,
 	},
 }
 

@@ -95,6 +95,7 @@ type Service struct {
 	Forecaster
 	TestRunner
 	OperationKeeper
+	EventKeeper
 
 	shared *shared
 }
@@ -147,7 +148,7 @@ func New(cfg Config) *Service {
 		OperationKeeper: OperationKeeper{h, editor, Runner{shared: h, plans: planner}, reader},
 		Auditor:         Auditor{h, planner, secrets}, SecretKeeper: secrets, TokenKeeper: TokenKeeper{h}, shared: h,
 		ScheduleKeeper: ScheduleKeeper{h, editor, collections}, Previewer: Previewer{h.computing, h.Store.Now}, TrailKeeper: TrailKeeper{h},
-		Forecaster: Forecaster{h}, TestRunner: TestRunner{h, editor, newTrials()},
+		Forecaster: Forecaster{h}, TestRunner: TestRunner{h, editor, newTrials()}, EventKeeper: EventKeeper{h},
 	}
 }
 

@@ -18,12 +18,12 @@ import (
 // have written everything.
 const maxDrained = 1 << 20
 
-// readBody returns the request's body, of at most [scheduler.MaxJobSize] bytes.
-func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+// readContent returns the request's body, of at most most bytes.
+func readContent(w http.ResponseWriter, r *http.Request, most int) ([]byte, error) {
 	rest := http.MaxBytesReader(w, r.Body, maxDrained)
-	body, err := io.ReadAll(io.LimitReader(rest, scheduler.MaxJobSize+1))
+	body, err := io.ReadAll(io.LimitReader(rest, int64(most)+1))
 	size := strconv.Itoa(len(body))
-	if err == nil && len(body) > scheduler.MaxJobSize {
+	if err == nil && len(body) > most {
 		var more int64
 		more, err = io.Copy(io.Discard, rest)
 		size = strconv.Itoa(len(body) + int(more))
@@ -31,13 +31,22 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if _, endless := errors.AsType[*http.MaxBytesError](err); endless {
 		size, err = "more than "+strconv.Itoa(maxDrained), nil
 	}
-	if err == nil && len(body) > scheduler.MaxJobSize {
+	if err == nil && len(body) > most {
 		return nil, fault{http.StatusRequestEntityTooLarge, "RequestTooLarge", fmt.Sprintf(
-			"the body is %s bytes long, at most %d (16 KB) are allowed", size, scheduler.MaxJobSize,
+			"the body is %s bytes long, at most %d (%d KB) are allowed", size, most, most>>10,
 		)}
 	}
 	if err != nil {
 		return nil, scheduler.Invalid("", "the body ends before its time: "+err.Error())
+	}
+	return body, nil
+}
+
+// readBody returns the document in the request's body, of at most [scheduler.MaxJobSize] bytes.
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	body, err := readContent(w, r, scheduler.MaxJobSize)
+	if err != nil {
+		return nil, err
 	}
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if strings.HasSuffix(kind, "xml") || bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")) {

@@ -19,6 +19,7 @@ var actions = map[string]action{
 	"jobRuns":          (*server).runs,
 	"collectionRuns":   (*server).runs,
 	"runs":             (*server).runs,
+	"publishEvent":     (*server).publishEvent,
 	"healthz":          (*server).health,
 	"readyz":           (*server).readiness,
 	"metrics":          (*server).showMetrics,

@@ -209,6 +209,7 @@ func Existing(ctx context.Context, nc *nats.Conn, cfg Config) (Config, error) {
 		}},
 		{"SPEC_RESULTS", func(c jetstream.StreamConfig) { cfg.ResultAge = c.MaxAge }},
 		{"AUDIT", func(c jetstream.StreamConfig) { cfg.AuditAge = c.MaxAge }},
+		{"EVENTS", func(c jetstream.StreamConfig) { cfg.EventAge, cfg.EventBytes = c.MaxAge, c.MaxBytes }},
 	} {
 		st, err := s.JS.Stream(ctx, cfg.Stream(kept.stream))
 		if errors.Is(err, jetstream.ErrStreamNotFound) {

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,12 +48,9 @@ func (s *Events) Open(ctx context.Context) (err error) {
 	return err
 }
 
-// EventSubject returns the subject of a topic; the zero topic matches all.
+// EventSubject returns the subject of a topic. An empty collection or name matches all.
 func (s *Events) EventSubject(t scheduler.Topic) string {
-	if t == (scheduler.Topic{}) {
-		return s.conn.Config.Prefix + ".event.>"
-	}
-	return s.conn.Config.Prefix + ".event." + t.String()
+	return s.conn.Config.Prefix + ".event." + cmp.Or(t.Collection, "*") + "." + cmp.Or(t.Name, "*")
 }
 
 // PublishEvent stores an event and returns its sequence, which is the sequence of an earlier event if that has the same
@@ -88,7 +86,7 @@ func (s *Events) EventAt(ctx context.Context, sequence uint64) (*scheduler.Event
 	return s.event(m.Subject, m.Header, m.Data, m.Sequence, m.Time)
 }
 
-// RecentEvents calls f for the events of a topic (zero: of all), newest first, before a sequence (0: from the newest),
+// RecentEvents calls f for the events of a topic (an empty collection or name: of all), newest first, before a sequence (0: from the newest),
 // until f returns false.
 func (s *Events) RecentEvents(ctx context.Context, t scheduler.Topic, before uint64, f func(*scheduler.Event) bool) error {
 	return backwards(ctx, s.conn, s.stream, []string{s.EventSubject(t)}, before, func(m *jetstream.RawStreamMsg) (bool, error) {

@@ -97,6 +97,20 @@ var calls = map[string]handler{
 		return shown(s.CancelOperation(within(ctx, r), r.Name))
 	},
 
+	"listEvents":    events,
+	"listAllEvents": events,
+	"getEvent": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
+		sequence, err := v1.ReadSequence("id", r.Name)
+		if err != nil {
+			return Answer{}, err
+		}
+		e, err := s.Event(ctx, sequence, auth.Sees(within(ctx, r)))
+		if err != nil {
+			return Answer{}, err
+		}
+		return Answer{Document: v1.PublicEvent(e)}, nil
+	},
+
 	"why": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 		return shown(s.Why(ctx, r.Key, r.Text("at")))
 	},

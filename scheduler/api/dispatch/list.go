@@ -141,6 +141,23 @@ func historyQuery(ctx context.Context, s *control.Service, r *Request) (q contro
 	return q, err
 }
 
+// events lists the events of a collection, or of all collections that the caller may see.
+func events(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
+	page, err := r.recordsPage()
+	if err != nil {
+		return Answer{}, err
+	}
+	q := control.EventQuery{
+		Topic: scheduler.Topic{Collection: r.Key.Collection, Name: r.Text("name")}, Since: r.Time("since"), Sees: auth.Sees(ctx),
+	}
+	all, following, err := s.Events(ctx, q, page)
+	if err != nil {
+		return Answer{}, err
+	}
+	show := func(e *scheduler.Event) any { return v1.PublicEvent(e) }
+	return paged(all, show, before(all, following, func(e *scheduler.Event) uint64 { return e.Sequence }, ""))
+}
+
 // changes lists the records of the audit log: of a job, of a collection and its jobs, or of all.
 func changes(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 	page, err := r.recordsPage()

@@ -48,7 +48,7 @@ func (r *Route) answers() map[int]string {
 
 // meanings describe statuses.
 var meanings = map[int]string{
-	http.StatusOK: "Success.", http.StatusCreated: "Created.", http.StatusNoContent: "Success, without content.",
+	http.StatusOK: "Success.", http.StatusCreated: "Created.", http.StatusAccepted: "Stored.", http.StatusNoContent: "Success, without content.",
 	http.StatusNotModified: "Not modified since the caller's version.",
 }
 
@@ -93,6 +93,8 @@ func (r *Route) body() *Body {
 	case r.Bare:
 		nothing := Schema{"type": "object", "maxProperties": 0}
 		return &Body{Description: "empty, or an empty object", Content: map[string]Media{typeJSON: {nothing}}}
+	case r.Raw:
+		return &Body{Description: "any content", Content: map[string]Media{"*/*": {Schema{}}}}
 	case r.Body == nil:
 		return nil
 	}
@@ -120,6 +122,9 @@ func (r *Route) faults() []int {
 	}
 	if r.Bare || r.Body != nil {
 		all = append(all, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
+	}
+	if r.Raw {
+		all = append(all, http.StatusRequestEntityTooLarge)
 	}
 	if r.Conditional || r.Tagged && !r.Changes() {
 		all = append(all, http.StatusPreconditionFailed)

@@ -103,6 +103,7 @@ var tags = []Tag{
 	{"Collections", "Groups of jobs, with quotas and rules."},
 	{"Jobs", "Definitions and manual runs."},
 	{"History", "Past runs, planned runs, and explanations."},
+	{"Events", "Published events, which start jobs."},
 	{"Administration", "Secrets, tokens, and the process itself."},
 	{"Azure", "Azure Resource Manager paths, for clients of Azure Scheduler."},
 	{"AWX", "Schedules in the format of AWX."},

@@ -28,7 +28,7 @@ var Faults = []Fault{
 	{http.StatusMethodNotAllowed, "MethodNotAllowed", "The path does not support the method; Allow lists the supported methods."},
 	{http.StatusConflict, "Conflict", "The state of the resource or a quota does not allow the operation."},
 	{http.StatusPreconditionFailed, "PreconditionFailed", "If-Match or If-None-Match failed; ETag has the current value."},
-	{http.StatusRequestEntityTooLarge, "RequestTooLarge", "The body is longer than 16 KB."},
+	{http.StatusRequestEntityTooLarge, "RequestTooLarge", "The body is longer than 16 KB, or that of an event than 64 KB."},
 	{http.StatusUnsupportedMediaType, "UnsupportedMediaType", "The body is XML; send JSON or YAML."},
 	{http.StatusMisdirectedRequest, "UnknownHost", "The Host header does not name this server."},
 	{http.StatusTooManyRequests, "TooManyRequests", "The caller exceeds the rate limit; Retry-After has the seconds to wait."},
