@@ -23,6 +23,7 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/collection"
 	"github.com/carillon-sched/carillon/cmd/carillon/contexts"
 	"github.com/carillon-sched/carillon/cmd/carillon/emulate"
+	"github.com/carillon-sched/carillon/cmd/carillon/events"
 	"github.com/carillon-sched/carillon/cmd/carillon/explain"
 	"github.com/carillon-sched/carillon/cmd/carillon/importfile"
 	"github.com/carillon-sched/carillon/cmd/carillon/initfile"
@@ -62,6 +63,7 @@ type cli struct {
 	Delete     jobs.Verb          `cmd:"" aliases:"rm" help:"Delete jobs and their history."`
 	Operation  operation.Command  `cmd:"" aliases:"operations" help:"List, show and cancel bulk operations."`
 	Collection collection.Command `cmd:"" aliases:"collections" help:"Create, show, disable and delete collections."`
+	Events     events.Command     `cmd:"" aliases:"event" help:"Publish events, which start jobs, and list them."`
 	History    jobs.History       `cmd:"" aliases:"logs" help:"Show past runs."`
 	Audit      jobs.Audit         `cmd:"" help:"Show who changed what."`
 	Why        jobs.Why           `cmd:"" help:"Explain why a job ran, or did not."`

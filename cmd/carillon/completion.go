@@ -14,6 +14,7 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/jobs"
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/client"
 )
 
@@ -23,7 +24,7 @@ type completionCmd struct {
 
 // Help shows examples.
 func (completionCmd) Help() string {
-	return `Prints a script that completes commands, flags, and names of jobs, collections and contexts. Job names come from the
+	return `Prints a script that completes commands, flags, and names of jobs, events, collections and contexts. Job names come from the
 scheduler of the command line, which has one second to respond.
 
 For bash, in ~/.bashrc:
@@ -97,13 +98,15 @@ func valuesAt(ctx context.Context, t *terminal.Terminal, p complete.Place) (foun
 		return complete.Complete(parser.Model, []string{p.Word}, nil)
 	case p.Name == "type":
 		return candidates(initfile.Types()...), false
-	case p.Name == "collection", p.Name == "job":
+	case p.Name == "collection", p.Name == "job", p.Name == "event":
 		api, collection, err := remote.Guess(t, p.Given)
-		if err != nil {
+		switch {
+		case err != nil:
 			return nil, false
-		}
-		if p.Name == "collection" {
+		case p.Name == "collection":
 			return collectionNames(ctx, api, ""), false
+		case p.Name == "event":
+			return eventNames(ctx, api), false
 		}
 		return jobNames(ctx, api, collection, p.Word), false
 	}
@@ -127,6 +130,17 @@ func collectionNames(ctx context.Context, api *client.Client, behind string) []c
 	var found []complete.Candidate
 	for _, one := range all {
 		found = append(found, complete.Candidate{Word: one.Name + behind})
+	}
+	return found
+}
+
+// eventNames returns the names of the last events.
+func eventNames(ctx context.Context, api *client.Client) (found []complete.Candidate) {
+	all, _ := client.Collect(api.Events(ctx, client.EventQuery{}, 0), v1.MaxPage)
+	for _, e := range all {
+		if one := (complete.Candidate{Word: e.Subject()}); !slices.Contains(found, one) {
+			found = append(found, one)
+		}
 	}
 	return found
 }

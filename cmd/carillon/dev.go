@@ -43,6 +43,7 @@ import (
 type devCmd struct {
 	terminal.Logging `embed:"" set:"loglevel=warn"`
 	historyFlags     `embed:""`
+	eventFlags       `embed:""`
 
 	Paths     []string `arg:"" name:"path" optional:"" help:"Job files, or directories of job files, to apply at startup."`
 	Watch     bool     `short:"w" help:"Apply job files again when they change. Deleting a file does not delete its jobs."`
@@ -165,7 +166,7 @@ func (c devCmd) listeners() []listen.Flag {
 
 // check validates the flags.
 func (c devCmd) check(ctx context.Context) error {
-	err := errors.Join(listen.Check(c.listeners()...), listen.CheckHosts(c.Hosts), checkHold(c.Hold), c.historyFlags.check(),
+	err := errors.Join(listen.Check(c.listeners()...), listen.CheckHosts(c.Hosts), checkLeast("hold-memory", c.Hold, leastHold), c.historyFlags.check(), c.eventFlags.check(),
 		profiles.CheckAddress(ctx, c.Pprof))
 	if err != nil {
 		return err
@@ -258,6 +259,7 @@ func (d *dev) run(ctx context.Context) error {
 	n, err := node.Open(ctx, node.Config{
 		Store: store.Config{
 			SyncAlways: d.cmd.Sync == syncAlways, HistoryAge: d.cmd.HistoryAge, HistoryPerJob: perJob(d.cmd.HistoryPer),
+			EventAge: d.cmd.EventAge, EventBytes: int64(d.cmd.EventBytes),
 		},
 		Tracer: sender.Tracer(),
 		Conn:   nc, Link: link, Listener: d.listener, Keys: keys, Logger: log, Version: thisBuild().Version,

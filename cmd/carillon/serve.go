@@ -82,8 +82,26 @@ func (h historyFlags) check() error {
 	return errors.Join(checkLeast("history-age", h.HistoryAge, time.Second), checkLeast("history-per-job", h.HistoryPer, 0))
 }
 
+// eventFlags are the flags that bound the published events.
+type eventFlags struct {
+	EventAge   time.Duration `help:"How long to keep published events. At least 2m." env:"CARILLON_EVENT_AGE" default:"168h" placeholder:"DURATION"`
+	EventBytes byteSize      `help:"How many bytes of published events to keep. A full stream refuses new events." env:"CARILLON_EVENT_BYTES" default:"1GiB" placeholder:"SIZE"`
+}
+
+// check rejects bounds that the store would replace with its defaults, or the NATS server would refuse.
+func (e eventFlags) check() error {
+	return errors.Join(checkLeast("event-age", e.EventAge, leastEventAge), checkLeast("event-bytes", e.EventBytes, leastEventBytes))
+}
+
+// The minimum of the age and size of events: the window in which an ID is unique, and some events of the maximum size.
+const (
+	leastEventAge   = 2 * time.Minute
+	leastEventBytes = 1 << 20
+)
+
 type storeFlags struct {
 	historyFlags `embed:""`
+	eventFlags   `embed:""`
 
 	Prefix    string        `help:"Prefix of all subjects, streams and buckets. Schedulers with different prefixes share nothing." env:"CARILLON_PREFIX" default:"carillon" placeholder:"NAME"`
 	Lanes     int           `help:"Number of lanes, 1 to 256, fixed at the first start. 0: the stored value, or 1." env:"CARILLON_LANES" default:"0" placeholder:"N"`
@@ -285,7 +303,7 @@ func (c serveCmd) config(log *slog.Logger) (node.Config, error) {
 		Store: store.Config{
 			Prefix: c.Prefix, Lanes: c.Lanes, Replicas: c.Replicas, ReduceReplicas: c.Reduce, Storage: storage,
 			HistoryAge: c.HistoryAge, HistoryPerJob: perJob(c.HistoryPer), FinalAge: c.FinalAge, ResultAge: c.ResultAge,
-			AuditAge:   c.AuditAge,
+			AuditAge: c.AuditAge, EventAge: c.EventAge, EventBytes: int64(c.EventBytes),
 			SyncAlways: c.Sync,
 		},
 		Limits:         scheduler.Limits{MinRetryInterval: c.MinRetryTime},

@@ -35,11 +35,11 @@ func (c serveCmd) check() error {
 		checkLeast("min-retry-interval", c.MinRetryTime, time.Second),
 		checkLeast("nats-wait", c.Wait, 0),
 		checkMost("lanes", c.Lanes, conn.MaxLanes), checkMost("replicas", c.Replicas, conn.MaxReplicas),
-		c.historyFlags.check(),
+		c.historyFlags.check(), c.eventFlags.check(),
 		checkLeast("final-age", c.FinalAge, time.Hour), checkLeast("result-age", c.ResultAge, time.Second),
 		checkLeast("audit-age", c.AuditAge, time.Hour),
 		checkLeast("concurrency", c.Concurrency, 1), checkLeast("per-target", c.PerTarget, 0),
-		checkHold(c.HoldMemory), checkLeast("grace", c.Grace, time.Millisecond),
+		checkLeast("hold-memory", c.HoldMemory, leastHold), checkLeast("grace", c.Grace, time.Millisecond),
 	}
 	problems = append(problems, c.checkFiles(), c.checkAccess(), c.checkMetrics())
 	for _, subject := range c.NATSSubject {
@@ -60,14 +60,6 @@ func (c serveCmd) checkMetrics() error {
 func (f natsConn) checkFiles() error {
 	_, err := f.files().Config(certificates.Client{CA: "nats-ca", Cert: "nats-cert", Key: "nats-key"})
 	return err
-}
-
-// checkHold checks the minimum of --hold-memory.
-func checkHold(b byteSize) error {
-	if b < leastHold {
-		return terminal.Usagef("--hold-memory: %s is less than %s", b, byteSize(leastHold))
-	}
-	return nil
 }
 
 // checkLeast checks the minimum of a flag.

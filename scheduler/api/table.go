@@ -23,10 +23,10 @@ const (
 
 // Texts of several operations.
 const (
-	tailText   = "With follow=true, the answer is a live tail of new records, or of all records after a sequence: one record per line."
-	eventText  = tailText + " Use as=sse or the header Accept to get server-sent events."
-	dryText    = "With dryRun, the answer is 200 with the would-be result, and nothing is written."
-	storeText  = "The body is of any type, at most 64 KB. The headers ce-… and Content-Type become attributes, and Nats-Msg-Id the ID: " +
+	tailText  = "With follow=true, the answer is a live tail of new records, or of all records after a sequence: one record per line."
+	eventText = tailText + " Use as=sse or the header Accept to get server-sent events."
+	dryText   = "With dryRun, the answer is 200 with the would-be result, and nothing is written."
+	storeText = "The body is of any type, at most 64 KB. The headers ce-… and Content-Type become attributes, and Nats-Msg-Id the ID: " +
 		"an ID is stored once within two minutes. It accepts CloudEvents in binary and structured mode."
 	bodyText   = "The document is optional."
 	cancelText = "No retry follows. " + bodyText

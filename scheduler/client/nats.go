@@ -57,18 +57,21 @@ func (t *natsTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Body != nil {
 		defer r.Body.Close()
 	}
+	ctx := r.Context()
+	if t.timeout > 0 {
+		limited, cancel := context.WithTimeoutCause(ctx, t.timeout, errNoAnswer)
+		defer cancel()
+		ctx = limited
+	}
+	if topic, ok := topicOf(r); ok {
+		return t.publish(ctx, r, topic)
+	}
 	m, err := t.message(r)
 	if err != nil {
 		return nil, err
 	}
 	if r.URL.Query().Has("follow") {
 		return t.tail(r, m)
-	}
-	ctx := r.Context()
-	if t.timeout > 0 {
-		limited, cancel := context.WithTimeoutCause(ctx, t.timeout, errNoAnswer)
-		defer cancel()
-		ctx = limited
 	}
 	ctx, stop := unlessDenied(ctx, t.cfg.Conn, m.Subject)
 	defer stop()
@@ -113,9 +116,12 @@ var conditionHeaders = map[string]string{
 	scheduler.IfNoneMatch: "Carillon-If-None-Match",
 }
 
+// statusHeader has the status of an answer.
+const statusHeader = "Carillon-Status"
+
 // response converts a message to an answer of the REST API.
 func response(r *http.Request, m *nats.Msg, body io.ReadCloser) *http.Response {
-	status, err := strconv.Atoi(m.Header.Get("Carillon-Status"))
+	status, err := strconv.Atoi(m.Header.Get(statusHeader))
 	if err != nil {
 		status = http.StatusBadGateway // the answer is not from the micro service
 	}

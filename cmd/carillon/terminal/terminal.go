@@ -158,18 +158,23 @@ func (t *Terminal) Input(ctx context.Context) io.Reader {
 
 // ReadFlag returns the content of the file that a flag names, up to most bytes. The file - is standard input.
 func (t *Terminal) ReadFlag(ctx context.Context, flag, path string, most int64) ([]byte, error) {
+	return t.ReadArgument(ctx, "--"+flag, path, most)
+}
+
+// ReadArgument is [Terminal.ReadFlag] for an argument; what is its name in errors.
+func (t *Terminal) ReadArgument(ctx context.Context, what, path string, most int64) ([]byte, error) {
 	in := t.Input(ctx)
 	if path != "-" {
 		f, err := os.Open(path)
 		if err != nil {
-			return nil, Usagef("--%s: %s: %w", flag, path, WithoutPath(err))
+			return nil, Usagef("%s: %s: %w", what, path, WithoutPath(err))
 		}
 		defer f.Close()
 		in = f
 	}
 	data, err := io.ReadAll(io.LimitReader(in, most))
 	if err != nil {
-		return nil, fmt.Errorf("--%s: %w", flag, WithoutPath(err))
+		return nil, fmt.Errorf("%s: %w", what, WithoutPath(err))
 	}
 	return data, nil
 }

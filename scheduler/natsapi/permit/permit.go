@@ -29,7 +29,7 @@ const (
 	Reader    = Role(auth.Reader)
 	Operator  = Role(auth.Operator)
 	Admin     = Role(auth.Admin)
-	Publisher = Role("publisher") // publishes specs of jobs and receives their results
+	Publisher = Role("publisher") // publishes events, and specs of jobs, and receives the results of specs
 	Scheduler = Role("scheduler") // the scheduler's own processes
 )
 
@@ -56,12 +56,15 @@ type subject struct {
 	name   string
 	least  auth.Role // the least role with permission
 	global bool      // belongs to no collection, or covers all: requires the role on all collections
-	spec   bool      // also allowed for publishers
+	spec   bool      // also allowed for publishers: specs and events
 }
 
-// published are the subjects that users publish to: all operations, and the request to end a live tail, whose id only
-// its owner knows.
-var published = append(ofOperations(), subject{name: "api.unfollow.*", least: auth.Reader})
+// published are the subjects that users publish to: all operations, the request to end a live tail, whose id only its
+// owner knows, and events.
+var published = append(ofOperations(),
+	subject{name: "api.unfollow.*", least: auth.Reader},
+	subject{name: "event.{c}.*", least: auth.Operator, spec: true},
+)
 
 // leastOf maps rights to the least role that has them.
 var leastOf = map[auth.Right]auth.Role{
@@ -187,7 +190,7 @@ func ofScheduler(cfg Config) Permissions {
 		},
 		Responses: true,
 	}
-	for _, name := range []string{"settings", "jobs", "collections", "secrets", "tokens", "operations"} {
+	for _, name := range []string{"settings", "jobs", "collections", "secrets", "tokens", "operations", "listeners"} {
 		p.Publish = append(p.Publish, "$KV."+bucket+"-"+name+".>")
 	}
 	return p

@@ -169,6 +169,7 @@ var least = map[string]string{
 	"api.collection-disable.C": "a",
 	"api.operation-list.C":     "r", "api.operation-list": "R", "api.operation-get.ID.C": "r", "api.operation-get.ID": "R",
 	"api.operation-create.C": "w", "api.operation-create": "W", "api.operation-cancel.ID.C": "w", "api.operation-cancel.ID": "W",
+	"api.event-list.C": "r", "api.event-list": "R", "api.event-get.ID.C": "r", "api.event-get.ID": "R", "event.C.e": "wp",
 	"api.secret-put.s": "A", "api.secret-delete.s": "A", "api.secret-list": "A", "api.secret-rotate": "A",
 	"spec.put.C.job": "wp", "spec.patch.C.job": "wp", "spec.delete.C.none": "wp", "spec.run.C.job": "wp", "spec.enable.C.job": "wp",
 	"spec.disable.C.job": "wp", "spec.pause.C.job": "wp", "spec.resubmit.C.job": "wp",

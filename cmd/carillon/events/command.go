@@ -1,0 +1,219 @@
+// Package events has the commands that deal with published events.
+package events
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/printer"
+	"github.com/carillon-sched/carillon/cmd/carillon/remote"
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/client"
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// Command are the commands that deal with events.
+type Command struct {
+	Publish Publish `cmd:"" help:"Publish an event."`
+	List    List    `cmd:"" aliases:"ls" help:"List events, oldest first."`
+	Show    Show    `cmd:"" aliases:"get" help:"Show an event."`
+}
+
+// Help explains events.
+func (Command) Help() string {
+	return `An event starts the jobs whose trigger selects it. It has a name in a collection, any content, and attributes:
+
+    name: invoice
+    trigger:
+      on: {source: orders, filter: event.data.total > 100}
+    action: …
+
+    carillon events publish orders '{"id": 7, "total": 120}'
+    carillon history invoice
+
+Any NATS client can publish it, too:
+
+    nats pub carillon.event.default.orders '{"id": 7, "total": 120}'`
+}
+
+// topic reads event or collection.event.
+func topic(collection, name string) (scheduler.Topic, error) {
+	t := scheduler.Topic{Collection: cmp.Or(collection, scheduler.DefaultCollection), Name: name}
+	if of, event, ok := strings.Cut(name, "."); ok {
+		t = scheduler.Topic{Collection: of, Name: event}
+	}
+	if err := t.Validate(); err != nil {
+		return t, terminal.Usage(err)
+	}
+	return t, nil
+}
+
+// List lists events.
+type List struct {
+	remote.Server
+
+	Name       string `arg:"" name:"event" optional:"" help:"Name of an event: event, or collection.event. Default: all events."`
+	Collection string `short:"c" help:"Only events of this collection. Default: all collections, or default for an event that is named without one." env:"CARILLON_COLLECTION" placeholder:"NAME"`
+	Top        int    `short:"n" help:"Number of events to show." default:"20" placeholder:"N"`
+	Since      string `help:"Show only events since: 2026-03-08, 2026-03-08T02:30Z, or 2h (two hours ago)." placeholder:"TIME"`
+}
+
+// Help shows examples.
+func (List) Help() string {
+	return `Shows the last events, oldest first. --json has their attributes and whole content.
+
+Examples:
+
+    carillon events list
+    carillon events list orders --since 2h
+    carillon events list sales.orders -n 100 --json
+    carillon events list -c sales`
+}
+
+// Run lists the events.
+func (c List) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+	q, err := c.query(t, time.Now())
+	if err != nil {
+		return err
+	}
+	all, err := client.Collect(api.Events(ctx, q, c.Top), c.Top)
+	if err != nil {
+		return err
+	}
+	slices.Reverse(all)
+	return terminal.PrintList(t, all, "no events match", []string{"SEQUENCE", "TIME", "EVENT", "ID", "DATA"},
+		func(e *v1.Event) []string {
+			return []string{
+				strconv.FormatUint(e.Sequence, 10), t.Time(e.Time, terminal.Dated), e.Subject(), e.ID,
+				document.Cut(string(e.Data), shownData),
+			}
+		})
+}
+
+// shownData limits the content of an event in a table, in bytes.
+const shownData = 80
+
+// query returns the query of the flags.
+func (c List) query(t *terminal.Terminal, now time.Time) (q client.EventQuery, err error) {
+	if c.Top < 1 {
+		return q, terminal.Usagef("--top must be at least 1")
+	}
+	if q.Since, err = t.Moment("since", c.Since, now); err != nil {
+		return q, err
+	}
+	q.Collection = c.Collection
+	if c.Name == "" {
+		return q, nil
+	}
+	of, err := topic(c.Collection, c.Name)
+	q.Collection, q.Name = of.Collection, of.Name
+	return q, err
+}
+
+// Show shows an event.
+type Show struct {
+	remote.Server
+
+	Sequence   uint64 `arg:"" help:"Sequence of the event, as list shows it."`
+	Collection string `short:"c" help:"Only an event of this collection; a role on this collection is sufficient." placeholder:"NAME"`
+}
+
+// Help shows examples.
+func (Show) Help() string {
+	return `Examples:
+
+    carillon events show 4711
+    carillon events show 4711 --json`
+}
+
+// Run shows the event.
+func (c Show) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+	e, err := api.Event(ctx, c.Sequence, c.Collection)
+	if err != nil {
+		return err
+	}
+	if t.JSON {
+		return t.PrintJSON(e)
+	}
+	for _, field := range [][2]string{
+		{"Event", e.Subject()}, {"Sequence", strconv.FormatUint(e.Sequence, 10)}, {"Time", t.Time(e.Time, terminal.Dated)},
+		{"ID", e.ID}, {"Attributes", terminal.Pairs(e.Attributes, "\n")}, {"Data", string(e.Data)},
+	} {
+		printer.Field(t, field[0], field[1])
+	}
+	return nil
+}
+
+// Publish publishes an event.
+type Publish struct {
+	remote.Server
+
+	Name       string            `arg:"" name:"event" help:"Name of the event: event, or collection.event."`
+	Data       string            `arg:"" optional:"" help:"Content: a text, @FILE for that of a file, or - for standard input. Default: none."`
+	Collection string            `short:"c" help:"Collection of an event that is named without one." default:"default" env:"CARILLON_COLLECTION" placeholder:"NAME"`
+	ID         string            `name:"id" help:"ID of the event. An ID is stored once within two minutes, so you can repeat a failed command." placeholder:"ID"`
+	Header     map[string]string `help:"Attribute of the event, such as type=order.created, or its content-type. Repeatable." mapsep:"none" placeholder:"NAME=VALUE"`
+}
+
+// Help shows examples.
+func (Publish) Help() string {
+	return `Publishes an event, and shows its sequence when it is stored. The content is any text or file of at most 64 KB; jobs see
+JSON as a value, and other content as a string. CloudEvents in structured mode have the content type
+application/cloudevents+json.
+
+Examples:
+
+    carillon events publish orders '{"id": 7, "total": 120}'
+    carillon events publish sales.orders @order.json --id order-7 --header type=order.created
+    carillon events publish files uploads/report.csv
+    kubectl get events -o json | carillon events publish cluster -
+    carillon events publish orders @event.json --header content-type=application/cloudevents+json`
+}
+
+// Run publishes the event.
+func (c Publish) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+	of, err := topic(c.Collection, c.Name)
+	if err != nil {
+		return err
+	}
+	body, err := c.body(ctx, t)
+	if err != nil {
+		return err
+	}
+	p, err := api.PublishEvent(ctx, client.NewEvent{Topic: of, ID: c.ID, Attributes: c.Header, Body: body})
+	if err != nil {
+		return err
+	}
+	if t.JSON {
+		return t.PrintJSON(p)
+	}
+	result := "published"
+	if p.Duplicate {
+		result = "duplicate"
+	}
+	t.Printf("%s  %s  %d\n", result, of, p.Sequence)
+	return nil
+}
+
+// body returns the content of the event.
+func (c Publish) body(ctx context.Context, t *terminal.Terminal) ([]byte, error) {
+	path, isFile := strings.CutPrefix(c.Data, "@")
+	switch {
+	case c.Data == "-":
+		path = "-"
+	case !isFile:
+		return []byte(c.Data), nil
+	}
+	body, err := t.ReadArgument(ctx, "data", path, scheduler.MaxEventSize+1)
+	if err == nil && len(body) > scheduler.MaxEventSize {
+		err = fmt.Errorf("%s: has more than %d bytes (64 KB), the most of an event", c.Data, scheduler.MaxEventSize)
+	}
+	return body, err
+}

@@ -1,0 +1,90 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+)
+
+// EventQuery selects events.
+type EventQuery struct {
+	Collection string    // "": all collections
+	Name       string    // "": any
+	Since      time.Time // inclusive
+}
+
+// Events returns events, newest first. It fetches pages of up to size events on demand (0: the maximum) and ends with
+// the first error.
+func (c *Client) Events(ctx context.Context, q EventQuery, size int) iter.Seq2[*v1.Event, error] {
+	v := url.Values{}
+	if q.Name != "" {
+		v.Set("name", q.Name)
+	}
+	if !q.Since.IsZero() {
+		v.Set("since", q.Since.Format(time.RFC3339Nano))
+	}
+	return pages[*v1.Event](ctx, c, pathOf(scheduler.Key{Collection: q.Collection}, "/events"), v, size)
+}
+
+// Event returns the event with a sequence. With a collection, a role on that collection is sufficient; "": any.
+func (c *Client) Event(ctx context.Context, sequence uint64, collection string) (*v1.Event, error) {
+	path := "/events/" + strconv.FormatUint(sequence, 10)
+	if collection != "" {
+		path += "?collection=" + url.QueryEscape(collection)
+	}
+	return ask[v1.Event](ctx, c, http.MethodGet, path, nil)
+}
+
+// NewEvent is an event to be published.
+type NewEvent struct {
+	Topic      scheduler.Topic
+	ID         string            // stored once within two minutes; "": always stored
+	Attributes map[string]string // such as type, source and content-type
+	Body       []byte
+}
+
+// headers returns the headers of the event.
+func (e *NewEvent) headers() http.Header {
+	all := http.Header{}
+	for name, value := range e.Attributes {
+		name = strings.TrimPrefix(strings.ToLower(name), "ce-")
+		if name != contentType {
+			name = "ce-" + name
+		}
+		all.Set(name, value)
+	}
+	if kind := "application/octet-stream"; all.Get(contentType) == "" {
+		if json.Valid(e.Body) {
+			kind = "application/json"
+		}
+		all.Set(contentType, kind)
+	}
+	if e.ID != "" {
+		all.Set(messageID, e.ID)
+	}
+	return all
+}
+
+// The headers of an event that are not attributes of a CloudEvent.
+const (
+	contentType = "content-type"
+	messageID   = "Nats-Msg-Id"
+)
+
+// PublishEvent publishes an event. It returns when the event is stored.
+func (c *Client) PublishEvent(ctx context.Context, e NewEvent) (*v1.PublishedEvent, error) {
+	var headers []string
+	for name, values := range e.headers() {
+		headers = append(headers, name+": "+values[0])
+	}
+	path := "/jobCollections/" + url.PathEscape(e.Topic.Collection) + "/events/" + url.PathEscape(e.Topic.Name)
+	return ask[v1.PublishedEvent](ctx, c, http.MethodPost, path, e.Body, headers...)
+}
