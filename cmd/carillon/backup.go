@@ -36,8 +36,8 @@ type backupCmd struct {
 // Help shows examples.
 func (backupCmd) Help() string {
 	return `A backup contains jobs with their sealed secrets, counters and next runs; collections; shared secrets; and access
-tokens. It contains neither the history nor the audit log. To restore it, you need the key file of the scheduler, which
-the backup does not contain: keep the two apart.
+tokens. It contains neither the history, the audit log nor published events. To restore it, you need the key file of the
+scheduler, which the backup does not contain: keep the two apart.
 
 The command reads from NATS, so only operators can run it. Schedulers keep working; each job is captured at one
 moment. The file appears only after it is complete, and only you can read it.

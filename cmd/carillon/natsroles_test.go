@@ -44,6 +44,14 @@ func TestCommandsAsUsersOfTheExample(t *testing.T) {
 		{"partners-operator", "disable partners/report", terminal.ExitOK},
 		{"partners-operator", "collection disable partners", terminal.ExitFailure},
 		{"partners-operator", "secrets list", terminal.ExitFailure},
+		{"partners-operator", "events publish partners.orders {}", terminal.ExitOK},
+		{"partners-publisher", "events publish -c partners orders {}", terminal.ExitOK},
+		{"partners-operator", "events publish other.orders {}", terminal.ExitFailure},
+		{"partners-reader", "events publish partners.orders {}", terminal.ExitFailure},
+		{"partners-reader", "events list -c partners", terminal.ExitOK},
+		{"partners-reader", "events list", terminal.ExitFailure},
+		{"partners-reader", "events show 2 -c partners", terminal.ExitOK},
+		{"reader", "events show 2", terminal.ExitOK},
 		{"partners-admin", "collection disable partners", terminal.ExitOK},
 		{"partners-admin", "secrets list", terminal.ExitFailure},
 		{"operator", "collection list", terminal.ExitOK},
@@ -52,7 +60,7 @@ func TestCommandsAsUsersOfTheExample(t *testing.T) {
 	} {
 		args := append(strings.Fields(test.args), "--server", "http://127.0.0.1:1", "--nats-url", as(test.user, test.user), "--inbox-prefix", "_INBOX_"+test.user)
 		code, out := runOnce("", args...)
-		if code != test.code || code != terminal.ExitOK && !strings.Contains(out, "may not publish to carillon.api.") {
+		if code != test.code || code != terminal.ExitOK && !strings.Contains(out, "may not publish to carillon.") {
 			t.Errorf("%s: %s: exit code %d, %s", test.user, test.args, code, out)
 		}
 	}

@@ -10,7 +10,8 @@
 // A backup contains job definitions as stored, so secrets stay sealed; collections; sealed shared secrets; hashes of
 // access tokens; and batons, which carry a job's progress: its counters, its schedule position, a pending retry and the
 // used part of its count. For an enabled job without a baton it contains the last history records, which show whether
-// the job has ended. It contains neither the rest of the history nor the audit log.
+// the job has ended. It contains neither the rest of the history nor the audit log, nor published events. What triggers
+// listen to follows from the definitions: a restore writes it before each definition, as an edit does.
 //
 // Each job is consistent in itself: its definition and batons are from the same moment. Different jobs are from
 // different moments. A job created during the backup may be missing.

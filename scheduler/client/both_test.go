@@ -102,6 +102,34 @@ func TestEveryMethodOverEitherTransport(t *testing.T) {
 			}
 			return fmt.Sprint(end.Last, end.Completed), err
 		}, "true true", nil},
+		{"publish an event, and read it", func(ctx context.Context, c *client.Client, k scheduler.Key) (any, error) {
+			e := client.NewEvent{
+				Topic: scheduler.Topic{Collection: k.Collection, Name: k.Job}, ID: k.Job + "-7", Body: []byte(`{"total": 7}`),
+				Attributes: map[string]string{"type": "order", "Ce-Source": "shop"},
+			}
+			first, err := c.PublishEvent(ctx, e)
+			if err != nil {
+				return nil, err
+			}
+			again, err := c.PublishEvent(ctx, e)
+			if err != nil || !again.Duplicate || again.Sequence != first.Sequence || first.Duplicate {
+				return nil, fmt.Errorf("%+v, again %+v, %w", first, again, err)
+			}
+			one, err := c.Event(ctx, first.Sequence, k.Collection)
+			if err != nil {
+				return nil, err
+			}
+			all, err := client.Collect(c.Events(ctx, client.EventQuery{Name: k.Job, Since: one.Time}, 0), 0)
+			return fmt.Sprintf("%d %t %t %s %v", len(all), one.ID == e.ID, one.Subject() == e.Topic.String(), one.Data, one.Attributes), err
+		}, `1 true true {"total":7} map[content-type:application/json source:shop type:order]`, nil},
+		{"publish an event that is too large", func(ctx context.Context, c *client.Client, k scheduler.Key) (any, error) {
+			return c.PublishEvent(ctx, client.NewEvent{
+				Topic: scheduler.Topic{Collection: k.Collection, Name: k.Job}, Body: make([]byte, scheduler.MaxEventSize-10),
+			})
+		}, "", scheduler.ErrInvalid},
+		{"an event that is not there", func(ctx context.Context, c *client.Client, _ scheduler.Key) (any, error) {
+			return c.Event(ctx, 1<<40, "")
+		}, "", scheduler.ErrNotFound},
 		{"wait for what has ended", func(ctx context.Context, c *client.Client, k scheduler.Key) (any, error) {
 			records, err := client.Collect(c.History(ctx, client.HistoryQuery{Key: k, Page: 1}), 1)
 			if err != nil {

@@ -36,7 +36,11 @@ func (k EventKeeper) PublishEvent(
 
 // Event returns the event with a sequence. An event of a collection that the caller may not see counts as missing.
 func (k EventKeeper) Event(ctx context.Context, sequence uint64, sees func(collection string) bool) (*scheduler.Event, error) {
-	e, err := k.shared.Store.EventAt(ctx, sequence)
+	var e *scheduler.Event
+	err := scheduler.ErrNotFound // the first sequence is 1
+	if sequence > 0 {
+		e, err = k.shared.Store.EventAt(ctx, sequence)
+	}
 	switch {
 	case errors.Is(err, scheduler.ErrInvalid):
 		return nil, fmt.Errorf("event %d: it starts no job: %w", sequence, err)

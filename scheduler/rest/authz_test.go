@@ -105,6 +105,11 @@ var needs = map[string]string{
 	"GET /api/v2/{kind}/{template}/schedules":    "r",
 	"POST /api/v2/{kind}/{template}/schedules":   "w",
 
+	"POST /jobCollections/{c}/events/{e}": "w",
+	"GET /jobCollections/{c}/events":      "r",
+	"GET /events":                         "R",
+	"GET /events/{id}":                    "R",
+
 	"POST /operations":             "W",
 	"GET /operations":              "R",
 	"GET /operations/{id}":         "R",
@@ -225,7 +230,7 @@ func (w *harness) schedule(collection, name, header string) string {
 // try asks for an operation in a way that is found wrong once it is let in, unless it changes nothing.
 func (w *harness) try(route rest.Route, grants, collection, id string) int {
 	w.t.Helper()
-	path := strings.NewReplacer("{$}", "", "{c}", collection, "{j}", "report", "{s}", scheduler.DefaultSubscription, "{g}", scheduler.DefaultGroup, "{name}", "rotate", "{id}", id,
+	path := strings.NewReplacer("{$}", "", "{c}", collection, "{j}", "report", "{e}", "orders", "{s}", scheduler.DefaultSubscription, "{g}", scheduler.DefaultGroup, "{name}", "rotate", "{id}", id,
 		"{kind}", "job_templates", "{template}", collection+".report").Replace(route.Path)
 	body := ""
 	if !strings.HasPrefix(path, "/api/v2/") {
@@ -252,8 +257,8 @@ const (
 // an id, is hidden from those who may not see it.
 func expected(operation, grants, collection string) string {
 	need, byID := needs[operation], strings.Contains(operation, "{id}")
-	if strings.Contains(operation, " /operations") {
-		collection = "mine" // the operation names its jobs in the document, after the option that is wrong
+	if strings.Contains(operation, " /operations") || strings.Contains(operation, " /events") {
+		collection = "mine" // what it is about is looked at after the option that is wrong
 	}
 	switch {
 	case need == "o":

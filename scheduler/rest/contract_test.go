@@ -118,6 +118,8 @@ var resourceExchanges = []exchange{
 	{"POST", "/c/jobs/job/run", "", 409, ""}, // it has begun
 	{"GET", "/c/history", "", 200, ""},
 	{"GET", "/c/audit", "", 200, ""},
+	{"POST", "/c/events/orders", `{"total": 7}`, 202, "Ce-Type: order"},
+	{"GET", "/c/events", "", 200, ""},
 	{"GET", "/c/jobs/job/history", "", 200, ""},
 	{"GET", "/c/jobs/job/audit", "", 200, ""},
 	{"GET", "/c/jobs/job/why", "", 200, ""},
@@ -140,6 +142,9 @@ var ownExchanges = []exchange{
 	{"GET", "/jobs", "", 200, ""},
 	{"GET", "/history", "", 200, ""},
 	{"GET", "/audit", "", 200, ""},
+	{"GET", "/events", "", 200, ""},
+	{"GET", "/events/1", "", 200, ""},
+	{"GET", "/events/999", "", 404, ""},
 	{"GET", "/forecast?hours=1000", "", 400, ""},
 	{"GET", "/forecast", "", 200, ""},
 	{"GET", "/forecast?collection=absent", "", 404, ""},
@@ -299,7 +304,7 @@ func (w *harness) tails() {
 
 // filled puts names into a path of the document.
 func filled(path, collection, job string) string {
-	return strings.NewReplacer("{c}", collection, "{j}", job, "{s}", "s", "{g}", "g", "{name}", job, "{id}", job, "{kind}", "job_templates", "{template}", collection+"."+job).Replace(path)
+	return strings.NewReplacer("{c}", collection, "{j}", job, "{e}", job, "{s}", "s", "{g}", "g", "{name}", job, "{id}", job, "{kind}", "job_templates", "{template}", collection+"."+job).Replace(path)
 }
 
 // each asks every operation for the answer of a status, if it has one.

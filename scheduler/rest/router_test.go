@@ -190,6 +190,13 @@ func (w *router) readBack(req *http.Request, answer *httptest.ResponseRecorder) 
 			wrong = append(wrong, fmt.Sprintf("the list has no %s: %s", flat(told), list.Body))
 		}
 		return wrong
+	case strings.Contains(path, "/events/"):
+		got := w.as("admin", http.MethodGet, fmt.Sprintf("/events/%.0f", told["sequence"]), "")
+		var there map[string]any
+		if json.Unmarshal(got.Body.Bytes(), &there); there["sequence"] != told["sequence"] || there["name"] != told["name"] {
+			wrong = append(wrong, fmt.Sprintf("it reads back as %d %s", got.Code, got.Body))
+		}
+		return wrong
 	case strings.HasPrefix(path, "/api/v2/"):
 		path = fmt.Sprintf("/api/v2/schedules/%.0f/", told["id"])
 	case req.Method == http.MethodPost:
