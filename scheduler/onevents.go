@@ -48,7 +48,7 @@ func (t *Trigger) listens() string {
 func (c *Cause) Describe() string {
 	text := "the end of " + c.Upstream
 	if c.Upstream == "" {
-		text = fmt.Sprintf("the event %s (sequence %d)", c.Event, c.Last)
+		text = fmt.Sprintf("the event %s (sequence %d)", c.Event, c.Sequence)
 	}
 	if c.Count > 1 {
 		text = fmt.Sprintf("%d events, the last: %s", c.Count, strings.TrimPrefix(text, "the event "))
