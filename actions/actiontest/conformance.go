@@ -206,12 +206,12 @@ func (k *Type) delivery(t *testing.T) {
 // template has a template that cannot be filled in.
 func (k *Type) template(t *testing.T) {
 	address, received := k.Serve(t, nil)
-	fields := k.with(address, k.Text, "{{.Failure.Message}}{{.Failure.Message}}")
+	fields := k.with(address, k.Text, strings.Repeat("{{.Failure.Message}}", 14))
 	fields["template"] = true
 	at := Attempt()
 	at.Failure = &scheduler.Failure{Message: strings.Repeat("x", 40_000)}
 	k.check(t, k.invoke(t, k.Open(t, nil, nil), fields, at), actions.Failure{
-		Final: true, SkipCircuit: true, Reason: "template in " + k.Text + ": the output is longer than the allowed 65536 bytes",
+		Final: true, SkipCircuit: true, Reason: "template in " + k.Text + ": the output is longer than the allowed 524288 bytes",
 	})
 	if received() != 0 {
 		t.Error("it was sent")

@@ -281,7 +281,8 @@ func (c *checker) member(pos parse.Pos, path []string) reflect.Type {
 			c.refusef(pos, "a template cannot use a member of this name: .%s", name)
 			return nil
 		case !found:
-			c.refusef(pos, "%s has no member .%s%s", strings.Join(append([]string{".Data"}, path[:i]...), "."), name, object.hint(name))
+			owner := strings.Join(append([]string{".Data"}, path[:i]...), ".")
+			c.refusef(pos, "%s has no member .%s%s", owner, name, object.hint(name))
 			return nil
 		default:
 			v, pos = value, pos+parse.Pos(len(name)+1)

@@ -46,10 +46,10 @@
 // In .Data, texts and numbers print unchanged, objects and lists as JSON, and null as nothing. A missing name is refused, as
 // are names that templates cannot express, such as a-b; {{json .Data}} has all.
 //
-// Below .Event.Data the rules are the same, but only the attempt knows the names: a missing one fails it permanently, with an
-// error that names it. A missing attribute is an empty text. In a run without events, such as a manual run, .Event and all
-// below print as nothing, are null as JSON, and are before all other values; .Events is empty, numbers are 0. Use
-// {{with .Event}} to distinguish such runs.
+// Below .Event.Data the rules are the same, but only the attempt knows the names. A missing one fails it permanently, with
+// an error that names it; a missing attribute is an empty text. In a run without events, such as a manual run, .Event and
+// the values of its data print as nothing, are null as JSON, and compare as before all others; .Event.Sequence is 0 and
+// .Events is empty. {{with .Event}} distinguishes such runs.
 //
 // Functions: and, or, not, len as in package text/template, print, println and printf, too, with widths up to 256; eq, ne,
 // lt, le, gt and ge, which compare numbers by value, times by instant, and a job as its text; date; json (a value as JSON,
@@ -60,10 +60,11 @@
 //
 //  1. A template with a mistake is refused when its job is put, with the line and, if known, the column. Names of fields,
 //     methods and functions are checked everywhere, also behind a condition. The rest is tested with a job's first
-//     occurrence, and with an errorAction that has every field, but an event whose data have any name and print as nothing.
-//     Parts that neither reaches, such as an argument behind a condition on .Failure.Status, can still fail an attempt.
-//  2. Rendering ends. There are no loops. Limits: 512 KiB of output, and of JSON of an object or a list; 16 KiB for any other
-//     function result, 4,000 parts, and 64 calls of functions that produce text. Exceeding one is an error, and a failed attempt.
+//     occurrence, and with an errorAction that has every field; every name below .Event.Data is empty. Parts that neither
+//     reaches, such as an argument behind a condition on .Failure.Status, can still fail an attempt.
+//  2. Rendering ends: a template has no loops. Limits: 512 KiB of output, and of an object or a list as JSON; 16 KiB of any
+//     other function result, 4,000 parts, and 64 calls of functions that produce text. Exceeding one is an error, and a
+//     failed attempt.
 //  3. A template has no side effects, and reads only the attempt and its data: no secrets, environment or clock. The same
 //     attempt produces the same message, also after a crash.
 //  4. A text that its envelope cannot carry is rejected with its job; rendered text is checked at the attempt.

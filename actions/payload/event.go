@@ -131,8 +131,8 @@ func member(label string, v any, path ...string) (any, error) {
 	return v, nil
 }
 
-// eventsOf returns a function that parses the events of an attempt when a template needs them. Publishers send any JSON, but
-// package document refuses repeated names, so package encoding/json reads it before and keeps the last.
+// eventsOf returns a function that parses the events of an attempt when a template needs them. Package document refuses
+// repeated names, which publishers may send: encoding/json keeps the last.
 func eventsOf(a scheduler.Attempt) func() (list, error) {
 	return sync.OnceValues(func() (list, error) {
 		switch {

@@ -93,6 +93,8 @@ func FuzzTemplate(f *testing.F) {
 	for _, text := range []string{
 		`{{.Nominal.In "Europe/Paris" | date "2006"}}`, `{{with .Failure}}{{.Status}}{{else}}{{$.Job.Name}}{{end}}`,
 		`{{printf "%5.1f|%-8q|%U" 1.5 "x" 'y'}}`, `{{.Previous.Add "-P1M" | default "x" | json}}`, `{{trunc 3 (replace "a" "b" .Occurrence)}}`,
+		`{{with .Event.Data}}{{.a.b | default $.Event.Attributes.c}}{{end}}{{json .Events}}{{(or .Upstream .Trigger).Key}}`,
+		`{{$d := .Event.Data}}{{if gt $d.id 5}}{{$d.customer.name}}{{end}}{{(or $d.a $d.id).b}}`,
 		`{{if and .Previous (lt .Previous .Nominal)}}{{/* */}}x{{- end}}`, `{{$x := .Due.Truncate "24h"}}{{$x.Unix}}`,
 	} {
 		f.Add(text)
@@ -119,7 +121,7 @@ func renderAll(t *testing.T, text string) {
 		}
 		return
 	}
-	for _, a := range []scheduler.Attempt{attempt(), failed(), {}} {
+	for _, a := range []scheduler.Attempt{attempt(), failed(), started(t, nil, published(t, 1, order)), {}} {
 		if m, err := c.Render(a); err == nil && len(m.Body) > 512<<10 {
 			t.Errorf("%d bytes", len(m.Body))
 		}

@@ -20,7 +20,7 @@ import (
 // Limits of a template. Without loops each part runs at most once, so these limits bound the rest.
 const (
 	maxTemplate = 64 << 10  // bytes of a template
-	maxOutput   = 512 << 10 // bytes of the output, and of an object or a list that json makes: more than a batch of events
+	maxOutput   = 512 << 10 // bytes of the output, and of an object or a list as JSON: more than a batch of events has
 	maxValue    = 16 << 10  // bytes of a text that a function makes
 	maxCalls    = 64        // calls in one of functions that make a text: 64 times 16 KiB are a few milliseconds
 	maxParts    = 4000      // texts, values, fields and calls in one
@@ -51,7 +51,7 @@ func compile(text string, given values) (t *template.Template, uses map[string]b
 		return nil, nil, err
 	}
 	if _, err := execute(t, text, sampled[0]); err != nil {
-		return nil, nil, fmt.Errorf("cannot be rendered at a job's first occurrence, which has no event and no previous run: %w", err)
+		return nil, nil, fmt.Errorf("cannot be rendered in a run without an event and without a run before it: %w", err)
 	}
 	return t, uses, nil
 }
@@ -61,10 +61,10 @@ func samples(given values) [2]data {
 	first, later := newData(firstSample, given), newData(laterSample, given)
 	later.events = func() (list, error) {
 		return list{values{
-			"topic": "default.sample", "id": "1", "sequence": int64(1), "time": laterSample.Due.Format(time.RFC3339Nano),
-			"data": absent(nil), "upstream": values{
-				"job": laterSample.Job.String(), "occurrence": laterSample.Occurrence, "outcome": string(scheduler.OutcomeFaulted),
-				"statusCode": int64(laterSample.Failure.Status), "message": laterSample.Failure.Message, "response": `{"busy": true}`,
+			"topic": "default.sample", "id": "1", "sequence": int64(1), "time": "2031-11-23T09:48:57Z", "data": absent(nil),
+			"upstream": values{
+				"job": "default/sample", "occurrence": laterSample.Occurrence, "outcome": "faulted", "statusCode": int64(503),
+				"message": laterSample.Failure.Message, "response": `{"busy": true}`,
 			},
 		}}, nil
 	}

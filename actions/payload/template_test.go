@@ -199,7 +199,7 @@ func TestTemplateProblems(t *testing.T) {
 		{`{{"\xff"}}`, `makes text that is not valid UTF-8`},
 		{
 			`{{if .Previous.Unix}}{{else}}{{end}}{{lt .Previous.Unix 5}}`,
-			"cannot be rendered at a job's first occurrence, which has no event and no previous run: line 1, column 39: lt: a time cannot be compared with a number",
+			"cannot be rendered in a run without an event and without a run before it: line 1, column 39: lt: a time cannot be compared with a number",
 		},
 	} {
 		_, err := readTemplate(t, test.text)
