@@ -293,7 +293,7 @@ func (k Kind) flags() kindFlags { return kindFlags{k.IsManual(), k.IsDetached()}
 // kind returns the kind of a run with a cause, nil for none.
 func (f kindFlags) kind(cause *Cause) Kind {
 	switch {
-	case f.Detached && cause != nil:
+	case f.Detached && !f.Manual && cause != nil:
 		return Triggered
 	case f.Manual && f.Detached:
 		return ManualDetached

@@ -266,5 +266,20 @@ func (c *Cause) Holds(e *Event) bool {
 	return found || at == 0 && len(c.Sequences) == maxSequences
 }
 
+// Each calls f with the sequences of the events: of published ones, or of records. It returns false if they are not all
+// known.
+func (c *Cause) Each(f func(sequence uint64, record bool) error) (all bool, err error) {
+	list := c.Sequences
+	if c.Count == 1 {
+		list = []uint64{sequenceOf(c.Sequence, c.Upstream != "")}
+	}
+	for _, id := range list {
+		if err := f(id&^(1<<63), id>>63 == 1); err != nil {
+			return false, err
+		}
+	}
+	return len(list) == c.Count, nil
+}
+
 // Label names the event for people: sales.orders, or the id of the occurrence.
 func (c *Cause) Label() string { return cmp.Or(c.Upstream, c.Event) }

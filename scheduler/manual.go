@@ -178,14 +178,17 @@ func (s *OccurrenceSearch) Resubmission(force bool) (*Resubmission, error) {
 // Data returns the data of the found run, which its resubmission reuses.
 func (s *OccurrenceSearch) Data() json.RawMessage { return s.Found.Data }
 
+// Cause returns the events of the found run, nil for none.
+func (s *OccurrenceSearch) Cause() *Cause { return s.Found.Cause }
+
 // Repeats reports whether b, which has not ended, is the occurrence at a nominal time or repeats it.
 func (b *Baton) Repeats(nominal time.Time) bool {
 	return b.Nominal.Equal(nominal) || b.Resubmits != nil && b.Resubmits.Nominal.Equal(nominal)
 }
 
-// Resubmit returns b, a manual run, as the resubmission r.
-func (b Baton) Resubmit(r *Resubmission) *Baton {
-	b.Resubmits = r
+// Resubmit returns b, a manual run, as the resubmission r of a run that events started, if cause is not nil.
+func (b Baton) Resubmit(r *Resubmission, cause *Cause, events json.RawMessage) *Baton {
+	b.Resubmits, b.Cause, b.Events = r, cause, events
 	return &b
 }
 

@@ -83,7 +83,9 @@ func (s *AttemptSearch) Baton() Baton {
 	if s.besideIt() {
 		return s.baton
 	}
-	return s.Found.baton()
+	b := s.Found.baton()
+	b.Events = s.baton.Events // no record has them
+	return b
 }
 
 // besideIt reports whether the attempt ran detached from the job's own baton that was searched for.

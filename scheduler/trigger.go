@@ -204,7 +204,7 @@ func (d *Definition) readTrigger(o *document.Object) {
 }
 
 // EndOfTime is the time of a job that only events start.
-var EndOfTime = time.Date(lastYear, 12, 31, 23, 59, 59, 0, time.UTC)
+var EndOfTime = time.Date(lastYear, 12, 31, 23, 59, 59, 999_999_999, time.UTC)
 
 // readOn reads the listeners: an object, or an array of objects.
 func (t *Trigger) readOn(o *document.Object) {

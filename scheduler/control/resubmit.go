@@ -69,7 +69,8 @@ func (r Runner) resubmit(
 	}
 	id := scheduler.OccurrenceID(j.Key, asked.UTC())
 	if err == nil {
-		_, err = r.start(ctx, j, asked.UTC(), &repetition{again, from.Waiting}, data)
+		again.waiting = from.Waiting
+		_, err = r.start(ctx, j, asked.UTC(), again, data)
 	}
 	if err != nil && !errors.Is(err, errCarriedOut) {
 		return nil, err
@@ -111,8 +112,13 @@ func (r Runner) resubmitFailed(ctx context.Context, it item, since time.Time) (v
 	if err == nil {
 		err = r.ended(ctx, j, it.nominal, time.Time{})
 	}
+	var run *repetition
 	if err == nil {
-		_, err = r.start(asking(ctx, "resubmit"), j, r.shared.Store.Now().UTC(), &repetition{again, from.Waiting}, search.Data())
+		run, err = r.repetition(ctx, again, search.Cause())
+	}
+	if err == nil {
+		run.waiting = from.Waiting
+		_, err = r.start(asking(ctx, "resubmit"), j, r.shared.Store.Now().UTC(), run, search.Data())
 	}
 	return v1.Updated, err
 }
@@ -126,15 +132,52 @@ func isBusy(err error) bool {
 type repetition struct {
 	*scheduler.Resubmission
 
-	waiting uint64 // the baton that waited before the history was read, so the occurrence may run
+	waiting uint64           // the baton that waited before the history was read, so the occurrence may run
+	cause   *scheduler.Cause // the events that started the occurrence; nil: none
+	events  json.RawMessage
 }
 
-// of returns the baton's reference to a repetition, or nil.
-func (r *repetition) of() *scheduler.Resubmission {
-	if r == nil {
-		return nil
+// repetition returns the repetition of a run with its events, which the store must still have.
+func (r Runner) repetition(ctx context.Context, again *scheduler.Resubmission, cause *scheduler.Cause) (*repetition, error) {
+	run := &repetition{Resubmission: again, cause: cause}
+	if cause == nil {
+		return run, nil
 	}
-	return r.Resubmission
+	var list []*scheduler.Event
+	all, err := cause.Each(func(sequence uint64, record bool) error {
+		e, err := r.eventAt(ctx, sequence, record)
+		list = append(list, e)
+		return err
+	})
+	if err == nil && !all || errors.Is(err, scheduler.ErrNotFound) {
+		err = fmt.Errorf("occurrence: %w: %s, which started it, is no longer stored", scheduler.ErrConflict, cause.Describe())
+	}
+	if err != nil {
+		return nil, err
+	}
+	run.events, err = json.Marshal(list)
+	return run, err
+}
+
+// eventAt returns a published event, or the event of a history record.
+func (r Runner) eventAt(ctx context.Context, sequence uint64, record bool) (*scheduler.Event, error) {
+	if !record {
+		return r.shared.Store.EventAt(ctx, sequence)
+	}
+	found, err := r.shared.Store.RecordsAt(ctx, []uint64{sequence})
+	if err != nil || len(found) == 0 {
+		return nil, errors.Join(err, scheduler.ErrNotFound)
+	}
+	e, _ := scheduler.EventOf(found[0])
+	return &e, nil
+}
+
+// on returns b as the repetition; a nil repetition leaves it unchanged.
+func (r *repetition) on(b *scheduler.Baton) *scheduler.Baton {
+	if r == nil {
+		return b
+	}
+	return b.Resubmit(r.Resubmission, r.cause, r.events)
 }
 
 // recordID is the last part of a record's ID or name.
@@ -165,7 +208,7 @@ var errCarriedOut = errors.New("carried out before")
 // that was requested at the instant asked exists.
 func (r Runner) resubmission(
 	ctx context.Context, j *scheduler.Job, nominal time.Time, force bool, asked time.Time,
-) (*scheduler.Resubmission, json.RawMessage, error) {
+) (*repetition, json.RawMessage, error) {
 	for {
 		search := scheduler.NewOccurrenceSearch(j, nominal)
 		var before *scheduler.Resubmission
@@ -179,17 +222,18 @@ func (r Runner) resubmission(
 		case err != nil:
 			return nil, nil, err
 		case before != nil:
-			return before, nil, errCarriedOut
+			return &repetition{Resubmission: before}, nil, errCarriedOut
 		}
 		again, err := search.Resubmission(force)
 		if err != nil {
 			return nil, nil, err
 		}
 		if err := r.ended(ctx, j, nominal, asked); err != nil {
-			return again, nil, err
+			return &repetition{Resubmission: again}, nil, err
 		}
 		if again.Nominal.Equal(nominal) {
-			return again, search.Data(), nil
+			run, err := r.repetition(ctx, again, search.Cause())
+			return run, search.Data(), err
 		}
 		nominal = again.Nominal // it was a rerun: other reruns of the original may have succeeded
 	}

@@ -110,7 +110,7 @@ func (r Runner) start(
 		return id, err
 	}
 	b.Data = data
-	err = r.fire(ctx, j, scheduler.BatonKey{Key: k}, b.Resubmit(again.of()), asked, from.Waiting)
+	err = r.fire(ctx, j, scheduler.BatonKey{Key: k}, again.on(b), asked, from.Waiting)
 	r.shared.index.Suspect(k)
 	if errors.Is(err, scheduler.ErrConflict) { // it has fired meanwhile
 		if found, _, err = r.plans.locate(ctx, k); err == nil || found.Running != nil {
@@ -150,7 +150,7 @@ func (r Runner) startDetached(
 	if again != nil {
 		slot.Detached = scheduler.ResubmittedName(again.Nominal)
 	}
-	err := r.fire(ctx, j, slot, b.Resubmit(again.of()), asked, 0)
+	err := r.fire(ctx, j, slot, again.on(b), asked, 0)
 	switch {
 	case !errors.Is(err, scheduler.ErrConflict):
 		return err

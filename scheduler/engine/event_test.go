@@ -2,11 +2,13 @@ package engine_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/engine"
 )
@@ -291,3 +293,40 @@ func TestEventAfterPut(t *testing.T) {
 		w.wantNoRepeats()
 	})
 }
+
+// TestEventResubmitted repeats a failed run with its events, and refuses that when they are no longer stored.
+func TestEventResubmitted(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *harness) {
+		w.sink.answers(func(c *call) (int, string) {
+			return map[bool]int{true: 500, false: 200}[time.Since(epoch) < time.Minute], ""
+		})
+		const action = `"action": {"type": "Http", "request": {"uri": "http://target.example/", "method": "POST", "template": true, "body": "{{.Event.Data.id}} of {{.Trigger.Count}}"},
+			"retryPolicy": {"retryType": "none"}}`
+		w.putTriggered("a", `{`+action+`, "trigger": {"on": {"source": "orders"}, "batch": {"size": 2, "wait": "PT1H"}}}`)
+		w.putTriggered("b", `{`+action2+`, "trigger": {"on": {"job": "a", "outcome": "faulted"}}}`)
+		w.publish("orders", "", `{"id": 1}`)
+		w.publish("orders", "", `{"id": 2}`)
+		time.Sleep(time.Minute)
+		w.wantHistory("a", "failed faulted")
+		for _, name := range []string{"a", "b"} {
+			must.Get(w.service.Resubmit(t.Context(), key(name), []byte(`{"force": true, "occurrence": "`+w.history(name)[0].Occurrence+`"}`)))(t)
+		}
+		time.Sleep(10 * time.Second)
+		w.wantHistory("a", "failed faulted completed/manual")
+		bodies := []string{}
+		for _, c := range w.sink.seen() {
+			bodies = append(bodies, c.body)
+		}
+		if got := strings.Join(bodies, ", "); got != "2 of 2, default/a, 2 of 2, default/a" {
+			t.Errorf("bodies %q", got)
+		}
+		w.must(w.stream("CARILLON_EVENTS").Purge(t.Context()))
+		_, err := w.service.Resubmit(t.Context(), key("a"), []byte(`{"force": true, "occurrence": "`+w.history("a")[0].Occurrence+`"}`))
+		if !errors.Is(err, scheduler.ErrConflict) || !strings.Contains(err.Error(), "no longer stored") {
+			t.Errorf("without the events: %v", err)
+		}
+	})
+}
+
+const action2 = `"action": {"type": "Http", "request": {"uri": "http://target.example/", "method": "POST",
+	"template": true, "body": "{{.Upstream.Job.Collection}}/{{.Upstream.Job.Name}}"}, "retryPolicy": {"retryType": "none"}}`
