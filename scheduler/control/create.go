@@ -24,7 +24,7 @@ func (e Editor) create(
 	if err != nil {
 		return nil, err
 	}
-	warnings, err := warningsOf(def, j, edit)
+	warnings, err := e.warningsOf(ctx, def, j, edit)
 	if err != nil {
 		return nil, err
 	}

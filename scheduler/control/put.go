@@ -210,7 +210,7 @@ func (e Editor) write(
 	if err != nil {
 		return nil, err
 	}
-	warnings, err := warningsOf(def, next, edit)
+	warnings, err := e.warningsOf(ctx, def, next, edit)
 	if err != nil {
 		return nil, err
 	}
@@ -233,9 +233,16 @@ func (e Editor) write(
 	return v, nil
 }
 
-// warningsOf returns the warnings about def, which makes the job next. For a strict edit, they are an [ErrInvalid].
-func warningsOf(def *scheduler.Definition, next *scheduler.Job, edit Edit) ([]spec.Warning, error) {
-	warnings := def.Warnings(next.Plan)
+// warningsOf returns the warnings about def, which makes the job next. For a strict edit, they are an [ErrInvalid], as
+// is a cycle of jobs that start each other.
+func (e Editor) warningsOf(
+	ctx context.Context, def *scheduler.Definition, next *scheduler.Job, edit Edit,
+) ([]spec.Warning, error) {
+	followed, err := e.follow(ctx, next.Key, def)
+	if err != nil {
+		return nil, err
+	}
+	warnings := append(def.Warnings(next.Plan), followed...)
 	if !edit.Strict || len(warnings) == 0 {
 		return warnings, nil
 	}

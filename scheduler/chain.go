@@ -1,0 +1,91 @@
+package scheduler
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// Followed is a job whose occurrences start another one.
+type Followed struct {
+	Path string // in the document
+	Job  Key
+}
+
+// Follows returns the jobs that the trigger of the job k follows.
+func (d *Definition) Follows(k Key) (all []Followed) {
+	if d.Trigger == nil {
+		return nil
+	}
+	trigger, _ := d.properties.Member("trigger")
+	on, _ := trigger.Member("on")
+	for i := range d.Trigger.On {
+		u := d.Trigger.On[i].upstream(k)
+		if u == (Key{}) {
+			continue
+		}
+		path := fmt.Sprintf("trigger.on[%d].job", i)
+		if on.Kind() == document.KindObject {
+			path = "trigger.on.job"
+		}
+		if d.at != "" {
+			path = d.at + "." + path
+		}
+		all = append(all, Followed{path, u})
+	}
+	return all
+}
+
+// CheckCycle refuses a definition of the job k that closes a cycle of jobs that start each other, unless the trigger
+// sets maxDepth. upstream has the jobs that each other job follows. The error matches [ErrInvalid].
+func (d *Definition) CheckCycle(k Key, upstream map[Key][]Key) error {
+	if d.Trigger == nil || d.Trigger.MaxDepth > 0 {
+		return nil
+	}
+	var problems document.Problems
+	for _, f := range d.Follows(k) {
+		cycle := pathTo(k, f.Job, upstream, map[Key]bool{})
+		if cycle == nil {
+			continue
+		}
+		names := []string{k.nameIn(k.Collection)}
+		for _, one := range cycle {
+			names = append(names, one.nameIn(k.Collection))
+		}
+		problems = append(problems, document.Problem{
+			Path: f.Path, Message: "closes a cycle: " + strings.Join(names, " → ") + "; set trigger.maxDepth to allow it",
+		})
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	return AsInvalid(problems)
+}
+
+// pathTo returns the jobs that the occurrences of k start one after the other until from starts k again: the last one
+// is k. nil: from does not follow k.
+func pathTo(k, from Key, upstream map[Key][]Key, seen map[Key]bool) []Key {
+	if from == k {
+		return []Key{k}
+	}
+	if seen[from] {
+		return nil
+	}
+	seen[from] = true
+	for _, u := range upstream[from] {
+		if path := pathTo(k, u, upstream, seen); path != nil {
+			return slices.Insert(path, len(path)-1, from)
+		}
+	}
+	return nil
+}
+
+// nameIn returns the name by which jobs of a collection refer to k.
+func (k Key) nameIn(collection string) string {
+	if k.Collection == collection {
+		return k.Job
+	}
+	return k.Plain().String()
+}

@@ -1,0 +1,54 @@
+package control
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/spec"
+)
+
+// follow checks the jobs that the definition of the job k follows: it refuses a cycle, and warns of missing jobs. Two
+// edits at the same time can close a cycle nevertheless; [scheduler.MaxChain] ends it.
+func (e Editor) follow(ctx context.Context, k scheduler.Key, def *scheduler.Definition) (warnings []spec.Warning, err error) {
+	followed := def.Follows(k)
+	if len(followed) == 0 {
+		return nil, nil
+	}
+	upstream, err := e.upstream(ctx, k, def.Hears(k).Jobs)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range followed {
+		if _, ok := upstream[f.Job]; !ok && f.Job != k {
+			warnings = append(warnings, spec.Warning{Path: f.Path, Message: fmt.Sprintf("has no effect yet: job %s does not exist", f.Job.Plain())})
+		}
+	}
+	return warnings, def.CheckCycle(k, upstream)
+}
+
+// upstream returns the existing jobs that start the job k, directly or through others, with the jobs that they follow.
+// first are the jobs that k follows.
+func (e Editor) upstream(ctx context.Context, k scheduler.Key, first []scheduler.Key) (map[scheduler.Key][]scheduler.Key, error) {
+	found, asked := map[scheduler.Key][]scheduler.Key{}, map[scheduler.Key]bool{k: true}
+	for level := first; len(level) > 0; {
+		var next, ask []scheduler.Key
+		for _, one := range level {
+			if !asked[one] {
+				asked[one], ask = true, append(ask, one)
+			}
+		}
+		for batch := range slices.Chunk(ask, batchKeys) {
+			err := e.shared.Store.LoadJobs(ctx, batch, func(st scheduler.Stored) {
+				found[st.Key] = scheduler.StoredHears(st.Key, st.Data).Jobs
+				next = append(next, found[st.Key]...)
+			})
+			if err != nil {
+				return nil, err
+			}
+		}
+		level = next
+	}
+	return found, nil
+}

@@ -1,0 +1,65 @@
+package control_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/control"
+)
+
+// TestCycle puts jobs that follow each other: a put that closes a cycle is refused, and one that follows a missing job
+// has a warning.
+func TestCycle(t *testing.T) {
+	type put struct {
+		job, on string
+		depth   bool
+		want    string // error or warning
+	}
+	chain := []put{
+		{"a", `{"source": "orders"}`, false, ""}, {"b", `{"job": "a"}`, false, ""}, {"other/c", `{"job": "default/b"}`, false, ""},
+	}
+	for name, c := range map[string]struct {
+		puts []put
+		last put
+	}{
+		"no cycle": {chain, put{"d", `[{"job": "b"}, {"job": "other/c"}]`, false, ""}},
+		"itself": {nil, put{"a", `[{"job": "a"}]`, false,
+			"trigger.on[0].job: closes a cycle: a → a; set trigger.maxDepth to allow it"}},
+		"two jobs": {chain[:2], put{"a", `[{"job": "b"}]`, false,
+			"trigger.on[0].job: closes a cycle: a → b → a; set trigger.maxDepth to allow it"}},
+		"across collections": {chain, put{"a", `[{"source": "orders"}, {"job": "other/c"}]`, false,
+			"trigger.on[1].job: closes a cycle: a → b → other/c → a; set trigger.maxDepth to allow it"}},
+		"one listener": {chain[:2], put{"a", `{"job": "b"}`, false,
+			"trigger.on.job: closes a cycle: a → b → a; set trigger.maxDepth to allow it"}},
+		"allowed": {chain[:2], put{"a", `{"job": "b"}`, true, ""}},
+		"missing": {nil, put{"a", `[{"job": "b"}, {"job": "gone"}]`, false,
+			"trigger.on[0].job: has no effect yet: job default/b does not exist"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newHarness(t)
+			w.collection("other", `{}`)
+			for _, p := range slices.Concat(c.puts, []put{c.last}) {
+				trigger := `{"on": ` + p.on
+				if p.depth {
+					trigger += `, "maxDepth": 5`
+				}
+				body := `{"action": {"type": "http", "request": {"uri": "http://target.test/", "method": "GET"}}, "trigger": ` + trigger + `}}`
+				v, _, err := w.service.Put(t.Context(), control.Edit{Key: scheduler.KeyIn("", p.job), Body: []byte(body)})
+				got := ""
+				switch {
+				case errors.Is(err, scheduler.ErrInvalid):
+					got = scheduler.ProblemsIn(err)[0].Error()
+				case err != nil:
+					t.Fatal(err)
+				case len(v.Warnings) > 0:
+					got = v.Warnings[0].Path + ": " + v.Warnings[0].Message
+				}
+				if got != p.want {
+					t.Errorf("put of %s says\n%q, want\n%q", p.job, got, p.want)
+				}
+			}
+		})
+	}
+}
