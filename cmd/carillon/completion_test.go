@@ -23,7 +23,7 @@ func TestComplete(t *testing.T) {
 	}
 	for line, want := range map[string]string{
 		"|ap":                               "apply",
-		"|e":                                "emulate edit export enable explain",
+		"|e":                                "emulate edit export enable events explain",
 		"|secrets|se":                       "set",
 		"|secrets|":                         "set list delete rotate keygen",
 		"|frob":                             "",

@@ -166,7 +166,8 @@ func (c devCmd) listeners() []listen.Flag {
 
 // check validates the flags.
 func (c devCmd) check(ctx context.Context) error {
-	err := errors.Join(listen.Check(c.listeners()...), listen.CheckHosts(c.Hosts), checkLeast("hold-memory", c.Hold, leastHold), c.historyFlags.check(), c.eventFlags.check(),
+	err := errors.Join(listen.Check(c.listeners()...), listen.CheckHosts(c.Hosts),
+		checkLeast("hold-memory", c.Hold, leastHold), c.historyFlags.check(), c.eventFlags.check(),
 		profiles.CheckAddress(ctx, c.Pprof))
 	if err != nil {
 		return err

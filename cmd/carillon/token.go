@@ -35,7 +35,7 @@ func (tokenCmd) Help() string {
 	return `An access token grants its roles over REST:
 
     reader      view collections, jobs and histories
-    operator    also put, patch, delete, try, run, resubmit, cancel, enable, disable and pause jobs
+    operator    also put, patch, delete, try, run, resubmit, cancel, enable, disable and pause jobs, and publish events
     admin       also create, change and delete collections; on all collections, also secrets, tokens and the doctor
 
 A role applies to the given collections, or to all. A scheduler on a loopback address requires a token once the first one

@@ -48,7 +48,9 @@ var (
 )
 
 // Operations is the table.
-var Operations = slices.Concat(collectionOperations, jobOperations, historyOperations, eventOperations, adminOperations, azureOperations, awxOperations)
+var Operations = slices.Concat(
+	collectionOperations, jobOperations, historyOperations, eventOperations, adminOperations, azureOperations, awxOperations,
+)
 
 var collectionOperations = []Operation{
 	{

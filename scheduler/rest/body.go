@@ -18,7 +18,7 @@ import (
 // have written everything.
 const maxDrained = 1 << 20
 
-// readContent returns the request's body, of at most most bytes.
+// readContent returns the request's body, up to most bytes.
 func readContent(w http.ResponseWriter, r *http.Request, most int) ([]byte, error) {
 	rest := http.MaxBytesReader(w, r.Body, maxDrained)
 	body, err := io.ReadAll(io.LimitReader(rest, int64(most)+1))

@@ -86,8 +86,8 @@ func (s *Events) EventAt(ctx context.Context, sequence uint64) (*scheduler.Event
 	return s.event(m.Subject, m.Header, m.Data, m.Sequence, m.Time)
 }
 
-// RecentEvents calls f for the events of a topic (an empty collection or name: of all), newest first, before a sequence (0: from the newest),
-// until f returns false.
+// RecentEvents calls f for the events of a topic, newest first, before a sequence (0: from the newest), until f returns
+// false. An empty collection or name matches all.
 func (s *Events) RecentEvents(ctx context.Context, t scheduler.Topic, before uint64, f func(*scheduler.Event) bool) error {
 	return backwards(ctx, s.conn, s.stream, []string{s.EventSubject(t)}, before, func(m *jetstream.RawStreamMsg) (bool, error) {
 		e, err := s.event(m.Subject, m.Header, m.Data, m.Sequence, m.Time)

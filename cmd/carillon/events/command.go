@@ -143,8 +143,12 @@ func (c Show) Run(ctx context.Context, t *terminal.Terminal, api *client.Client)
 		return t.PrintJSON(e)
 	}
 	for _, field := range [][2]string{
-		{"Event", e.Subject()}, {"Sequence", strconv.FormatUint(e.Sequence, 10)}, {"Time", t.Time(e.Time, terminal.Dated)},
-		{"ID", e.ID}, {"Attributes", terminal.Pairs(e.Attributes, "\n")}, {"Data", string(e.Data)},
+		{"Event", e.Subject()},
+		{"Sequence", strconv.FormatUint(e.Sequence, 10)},
+		{"Time", t.Time(e.Time, terminal.Dated)},
+		{"ID", e.ID},
+		{"Attributes", terminal.Pairs(e.Attributes, "\n")},
+		{"Data", string(e.Data)},
 	} {
 		printer.Field(t, field[0], field[1])
 	}

@@ -48,7 +48,8 @@ func (r *Route) answers() map[int]string {
 
 // meanings describe statuses.
 var meanings = map[int]string{
-	http.StatusOK: "Success.", http.StatusCreated: "Created.", http.StatusAccepted: "Stored.", http.StatusNoContent: "Success, without content.",
+	http.StatusOK: "Success.", http.StatusCreated: "Created.", http.StatusAccepted: "Stored.",
+	http.StatusNoContent:   "Success, without content.",
 	http.StatusNotModified: "Not modified since the caller's version.",
 }
 
