@@ -316,6 +316,52 @@ var ofJobs = map[string]Description{
 	"monthlyOccurrences.day":        {"The day of the week.", "", "Friday"},
 	"monthlyOccurrences.occurrence": {"Position in the month: 1 to 5, or -1 to -5 from its end.", "each", "-1"},
 
+	"job.trigger": {
+		"Events that start runs, with or instead of the recurrence. Expressions use CEL, over event and job.",
+		"none: only the schedule starts the job", `{"on": {"source": "order-placed"}}`,
+	},
+	"trigger.on": {
+		"What starts a run: one event source or job, or a list of at most 16.", "", `[{"job": "extract"}, {"source": "order-placed"}]`,
+	},
+	"trigger.on.source": {"The name of an event in the job's collection.", "", "order-placed"},
+	"trigger.on.subject": {
+		"An event of any collection, as collection.event: the end of its NATS subject carillon.event.<collection>.<event>.", "", "sales.order-placed",
+	},
+	"trigger.on.job": {"Another job, whose runs start this one when they end: a name in the same collection, or collection/job.", "", "extract"},
+	"trigger.on.outcome": {
+		"Which ends of the other job's runs count: failed is an attempt that is retried, faulted a run after all retries, any both " +
+			"completed and faulted.", "completed", "faulted",
+	},
+	"trigger.on.filter": {"A CEL expression that selects events. At most 4,096 bytes.", "all events", "event.data.total > 100"},
+	"trigger.on.key": {
+		"A CEL expression: what the event is about, at most 256 bytes. Events with the same key share a waiting run.", "one key for all events",
+		"event.data.id",
+	},
+	"trigger.delay": {
+		"Time from an event to its run, or a CEL expression: the time of the run, or a duration.", "none", "timestamp(event.data.due) - duration('24h')",
+	},
+	"debounce":        {"Starts one run per key when its events have stopped.", "every event starts a run", `{"period": "PT30S"}`},
+	"debounce.period": {"Time without an event of the key after which the run starts.", "", "PT30S"},
+	"debounce.max":    {"Maximum time from the first event to the run.", "10 periods", "PT5M"},
+	"batch":           {"Starts one run for several events of a key.", "every event starts a run", `{"size": 100, "wait": "PT1M"}`},
+	"batch.size":      {"Number of events that start the run.", "", "100"},
+	"batch.wait":      {"Maximum time from the first event to the run.", "", "PT1M"},
+	"require":         {"Whether an event of any listener starts a run, or one of each of them together.", "any", "all"},
+	"within":          {"With require all: maximum time from the first event of a key to the last.", "", "PT1H"},
+	"otherwise": {
+		"With require all: whether the run is skipped or starts with the events that have come, if others are missing.", "skip", "run",
+	},
+	"once": {"Starts one run per key; its further events in this period have no effect.", "every event starts a run", "P1D"},
+	"rateLimit": {
+		"Limits the runs per key. Further events start none, which is recorded.", "no limit", `{"runs": 10, "period": "PT1H"}`,
+	},
+	"rateLimit.runs":   {"Maximum number of runs in a period.", "", "10"},
+	"rateLimit.period": {"The period, from the first run on.", "", "PT1H"},
+	"unless":           {"A CEL expression. If it is true for an event, the waiting run of its key is canceled.", "never", "event.data.paid"},
+	"maxDepth": {
+		"Allows the job in a cycle of jobs, and ends a chain after this number of jobs; without it, after 100.", "no cycle", "5",
+	},
+
 	"job.jitter":  {"Delays each occurrence by a fixed pseudorandom part of this duration.", "none", "PT5M"},
 	"job.timeout": {"Maximum duration of an attempt.", "PT60S", "PT2M"},
 	"job.lateAfter": {

@@ -25,7 +25,7 @@ func TestJobFields(t *testing.T) {
 			switch {
 			case strings.HasPrefix(m.Description, "Read-only"), m.Name == "properties":
 			case isOfAction && !slices.Contains([]string{"type", "retryPolicy", "errorAction"}, ofAction): // see actions.md
-			case slices.Contains([]string{"recurrence", "dst", "catchUp", "action"}, m.Name):
+			case slices.Contains([]string{"recurrence", "dst", "catchUp", "action", "trigger", "on"}, m.Name):
 				add(m.Path)
 			default:
 				field := "`" + strings.TrimPrefix(m.Path, "job.") + "`"

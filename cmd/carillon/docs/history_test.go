@@ -47,7 +47,7 @@ func TestSkipReasons(t *testing.T) {
 	for _, r := range scheduler.Reasons {
 		want = append(want, "`"+string(r)+"`")
 	}
-	if diff := cmp.Diff(strings.Join(want, ", "), strings.TrimSpace(got)); diff != "" {
+	if diff := cmp.Diff(strings.Join(want, " "), strings.TrimSpace(got)); diff != "" {
 		t.Errorf("reference/metrics.md: the reasons in the table of labels (-code +page)\n%s", diff)
 	}
 }
@@ -60,7 +60,7 @@ func fullest(t *testing.T) *scheduler.Record {
 		Job: scheduler.Key{Collection: "c", Job: "j"}, Sequence: 7, Kind: scheduler.Manual, Try: 1,
 		Trace:     &scheduler.BatonTrace{TraceContext: scheduler.TraceContext{Parent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}},
 		Resubmits: &scheduler.Resubmission{Nominal: at}, Progress: scheduler.Progress{Number: 3},
-		Data: json.RawMessage(`{"order":7}`),
+		Data: json.RawMessage(`{"order":7}`), Cause: &scheduler.Cause{Event: "sales.order", Sequence: 12, Count: 1, Since: at},
 	}
 	v := reflect.ValueOf(r).Elem()
 	for i := range v.NumField() {

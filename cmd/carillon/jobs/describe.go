@@ -90,7 +90,8 @@ func (c Describe) Run(ctx context.Context, t *terminal.Terminal, api *client.Cli
 // describeJob prints a summary of a job.
 func describeJob(t *terminal.Terminal, j *client.Job, runs []time.Time, now time.Time) {
 	var p struct {
-		Description string `json:"description"`
+		Description string          `json:"description"`
+		Trigger     json.RawMessage `json:"trigger"`
 		Action      struct {
 			RetryPolicy json.RawMessage `json:"retryPolicy"`
 		} `json:"action"`
@@ -108,6 +109,7 @@ func describeJob(t *terminal.Terminal, j *client.Job, runs []time.Time, now time
 		return
 	}
 	printer.Field(t, "Schedule", When(j))
+	printer.Field(t, "Trigger", string(p.Trigger))
 	printer.Field(t, "Inherited", string(j.Inherited))
 	for i, r := range requestsOf(j.Properties) {
 		name := "Request"

@@ -22,6 +22,9 @@ func Attempt(t *terminal.Terminal, r *client.Record, request string) {
 	line("Outcome", "%s", outcome)
 	line("Occurrence", "%s", r.Occurrence)
 	line("Repeats", "%s", r.Resubmits)
+	if r.Cause != nil {
+		line("Started by", "%s", r.Cause.Describe())
+	}
 	line("Data", "%s", r.Data)
 	line("Action", "%s", e.action())
 	line("Request", "%s", request)
@@ -112,6 +115,7 @@ func Hint(r *client.Record) string {
 var skipHints = map[scheduler.Reason]string{
 	scheduler.ReasonOverlap:  `an earlier occurrence was still running: see overlap in "carillon docs jobs"`,
 	scheduler.ReasonCatchUp:  `no scheduler ran at these times: see catchUp in "carillon docs jobs"`,
+	scheduler.ReasonTrigger:  `see trigger in "carillon docs jobs"`,
 	scheduler.ReasonDisabled: `the job was disabled: "carillon enable" enables it`,
 	scheduler.ReasonCostly:   `the job has ended: simplify its schedule; see "carillon docs limits"`,
 	scheduler.ReasonDST:      `the clock skipped these times: see "carillon docs daylight-saving"`,

@@ -48,6 +48,12 @@ func TestEvents(t *testing.T) {
 			"10:00:00.001  team/report           completed     +1.5 ms  repeats 09:00:00.000",
 		},
 		{
+			attempt(scheduler.Record{
+				Outcome: scheduler.OutcomeCompleted, Kind: scheduler.Triggered, Cause: &scheduler.Cause{Event: "team.order", Sequence: 12, Count: 3},
+			}),
+			"10:00:00.001  team/report           completed     +1.5 ms  by 3 events, the last: team.order (sequence 12)",
+		},
+		{
 			attempt(scheduler.Record{Outcome: scheduler.OutcomeFailed, Phase: scheduler.ErrorPhase, Message: "no\nconnection " + strings.Repeat("é", 200)}),
 			"10:00:00.001  team/report           failed        +1.5 ms  errorAction, no connection " + strings.Repeat("é", 146) + "…",
 		},

@@ -210,6 +210,9 @@ func (e event) detail(show func(time.Time) string) string {
 	add(e.outcome() == scheduler.OutcomeFaulted && e.Reason == "", "no retries left")
 	add(e.Late, "late")
 	add(e.Manual && e.Resubmits == "", "manual run")
+	if e.Cause != nil {
+		add(true, "by %s", e.Cause.Describe())
+	}
 	add(e.Resubmits != "", "repeats %s", e.repeated(show))
 	add(e.Action == "ErrorAction" && e.attempted(), "%s", cmp.Or(strings.TrimPrefix(e.ActionPath, "action."), "errorAction"))
 	add(e.Retry > 0 && e.attempted(), "retry %d", e.Retry)

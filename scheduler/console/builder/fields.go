@@ -21,6 +21,7 @@ type job struct {
 	StartTime  string      `json:"startTime"`
 	TimeZone   string      `json:"timeZone"`
 	State      string      `json:"state"`
+	Trigger    any         `json:"trigger"`
 }
 
 // Fields returns the form of a job from its document in an answer, in either form. An empty document is a new job,
@@ -71,6 +72,10 @@ func (f Form) spell() {
 
 // once fills the fields of a job without a recurrence.
 func (f Form) once(j job) {
+	if j.Trigger != nil {
+		f.set("when", choiceEvents)
+		return
+	}
 	if j.StartTime == "" && strings.EqualFold(j.State, "disabled") {
 		f.set("when", choiceAsked)
 		return

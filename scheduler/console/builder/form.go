@@ -26,7 +26,8 @@ const Prefix = "schedule."
 
 // The choices of the field when. Those before choiceAzure are plain.
 const (
-	choiceAsked    = "asked" // manual runs only
+	choiceAsked    = "asked"  // manual runs only
+	choiceEvents   = "events" // events of the job's trigger only
 	choiceOnce     = "once"
 	choiceEvery    = "every"
 	choiceDaily    = "daily"
@@ -42,7 +43,7 @@ const (
 // The choices in the order of the page.
 var (
 	plainChoices = []string{
-		choiceEvery, choiceDaily, choiceWeekdays, choiceWeekly, choiceMonthly, choiceYearly, choiceOnce, choiceAsked,
+		choiceEvery, choiceDaily, choiceWeekdays, choiceWeekly, choiceMonthly, choiceYearly, choiceOnce, choiceEvents, choiceAsked,
 	}
 	languages = []string{choiceCron, choiceRRule, choiceAzure}
 )

@@ -45,8 +45,8 @@ type run struct {
 // [scheduler.ErrInvalid].
 func (s *Schedule) Look(ctx context.Context, p control.Previewer, name string, browser *time.Location) (*Outlook, error) {
 	o := &Outlook{Expression: s.Expression()}
-	if s.OnRequest && len(s.Problems) == 0 {
-		o.English = words.Text("builder.asked.english")
+	if (s.OnRequest || s.OnEvents) && len(s.Problems) == 0 {
+		o.English = words.Text("builder." + s.Form.When() + ".english")
 		return o, nil
 	}
 	members := map[string]any{"name": name}

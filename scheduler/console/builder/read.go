@@ -27,6 +27,9 @@ type Schedule struct {
 	// OnRequest: the job has no schedule. It is disabled and runs on request only.
 	OnRequest bool
 
+	// OnEvents: the job has no schedule. The events of its trigger start it.
+	OnEvents bool
+
 	// Problems are the problems of the form, with the paths of fields, except those that only the scheduler detects.
 	Problems document.Problems
 }
@@ -71,7 +74,7 @@ type occurrence struct {
 func Read(values url.Values) Schedule {
 	r := &reading{Form: Typed(values), zone: time.UTC}
 	r.takePasted()
-	out := Schedule{Members: map[string]json.RawMessage{}, OnRequest: r.When() == choiceAsked}
+	out := Schedule{Members: map[string]json.RawMessage{}, OnRequest: r.When() == choiceAsked, OnEvents: r.When() == choiceEvents}
 	add := func(name string, v any) {
 		data, err := json.Marshal(v)
 		if err == nil { // the text is also valid JSON
@@ -87,7 +90,7 @@ func Read(values url.Values) Schedule {
 	switch {
 	case r.When() == choiceOnce:
 		start = r.moment("plain.once", "was.startTime")
-	case r.When() == choiceAsked:
+	case out.OnRequest, out.OnEvents:
 		start = ""
 	}
 	if rec != nil {
@@ -123,7 +126,7 @@ func Read(values url.Values) Schedule {
 
 // hasClock reports whether the choice depends on the clock of a zone.
 func (r *reading) hasClock() bool {
-	return !slices.Contains([]string{choiceAsked, choiceOnce, choiceEvery, choiceAzure}, r.When())
+	return !slices.Contains([]string{choiceAsked, choiceEvents, choiceOnce, choiceEvery, choiceAzure}, r.When())
 }
 
 // wrong adds a problem of a field.
@@ -135,7 +138,7 @@ func (r *reading) wrong(field, message string) {
 func (r *reading) recurrence() *recurrence {
 	var rec *recurrence
 	switch r.When() {
-	case choiceAsked, choiceOnce:
+	case choiceAsked, choiceEvents, choiceOnce:
 		return nil
 	case choiceAzure:
 		rec = r.azure()

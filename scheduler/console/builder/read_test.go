@@ -189,6 +189,23 @@ func TestAsked(t *testing.T) {
 	}
 }
 
+// TestOnEvents has a job that only events start.
+func TestOnEvents(t *testing.T) {
+	s := Read(typed(t, "when=events&startTime=2030-01-01&timeZone=Europe/Berlin&recurrence.count=4"))
+	o, err := s.Look(t.Context(), control.Previewer{}, "", time.UTC)
+	if err != nil || !s.OnEvents || s.OnRequest || len(s.Members) > 0 || len(s.Problems) > 0 || !strings.Contains(o.English, "event") {
+		t.Errorf("%+v %+v %v", s, o, err)
+	}
+	for doc, want := range map[string]string{
+		`{"state": "disabled", "trigger": {"on": {"source": "order"}}}`:                               choiceEvents,
+		`{"trigger": {"on": {"source": "order"}}, "recurrence": {"frequency": "day", "interval": 1}}`: choiceEvery,
+	} {
+		if got := Fields([]byte(doc)).When(); got != want {
+			t.Errorf("%s: %s", doc, got)
+		}
+	}
+}
+
 // TestProblemsHaveTheirFields has mistakes, and the fields that tell them.
 func TestProblemsHaveTheirFields(t *testing.T) {
 	for _, test := range []struct{ query, field, text, here string }{

@@ -42,7 +42,7 @@ type creating struct {
 
 // Folded reports whether a section is folded by default, until it has a value.
 func (s *creating) Folded(id string) bool {
-	return slices.Contains([]string{"retry", "failure", "more"}, id)
+	return slices.Contains([]string{"trigger", "retry", "failure", "more"}, id)
 }
 
 // input returns the input of the job's form.

@@ -14,6 +14,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/console/builder"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/jobform"
+	"github.com/carillon-sched/carillon/scheduler/console/words"
 	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/schema"
@@ -124,6 +125,9 @@ func (f *fields) submitted(r section, in jobform.Input, before builder.Schedule)
 		if now, err := document.Parse(is); is != nil && err == nil {
 			v = v.With(now, name)
 		}
+	}
+	if trigger, _ := v.Member("trigger"); f.Schedule.OnEvents && trigger.Kind() == document.KindNull { // it would run immediately
+		f.Reading.Place(document.Problems{{Path: "trigger", Message: words.Text("builder.events.missing")}})
 	}
 	if f.Schedule.OnRequest && !before.OnRequest { // a job without a schedule has manual runs only
 		v = v.With(document.StringValue(string(scheduler.Disabled)), "state")

@@ -199,6 +199,27 @@ func TestOnRequest(t *testing.T) {
 	w.Has(job(t, w, "default/a").String(), `"cron":"30 9 * * *"`)
 }
 
+// TestOnEvents lets events start a job instead of its schedule. Without an event, it would run immediately.
+func TestOnEvents(t *testing.T) {
+	w := consoletest.Shared(t)
+	w.Put("default/a", simple)
+	p := open(t, w, "default/a", "form")
+	p.set("schedule.when", "events")
+	p.gets(http.StatusBadRequest, "review")
+	p.has("Add an event that starts the job", `href="#f-trigger"`)
+	p.press("add:trigger.on")
+	p.set("trigger.on[0].filter", "event.dat > 1")
+	p.gets(http.StatusBadRequest, "review")
+	p.has("is required; or subject, or job", "undefined field")
+	p.set("trigger.on[0].source", "order", "trigger.on[0].filter", "event.data.total > 100", "trigger.delay", "PT5M").save()
+	w.Has(job(t, w, "default/a").String(), "!recurrence", `"trigger":{"on":{"source":"order","filter":"event.data.total > 100"},"delay":"PT5M"}`)
+	p = open(t, w, "default/a", "form")
+	if p.form.Get("schedule.when") != "events" || p.form.Get("trigger.on[0].source") != "order" {
+		t.Error(p.form)
+	}
+	w.Has(w.Get("/console/jobs/default/a"), "trigger.on.filter")
+}
+
 // TestDamaged has nothing to edit.
 func TestDamaged(t *testing.T) {
 	w := consoletest.Shared(t)

@@ -200,7 +200,7 @@ func TestHostileText(t *testing.T) {
 				form.Set(name, text)
 			}
 		}
-		for _, when := range []string{"every", "daily", "weekly", "monthly", "yearly", "once", "asked", "cron", "rrule", "azure"} {
+		for _, when := range []string{"every", "daily", "weekly", "monthly", "yearly", "once", "asked", "events", "cron", "rrule", "azure"} {
 			form.Set("schedule.when", when)
 			for _, path := range []string{edit.NewPath, "/console/preview"} {
 				r := w.Post(path, form)

@@ -108,6 +108,9 @@ func settingsOf(j *scheduler.Job) []setting {
 	if d.LateAfter > 0 {
 		add(words.Text("job.setting.late"), frame.Took(d.LateAfter))
 	}
+	if trigger, _ := d.Document().Member("trigger"); d.Trigger != nil {
+		flatten(trigger, "trigger", &all)
+	}
 	for _, m := range d.Inherited.Members() {
 		add(words.Text("job.setting.inherited", m.Name), m.Value.String())
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
 )
 
 // run is an occurrence, or a set of skipped times, as its records describe it.
@@ -25,6 +26,7 @@ type run struct {
 	Manual     bool
 	Resubmits  string // the occurrence that it repeats
 	Data       string // the values for its templates, as JSON
+	Cause      *scheduler.Cause
 	Trace      string
 	Attempts   []attempt // oldest first
 	Missing    int       // earlier attempts, in other records
@@ -117,6 +119,9 @@ func (o *run) add(r *scheduler.Record, most int) {
 	}
 	if r.Data != nil {
 		o.Data = string(r.Data)
+	}
+	if r.Cause != nil {
+		o.Cause = r.Cause
 	}
 	o.because(r)
 	if o.weight(string(r.Outcome), r.Phase) > o.weight(o.State, scheduler.MainPhase) {
@@ -247,6 +252,15 @@ func (o *run) At() string { return instantOf(o.Occurrence) }
 
 // ResubmitsAt returns the instant of the run that it repeats.
 func (o *run) ResubmitsAt() string { return instantOf(o.Resubmits) }
+
+// CausePath returns the path of the run that started it, "" for none.
+func (o *run) CausePath() string {
+	if o.Cause == nil || o.Cause.Upstream == "" {
+		return ""
+	}
+	job, at, _ := strings.Cut(o.Cause.Upstream, "@")
+	return frame.JobPath(scheduler.KeyIn("", job)) + "/runs/" + at
+}
 
 // instantOf returns the instant in the id of an occurrence.
 func instantOf(occurrence string) string {

@@ -164,6 +164,23 @@ func TestExcerpt(t *testing.T) {
 	}
 }
 
+// TestCause names the events that started a run, and links the run of the other job.
+func TestCause(t *testing.T) {
+	for _, c := range []struct {
+		cause      scheduler.Cause
+		text, path string
+	}{
+		{scheduler.Cause{Event: "sales.order", Sequence: 12, Count: 1}, "the event sales.order (sequence 12)", ""},
+		{scheduler.Cause{Event: "sales.order", Sequence: 12, Count: 3, Key: "a"}, "3 events, the last: sales.order (sequence 12), key a", ""},
+		{scheduler.Cause{Upstream: "sales/extract@2026-03-02T12:00:00Z", Count: 1}, "the end of sales/extract@2026-03-02T12:00:00Z", "/console/jobs/sales/extract/runs/2026-03-02T12:00:00Z"},
+	} {
+		runs := runsOf([]*scheduler.Record{of(6, 9, scheduler.OutcomeCompleted, try(1, scheduler.MainPhase), func(r *scheduler.Record) { r.Cause = &c.cause })}, excerptLength)
+		if got := runs[0]; got.Cause.Describe() != c.text || got.CausePath() != c.path {
+			t.Errorf("%q %q, want %q %q", got.Cause.Describe(), got.CausePath(), c.text, c.path)
+		}
+	}
+}
+
 // TestStanding says of every kind of job how it is.
 func TestStanding(t *testing.T) {
 	in := func(state scheduler.State, s v1.Status) *v1.Job {

@@ -195,11 +195,14 @@ var often = map[string]bool{
 	"mode": true, "subject": true, "replyTo": true, "expectStream": true, "authentication": true, "sasKeyName": true, "sasKey": true,
 	"customMessageProperties": true, "retryPolicy": true, "retryType": true, "retryCount": true,
 	"retryInterval": true, "errorAction": true, "username": true, "password": true, "pfx": true, "scope": true, "audience": true,
-	"secretRef": true, "frequency": true, "interval": true, "cron": true, "rrule": true, "count": true,
+	"source": true, "job": true, "outcome": true, "filter": true, "key": true, "secretRef": true, "frequency": true, "interval": true, "cron": true, "rrule": true, "count": true,
 }
 
 // areas are texts that usually have several lines.
 var areas = map[string]bool{"body": true, "message": true, "description": true, "rrule": true}
 
 // codes are texts that are shown monospaced.
-var codes = map[string]bool{"body": true, "message": true, "uri": true, "cron": true, "rrule": true, "subject": true, "data": true}
+var codes = map[string]bool{
+	"body": true, "message": true, "uri": true, "cron": true, "rrule": true, "subject": true, "data": true,
+	"filter": true, "key": true, "unless": true, "delay": true,
+}

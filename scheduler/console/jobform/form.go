@@ -110,6 +110,7 @@ var sections = []struct {
 }{
 	{"identity", []string{"collection", "name", "description", "labels", "state"}},
 	{"schedule", []string{"startTime", "recurrence", "timeZone", "dst"}},
+	{"trigger", []string{"trigger"}},
 	{"action", []string{"action"}},
 	{"retry", nil},   // of the action
 	{"failure", nil}, // of the action
