@@ -46,7 +46,7 @@ func TestTour(t *testing.T) {
 // TestTourSteps counts the steps of the tour, each of which leads on to a page.
 func TestTourSteps(t *testing.T) {
 	steps := regexp.MustCompile(`(?m)^## \d+\. `).Split(read(t, tourFile), -1)[1:]
-	if len(steps) != 10 {
+	if len(steps) != 11 {
 		t.Errorf("the tour has %d steps", len(steps))
 	}
 	for i, step := range steps {
