@@ -66,6 +66,7 @@ var layers = []layer{
 	{path: "scheduler/secrets", imports: append([]string{"scheduler/jobcache", "scheduler/secrets/seal", "scheduler/api/v1"}, decisions...), never: outside},
 	{path: "scheduler/auth/tokens", imports: append([]string{"scheduler/auth", "scheduler/jobcache", "scheduler/api/v1"}, decisions...), never: outside},
 	{path: "scheduler/engine/step", imports: append([]string{"scheduler/flow", "scheduler/tracing"}, decisions...), never: outside},
+	{path: "scheduler/source", imports: decisions, never: outside},
 	{path: "scheduler/registry", imports: decisions, never: outside},
 	{path: "scheduler/backup", imports: append([]string{"scheduler/registry"}, decisions...), never: outside},
 	{path: "scheduler/control", imports: append([]string{"scheduler/awx", "scheduler/fairqueue", "scheduler/forecast", "scheduler/historyindex", "scheduler/jobcache/index", "scheduler/registry", "scheduler/auth/tokens", "scheduler/api/v1", "scheduler/explain"}, rooms...), never: outside},

@@ -276,14 +276,16 @@ const (
 	maxLabelLength = 256
 )
 
-func (d *Definition) readNotes(o *document.Object) {
-	d.Labels = readLabels(o)
-	if text, ok := o.String("description"); ok {
-		if len(text) > MaxDescription {
-			o.Problem("description", "is %d bytes long, at most %d are allowed", len(text), MaxDescription)
-		}
-		d.Description = text
+func (d *Definition) readNotes(o *document.Object) { d.Labels, d.Description = ReadNotes(o) }
+
+// ReadNotes reads labels and description.
+func ReadNotes(o *document.Object) (labels map[string]string, description string) {
+	labels = readLabels(o)
+	description, _ = o.String("description")
+	if len(description) > MaxDescription {
+		o.Problem("description", "is %d bytes long, at most %d are allowed", len(description), MaxDescription)
 	}
+	return labels, description
 }
 
 func readLabels(o *document.Object) map[string]string {

@@ -1,0 +1,374 @@
+package source
+
+import (
+	"encoding/base64"
+	"errors"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// NATS is a subject, or a stream, of the NATS that Carillon uses.
+type NATS struct {
+	Subject    string // of a core subscription, or the filter of Stream; "" with a stream: all its subjects
+	QueueGroup string // of a core subscription. Default: carillon
+	Stream     string // name of a stream; "": a core subscription, which misses messages while no server runs
+	Start      Start  // in the stream, at the creation of the source
+}
+
+// Start is where a source begins in a stream: at new messages (zero), at all stored ones, or at a sequence.
+type Start struct {
+	All      bool
+	Sequence uint64
+}
+
+// DefaultQueueGroup is the queue group of a core subscription.
+const DefaultQueueGroup = "carillon"
+
+// The limits of texts, in bytes.
+const (
+	maxSubject = 512
+	maxText    = 256
+)
+
+func readNATS(o *document.Object) *NATS {
+	n := &NATS{QueueGroup: DefaultQueueGroup}
+	o.RequireOne("subject", "stream")
+	if text, ok := o.String("subject"); ok {
+		n.Subject = text
+		checkSubject(o, text)
+	}
+	n.Stream = readText(o, "stream")
+	if strings.ContainsAny(n.Stream, ".*>/\\ \t") {
+		o.Problem("stream", "%q is not the name of a stream", n.Stream)
+	}
+	if text := readText(o, "queueGroup"); text != "" {
+		n.QueueGroup = text
+		if n.Stream != "" {
+			o.Problem("queueGroup", "goes with a subject: a stream has one consumer for all servers")
+		}
+		if strings.ContainsAny(text, " \t\r\n") {
+			o.Problem("queueGroup", "must not contain spaces")
+		}
+	}
+	n.Start = readStart(o)
+	if o.Has("start") && n.Stream == "" && !o.Describes() {
+		o.Problem("start", "goes with stream: a core subject keeps no messages")
+	}
+	return n
+}
+
+// checkSubject checks a subject with wildcards. Its first token is a word, so that a source does not receive its own
+// events, or messages of the server.
+func checkSubject(o *document.Object, text string) {
+	tokens := strings.Split(text, ".")
+	for i, token := range tokens {
+		wrong := token == "" || strings.ContainsFunc(token, unicode.IsSpace) ||
+			strings.ContainsAny(token, "*>") && len(token) > 1 || token == ">" && i < len(tokens)-1
+		if wrong || len(text) > maxSubject {
+			o.Problem("subject", "%q is not a NATS subject: tokens between dots, * for one token, > for the rest, at most %d bytes",
+				document.Cut(text, maxText), maxSubject)
+			return
+		}
+	}
+	if first := tokens[0]; first == "*" || first == ">" || first[0] == '$' || strings.HasPrefix(first, "_INBOX") {
+		o.Problem("subject", "must begin with a word, not with a wildcard, $ or _INBOX: the source would receive its own events")
+	}
+}
+
+// readStart reads start: new, all, or a sequence.
+func readStart(o *document.Object) (s Start) {
+	if v, ok := o.Value("start"); (ok && v.Kind() == document.KindNumber) || o.Describes() {
+		n, _ := o.Int("start", 1, 1<<53)
+		s.Sequence = uint64(n) //nolint:gosec // positive
+		if !o.Describes() {
+			return s
+		}
+	}
+	word, _ := o.Enum("start", "new", "all")
+	return Start{All: word == "all"}
+}
+
+// readText reads a text that is not empty.
+func readText(o *document.Object, name string) string {
+	text, ok := o.String(name)
+	switch {
+	case !ok:
+	case text == "":
+		o.Problem(name, "must not be empty")
+	case len(text) > maxText:
+		o.Problem(name, "is %d bytes long, at most %d are allowed", len(text), maxText)
+	}
+	return text
+}
+
+// Webhook is an HTTP endpoint, POST /events/<collection>/<name>.
+type Webhook struct {
+	Verify    Verify
+	Tolerance time.Duration // how far the timestamp of a signature may be from the time of receipt. Default: 5 min
+	MaxBytes  int           // of the body. Default: scheduler.MaxEventSize
+	RateLimit *RateLimit    // per server; nil: none
+	Challenge string        // query parameter that a GET request echoes; "": GET is refused
+}
+
+// RateLimit is a number of requests in a period.
+type RateLimit struct {
+	Requests int
+	Period   time.Duration
+}
+
+// Verify is how a webhook recognizes its sender.
+type Verify struct {
+	Scheme    Scheme
+	Secret    document.Secret // of all schemes but none; the password of basic
+	User      string          // of basic
+	Header    string          // with the signature of hmac, or the token
+	Algorithm string          // of hmac: sha1, sha256 or sha512
+	Encoding  string          // of hmac: hex or base64
+	Prefix    string          // of the value of the header of hmac, such as sha256=
+}
+
+// Scheme is a way to verify a sender.
+type Scheme string
+
+// The schemes.
+const (
+	Standard Scheme = "standard" // Standard Webhooks
+	GitHub   Scheme = "github"
+	Stripe   Scheme = "stripe"
+	HMAC     Scheme = "hmac" // of the body, in a header
+	Basic    Scheme = "basic"
+	Token    Scheme = "token" // in a header
+	None     Scheme = "none"  // anybody who knows the URL can publish events
+)
+
+// Defaults and limits of a webhook.
+const (
+	DefaultTolerance = 5 * time.Minute
+	maxTolerance     = time.Hour
+	maxRate          = 1_000_000
+)
+
+func readWebhook(o *document.Object) *Webhook {
+	w := &Webhook{Tolerance: DefaultTolerance, MaxBytes: scheduler.MaxEventSize}
+	o.Require("verify")
+	if vo, ok := o.Object("verify"); ok {
+		w.Verify = readVerify(vo)
+	}
+	if d, ok := o.ExactDuration("tolerance", time.Second, maxTolerance); ok {
+		w.Tolerance = d
+	}
+	if n, ok := o.Int("maxBytes", 1, scheduler.MaxEventSize); ok {
+		w.MaxBytes = int(n)
+	}
+	if ro, ok := o.Object("rateLimit"); ok {
+		w.RateLimit = &RateLimit{Period: time.Second}
+		ro.Require("requests")
+		n, _ := ro.Int("requests", 1, maxRate)
+		w.RateLimit.Requests = int(n)
+		if d, ok := ro.ExactDuration("period", time.Second, 24*time.Hour); ok {
+			w.RateLimit.Period = d
+		}
+		ro.Done()
+	}
+	w.Challenge = readText(o, "challenge")
+	return w
+}
+
+func readVerify(o *document.Object) (v Verify) {
+	schemes := []Scheme{Standard, GitHub, Stripe, HMAC, Basic, Token, None}
+	words := make([]string, len(schemes))
+	for i, s := range schemes {
+		words[i] = string(s)
+	}
+	if !o.EachKind(func(o *document.Object) { v.read(o, words) }, words...) {
+		v.read(o, words)
+	}
+	return v
+}
+
+// read reads the type and its fields.
+func (v *Verify) read(o *document.Object, words []string) {
+	o.Require("type")
+	word, ok := o.Enum("type", words...)
+	if !ok {
+		return // the other fields depend on it
+	}
+	v.Scheme = Scheme(word)
+	v.readScheme(o)
+	o.Done()
+}
+
+// readScheme reads the fields of a scheme.
+func (v *Verify) readScheme(o *document.Object) {
+	switch v.Scheme {
+	case Basic:
+		o.Require("user")
+		v.User = readText(o, "user")
+		if strings.Contains(v.User, ":") {
+			o.Problem("user", "must not contain a colon, which ends the user name in HTTP")
+		}
+		v.Secret = readSecret(o, "password")
+	case HMAC:
+		v.readHMAC(o)
+	case Token:
+		v.Secret = readSecret(o, "secret")
+		v.Header = readHeader(o)
+	case GitHub, Stripe:
+		v.Secret = readSecret(o, "secret")
+	case Standard:
+		v.Secret = readSecret(o, "secret")
+		if text, literal := v.Secret.Literal(); literal && text != "" {
+			if _, err := StandardKey(text); err != nil {
+				o.Problem("secret", "%v", err)
+			}
+		}
+	case None:
+	}
+}
+
+// StandardKey returns the key in a secret of Standard Webhooks: base64, with or without whsec_ in front.
+func StandardKey(secret string) ([]byte, error) {
+	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
+	if err != nil || len(key) == 0 {
+		return nil, errors.New("is not a secret of Standard Webhooks: base64, with or without whsec_ in front")
+	}
+	return key, nil
+}
+
+func (v *Verify) readHMAC(o *document.Object) {
+	v.Secret, v.Algorithm, v.Encoding = readSecret(o, "secret"), "sha256", "hex"
+	o.Require("header")
+	v.Header = readHeader(o)
+	if word, ok := o.Enum("algorithm", "sha256", "sha1", "sha512"); ok {
+		v.Algorithm = word
+	}
+	if word, ok := o.Enum("encoding", "hex", "base64"); ok {
+		v.Encoding = word
+	}
+	v.Prefix, _ = o.String("prefix")
+}
+
+// readSecret reads a required secret.
+func readSecret(o *document.Object, name string) document.Secret {
+	o.Require(name)
+	secret, ok := o.Secret(name)
+	if ok && secret.IsZero() {
+		o.Problem(name, "must not be empty")
+	}
+	return secret
+}
+
+// readHeader reads the name of an HTTP header.
+func readHeader(o *document.Object) string {
+	name := readText(o, "header")
+	odd := func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
+	}
+	if strings.ContainsFunc(name, odd) {
+		o.Problem("header", "%q is not the name of an HTTP header: letters, digits, - and _", name)
+	}
+	return name
+}
+
+// ServiceBus is a queue, or a subscription of a topic, of Azure Service Bus.
+type ServiceBus struct {
+	ConnectionString document.Secret // zero: Namespace, KeyName and SASKey
+	Namespace        string          // as in the action of a job
+	KeyName          string          // name of the shared access policy
+	SASKey           document.Secret
+
+	Queue        string
+	Topic        string
+	Subscription string
+	Sessions     bool // the entity has sessions: messages of a session are received in order
+}
+
+func readServiceBus(o *document.Object, t Type) *ServiceBus {
+	b := &ServiceBus{}
+	b.ConnectionString, _ = o.Secret("connectionString")
+	b.Namespace = readText(o, "namespace")
+	if ao, ok := o.Object("authentication"); ok {
+		ao.Enum("type", "sharedAccessKey")
+		ao.Require("sasKeyName")
+		b.KeyName = readText(ao, "sasKeyName")
+		b.SASKey = readSecret(ao, "sasKey")
+		ao.Done()
+	}
+	readAccess(o, b.ConnectionString, "namespace", "authentication")
+	if t == TypeQueue {
+		b.Queue = requireText(o, "queueName")
+	} else {
+		b.Topic = requireText(o, "topicName")
+		b.Subscription = requireText(o, "subscriptionName")
+	}
+	b.Sessions, _ = o.Bool("sessions")
+	return b
+}
+
+// requireText reads a required text.
+func requireText(o *document.Object, name string) string {
+	o.Require(name)
+	return readText(o, name)
+}
+
+// readAccess checks that an object has either a connection string or both of two other fields.
+func readAccess(o *document.Object, connection document.Secret, place, key string) {
+	if o.Has("connectionString") {
+		for _, name := range []string{place, key} {
+			if o.Has(name) {
+				o.Problem(name, "does not go with connectionString, which contains it")
+			}
+		}
+		if connection.IsZero() && connection.Ref() == "" && !o.Describes() {
+			o.Problem("connectionString", "must not be empty")
+		}
+		return
+	}
+	given := o.RequireOne("connectionString", place)
+	if len(given) > 0 && !o.Describes() {
+		o.Require(key)
+	}
+}
+
+// StorageQueue is a queue of Azure Storage.
+type StorageQueue struct {
+	ConnectionString document.Secret // zero: Account and SASToken
+	Account          string          // name or endpoint, as in the action of a job
+	SASToken         document.Secret
+	Queue            string
+
+	// Visibility is how long a received message is hidden from other receivers. It is renewed. Default: 1 min.
+	Visibility time.Duration
+
+	// MaxDequeue is the number of deliveries after which a message is moved to the queue <name>-poison. Default: 5.
+	MaxDequeue int
+}
+
+// Defaults of a storage queue.
+const (
+	DefaultVisibility = time.Minute
+	DefaultMaxDequeue = 5
+)
+
+func readStorageQueue(o *document.Object) *StorageQueue {
+	q := &StorageQueue{Visibility: DefaultVisibility, MaxDequeue: DefaultMaxDequeue}
+	q.ConnectionString, _ = o.Secret("connectionString")
+	q.Account = readText(o, "storageAccount")
+	q.SASToken, _ = o.Secret("sasToken")
+	readAccess(o, q.ConnectionString, "storageAccount", "sasToken")
+	q.Queue = requireText(o, "queueName")
+	if d, ok := o.ExactDuration("visibilityTimeout", time.Second, 7*24*time.Hour); ok {
+		q.Visibility = d
+		if d%time.Second != 0 {
+			o.Problem("visibilityTimeout", "must be whole seconds")
+		}
+	}
+	if n, ok := o.Int("maxDequeueCount", 1, 1000); ok {
+		q.MaxDequeue = int(n)
+	}
+	return q
+}

@@ -1,0 +1,120 @@
+package source_test
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/integration/testkit/must"
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/secrets"
+	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
+	"github.com/carillon-sched/carillon/scheduler/source"
+)
+
+var key = scheduler.Key{Collection: "sales", Job: "orders"}
+
+func read(t *testing.T, text string) (*source.Source, error) {
+	t.Helper()
+	return source.Read(key, must.Get(document.Parse([]byte(text)))(t), nil)
+}
+
+const (
+	hook    = `{"type": "webhook", "webhook": {"verify": {"type": "github", "secret": "hush"}, "rateLimit": {"requests": 5, "period": "PT1M"}}}`
+	bus     = `{"type": "serviceBusSubscription", "serviceBusSubscription": {"namespace": "ns", "authentication": {"sasKeyName": "listen", "sasKey": "hush"}, "topicName": "t", "subscriptionName": "s", "sessions": true}}`
+	storage = `{"type": "storageQueue", "state": "disabled", "storageQueue": {"storageAccount": "acc", "sasToken": "sig=hush", "queueName": "q"}}`
+)
+
+// TestRead reads one source of each type, and stores it.
+func TestRead(t *testing.T) {
+	vault := secrets.NewVault(secrets.Config{Keys: seal.NewKeyring(must.Get(seal.NewKey("a"))(t))})
+	for _, text := range []string{
+		hook, bus, storage,
+		`{"type": "nats", "nats": {"subject": "orders.>", "queueGroup": "g"}}`,
+		`{"type": "nats", "nats": {"stream": "ORDERS", "start": 42}, "labels": {"a": "b"}}`,
+		`{"type": "nats", "nats": {"stream": "ORDERS", "start": "all", "subject": "orders.new"}}`,
+		`{"type": "serviceBusQueue", "serviceBusQueue": {"connectionString": {"secretRef": "bus"}, "queueName": "q"}}`,
+		`{"kind": "source", "name": "orders", "collection": "sales", "properties": ` + hook + `}`,
+		`{"type": "webhook", "webhook": {"verify": {"type": "standard", "secret": "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"}, "tolerance": "PT1M", "challenge": "hub.challenge"}}`,
+		`{"type": "webhook", "webhook": {"verify": {"type": "hmac", "secret": "s", "header": "X-Sig", "encoding": "base64", "prefix": "v0="}, "maxBytes": 100}}`,
+		`{"type": "webhook", "webhook": {"verify": {"type": "basic", "user": "u", "password": "p"}}}`,
+		`{"type": "webhook", "webhook": {"verify": {"type": "none"}}}`,
+	} {
+		s, err := read(t, text)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		s = s.Replacing(nil, "uid", time.Now().UTC())
+		data := must.Get(s.Encode(vault))(t)
+		if bytes.Contains(data, []byte("hush")) {
+			t.Errorf("the stored form shows a secret: %s", data)
+		}
+		again := must.Get(source.Decode(key, 7, data, vault))(t)
+		if !again.Equals(s) || again.Revision != 7 || again.UID != "uid" {
+			t.Errorf("%s: decoded as %s", text, again.Document())
+		}
+		other := scheduler.Key{Collection: "sales", Job: "other"}
+		if moved := must.Get(source.Decode(other, 7, data, vault))(t); moved.Document().HasSecrets() {
+			t.Errorf("%s: the secrets open under another name", text)
+		}
+	}
+}
+
+func TestProblems(t *testing.T) {
+	for text, want := range map[string]string{
+		`{}`:                              "type: is required",
+		`{"type": "kafka"}`:               "type: ",
+		`{"type": "webhook"}`:             "webhook: is required",
+		`{"type": "webhook", "nats": {}}`: "nats: goes with the type nats, and this source has the type webhook",
+		`{"type": "nats", "nats": {}}`:    "nats.subject: is required; or stream",
+		`{"type": "nats", "nats": {"subject": "a..b"}}`:                                                                            "nats.subject: \"a..b\" is not a NATS subject",
+		`{"type": "nats", "nats": {"subject": ">"}}`:                                                                               "nats.subject: must begin with a word",
+		`{"type": "nats", "nats": {"subject": "a", "start": "all"}}`:                                                               "nats.start: goes with stream",
+		`{"type": "webhook", "webhook": {"verify": {"type": "github"}}}`:                                                           "webhook.verify.secret: is required",
+		`{"type": "webhook", "webhook": {"verify": {"type": "github", "secret": "x", "user": "u"}}}`:                               "webhook.verify.user: unknown field",
+		`{"type": "webhook", "webhook": {"verify": {"type": "standard", "secret": "no base64!"}}}`:                                 "webhook.verify.secret: is not a secret of Standard Webhooks",
+		`{"type": "webhook", "webhook": {"verify": {"type": "none"}, "maxBytes": 100000}}`:                                         "webhook.maxBytes: 100000 is not in 1-65536",
+		`{"type": "serviceBusQueue", "serviceBusQueue": {"connectionString": "x", "namespace": "n", "queueName": "q"}}`:            "serviceBusQueue.namespace: does not go with connectionString",
+		`{"type": "serviceBusQueue", "serviceBusQueue": {"namespace": "n", "queueName": "q"}}`:                                     "serviceBusQueue.authentication: is required",
+		`{"type": "storageQueue", "storageQueue": {"storageAccount": "acc", "sasToken": "s", "visibilityTimeout": "PT0.5S"}}`:      "storageQueue.queueName: is required",
+		`{"name": "else", "type": "webhook", "webhook": {"verify": {"type": "none"}}}`:                                             `name: is "else", but the source is put as "sales/orders"`,
+		`{"kind": "job", "type": "webhook", "webhook": {"verify": {"type": "none"}}}`:                                              "kind: ",
+		`{"type": "webhook", "webhook": {"verify": {"type": "token", "secret": "x", "header": "X Y"}}}`:                            "webhook.verify.header: \"X Y\" is not the name of an HTTP header",
+		`{"type": "webhook", "webhook": {"verify": {"type": "hmac", "secret": "x"}, "rateLimit": {}}, "state": "on", "other": {}}`: "webhook.rateLimit.requests: is required",
+	} {
+		_, err := read(t, text)
+		if !errors.Is(err, scheduler.ErrInvalid) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %s", text, err, want)
+		}
+	}
+}
+
+// TestPatched keeps secrets, but not for another place.
+func TestPatched(t *testing.T) {
+	for _, test := range []struct{ text, patch, want string }{
+		{hook, `{"state": "disabled"}`, ""},
+		{hook, `{"properties": {"webhook": {"maxBytes": 10}}}`, ""},
+		{bus, `{"serviceBusSubscription": {"topicName": "other"}}`, ""},
+		{bus, `{"serviceBusSubscription": {"namespace": "thief"}}`, "goes to another place"},
+		{storage, `{"storageQueue": {"storageAccount": "thief"}}`, "goes to another place"},
+		{hook, `{"webhook": {"verify": {"type": "none"}}}`, "webhook.verify.secret: unknown field"},
+		{hook, `{"webhook": {"verify": {"type": "none", "secret": null}}}`, ""},
+		{hook, `[]`, "must be an object"},
+	} {
+		s := must.Get(read(t, test.text))(t).Replacing(nil, "uid", time.Now())
+		next, err := s.Patched(must.Get(document.Parse([]byte(test.patch)))(t), nil)
+		switch {
+		case test.want == "" && err != nil, test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)):
+			t.Errorf("%s: got %v, want %q", test.patch, err, test.want)
+		case err == nil && strings.Contains(test.patch, "disabled") && next.State != scheduler.Disabled:
+			t.Errorf("%s: the state is %s", test.patch, next.State)
+		}
+		if !s.Enabled() && test.text != storage {
+			t.Error("a patch has changed the source it was merged into")
+		}
+	}
+}
