@@ -18,7 +18,6 @@ import (
 type matcher struct {
 	worker    *Worker
 	listeners listeners
-	recent    recentEvents
 	published *flow.Buffer[uint64] // events in this process
 	records   *flow.Buffer[uint64]
 	slots     chan struct{} // limits the concurrent events
@@ -63,8 +62,8 @@ func (m *matcher) follow(ctx context.Context) {
 	for ctx.Err() == nil {
 		m.listeners.reset()
 		err := m.worker.cfg.Store.Listeners().Watch(ctx, m.listeners.ready, func(name string, _ uint64, data []byte) {
-			if k, heard := m.listeners.set(name, data); !heard.IsEmpty() {
-				go m.matchLate(ctx, k, heard)
+			if k, missed := m.listeners.set(name, data); len(missed) > 0 {
+				go m.matchLate(ctx, k, missed)
 			}
 		})
 		m.listeners.lose()
@@ -114,10 +113,13 @@ func (m *matcher) match(d scheduler.DeliveredEvent) {
 	if d.Err != nil {
 		m.worker.log.Warn("an event cannot be read and starts no job", "sequence", d.Event.Sequence, "err", d.Err)
 	}
-	m.recent.add(d.Event)
 	for _, k := range m.listeners.of(d.Event) {
 		if d.Err != nil {
 			break
+		}
+		if !d.Lease.Stands() {
+			d.Lease.Drop()
+			return
 		}
 		doubtful := d.Deliveries > 1
 		err := m.worker.persist(ctx, k, func(ctx context.Context) error {
@@ -138,11 +140,7 @@ func (m *matcher) match(d scheduler.DeliveredEvent) {
 
 // matchLate applies the events that this process has matched since a job was edited: what the job listens to may be
 // known only after them.
-func (m *matcher) matchLate(ctx context.Context, k scheduler.Key, heard scheduler.Heard) {
-	missed := m.recent.of(heard)
-	if len(missed) == 0 {
-		return
-	}
+func (m *matcher) matchLate(ctx context.Context, k scheduler.Key, missed []recentEvent) {
 	store := m.worker.cfg.Store
 	j, err := m.worker.jobs.Load(ctx, k)
 	for _, r := range missed {
@@ -166,12 +164,7 @@ func (m *matcher) matchLate(ctx context.Context, k scheduler.Key, heard schedule
 	}
 }
 
-// recentEvents remembers the events of the last moments. The zero value is empty.
-type recentEvents struct {
-	mu   sync.Mutex
-	list []recentEvent
-}
-
+// recentEvent is an event of the last moments.
 type recentEvent struct {
 	topic    scheduler.Topic
 	upstream scheduler.Key
@@ -184,32 +177,6 @@ const (
 	recentAge  = 5 * time.Second
 	recentMost = 1 << 16
 )
-
-func (l *recentEvents) add(e *scheduler.Event) {
-	one := recentEvent{topic: e.Topic, sequence: e.Sequence, time: e.Time}
-	if e.Upstream != nil {
-		one.upstream = e.Upstream.Job
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	old := 0
-	for old < len(l.list) && (e.Time.Sub(l.list[old].time) > recentAge || len(l.list)-old >= recentMost) {
-		old++
-	}
-	l.list = append(l.list[old:], one)
-}
-
-// of returns the remembered events that a listener selects.
-func (l *recentEvents) of(heard scheduler.Heard) (all []recentEvent) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, one := range l.list {
-		if slices.Contains(heard.Topics, one.topic) || slices.Contains(heard.Jobs, one.upstream) {
-			all = append(all, one)
-		}
-	}
-	return all
-}
 
 // apply applies an event to a job. doubtful: an earlier process may have done so.
 func (m *matcher) apply(ctx context.Context, k scheduler.Key, e *scheduler.Event, doubtful bool) error {
@@ -376,12 +343,13 @@ func (w *Worker) unkey(r *run) stage {
 
 // listeners is what jobs listen to. The zero value is empty.
 type listeners struct {
-	mu     sync.RWMutex
+	mu     sync.Mutex
 	known  chan struct{} // closed while all listeners are known
 	chains chan struct{} // closed once a job follows another one
 	by     map[string]heardBy
 	topics map[scheduler.Topic][]scheduler.Key
 	jobs   map[scheduler.Key][]scheduler.Key
+	recent []recentEvent // events that were matched, oldest first
 }
 
 type heardBy struct {
@@ -454,23 +422,23 @@ func (l *listeners) await(ctx context.Context, which func() chan struct{}) bool 
 	}
 }
 
-// set replaces what a job listens to; nil data: nothing. It returns the job and what it listens to.
-func (l *listeners) set(name string, data []byte) (scheduler.Key, scheduler.Heard) {
+// set replaces what a job listens to; nil data: nothing. It returns the job, and the events that were matched before it
+// was known that the job listens to them.
+func (l *listeners) set(name string, data []byte) (k scheduler.Key, missed []recentEvent) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if old, ok := l.by[name]; ok {
-		delete(l.by, name)
-		isOld := func(k scheduler.Key) bool { return k == old.job }
-		for _, t := range old.heard.Topics {
-			l.topics[t] = slices.DeleteFunc(slices.Clone(l.topics[t]), isOld)
-		}
-		for _, k := range old.heard.Jobs {
-			l.jobs[k] = slices.DeleteFunc(slices.Clone(l.jobs[k]), isOld)
-		}
+	old := l.by[name]
+	isOld := func(k scheduler.Key) bool { return k == old.job }
+	for _, t := range old.heard.Topics {
+		l.topics[t] = slices.DeleteFunc(slices.Clone(l.topics[t]), isOld)
 	}
+	for _, k := range old.heard.Jobs {
+		l.jobs[k] = slices.DeleteFunc(slices.Clone(l.jobs[k]), isOld)
+	}
+	delete(l.by, name)
 	one := heardBy{}
 	if data == nil || json.Unmarshal(data, &one.heard) != nil || one.job.UnmarshalText([]byte(name)) != nil {
-		return one.job, scheduler.Heard{}
+		return one.job, nil
 	}
 	l.by[name] = one
 	for _, t := range one.heard.Topics {
@@ -482,13 +450,31 @@ func (l *listeners) set(name string, data []byte) (scheduler.Key, scheduler.Hear
 	if len(one.heard.Jobs) > 0 {
 		l.chain()
 	}
-	return one.job, one.heard
+	for _, e := range l.recent {
+		if e.selectedBy(&one.heard) && !e.selectedBy(&old.heard) {
+			missed = append(missed, e)
+		}
+	}
+	return one.job, missed
 }
 
-// of returns the jobs that may listen to an event.
+func (e *recentEvent) selectedBy(h *scheduler.Heard) bool {
+	return slices.Contains(h.Topics, e.topic) || slices.Contains(h.Jobs, e.upstream)
+}
+
+// of returns the jobs that may listen to an event, and remembers the event.
 func (l *listeners) of(e *scheduler.Event) []scheduler.Key {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	old := 0
+	for old < len(l.recent) && (e.Time.Sub(l.recent[old].time) > recentAge || len(l.recent)-old >= recentMost) {
+		old++
+	}
+	one := recentEvent{topic: e.Topic, sequence: e.Sequence, time: e.Time}
+	if e.Upstream != nil {
+		one.upstream = e.Upstream.Job
+	}
+	l.recent = append(l.recent[old:], one)
 	if e.Upstream != nil {
 		return l.jobs[e.Upstream.Job]
 	}

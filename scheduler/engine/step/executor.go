@@ -39,6 +39,7 @@ type Executor struct {
 
 	mu     sync.Mutex
 	bursts scheduler.BurstCounter // counts the armed batons
+	merges map[scheduler.Key]*mergeQueue
 }
 
 // New returns an executor.
@@ -52,7 +53,9 @@ func New(cfg Config) *Executor {
 	if cfg.OnRecord == nil {
 		cfg.OnRecord = func(*scheduler.Record) {}
 	}
-	return &Executor{cfg: cfg, bursts: scheduler.BurstCounter{Waits: cfg.Store.Waits()}}
+	return &Executor{
+		cfg: cfg, bursts: scheduler.BurstCounter{Waits: cfg.Store.Waits()}, merges: map[scheduler.Key]*mergeQueue{},
+	}
 }
 
 // From is the location of the baton that a step moves. If Waiting and Running are zero, the job has no baton.

@@ -3,6 +3,7 @@ package step
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -15,19 +16,108 @@ const (
 	mergeMaxPause = 5 * time.Second
 )
 
+// mergePatience is how long a run waits for its turn, before it merges its counters concurrently.
+const mergePatience = 200 * time.Millisecond
+
+// mergeMost is the maximum number of runs that are merged with one write.
+const mergeMost = 32
+
+// merging is an ended detached run whose counters are to be merged.
+type merging struct {
+	from     From
+	progress scheduler.Progress
+	ended    bool
+	err      error
+}
+
+// mergeQueue holds the runs of a job that wait to be merged. The holder of turn merges several of them with one write:
+// events can start many runs of a job at the same time.
+type mergeQueue struct {
+	turn    chan struct{} // full while a run merges
+	waiting []*merging    // guarded by the executor's mutex
+	users   int
+}
+
 // merge adds the counters of an ended detached run to its job by compare-and-set: on the waiting baton or, without one,
 // on the definition. It waits while a worker has the job's baton, or the server may be firing it. from is the location of
 // the detached run: if its own baton no longer exists, another worker has merged it.
 func (e *Executor) merge(ctx context.Context, k scheduler.Key, from From, p scheduler.Progress) error {
+	m := &merging{from: from, progress: p}
+	q := e.joinMerges(k, m)
+	defer e.leaveMerges(k, q)
+	select {
+	case q.turn <- struct{}{}:
+		defer func() { <-q.turn }()
+	case <-time.After(mergePatience): // the store hangs for the run that has it
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	for {
+		batch, ended := e.takeMerges(q, m)
+		if ended {
+			return m.err
+		}
+		err := e.mergeBatch(ctx, k, batch)
+		e.mu.Lock()
+		for _, one := range batch {
+			one.ended, one.err = true, err
+		}
+		e.mu.Unlock()
+	}
+}
+
+// takeMerges returns the runs to merge next, and m alone if another run has taken it and hangs. It reports whether m has
+// been merged.
+func (e *Executor) takeMerges(q *mergeQueue, m *merging) (batch []*merging, ended bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case m.ended:
+		return nil, true
+	case !slices.Contains(q.waiting, m):
+		return []*merging{m}, false
+	}
+	batch = slices.Clone(q.waiting[:min(mergeMost, len(q.waiting))])
+	q.waiting = q.waiting[len(batch):]
+	return batch, false
+}
+
+func (e *Executor) joinMerges(k scheduler.Key, m *merging) *mergeQueue {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	q := e.merges[k]
+	if q == nil {
+		q = &mergeQueue{turn: make(chan struct{}, 1)}
+		e.merges[k] = q
+	}
+	q.users++
+	q.waiting = append(q.waiting, m)
+	return q
+}
+
+func (e *Executor) leaveMerges(k scheduler.Key, q *mergeQueue) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if q.users--; q.users == 0 {
+		delete(e.merges, k)
+	}
+}
+
+// mergeBatch merges runs of a job together.
+func (e *Executor) mergeBatch(ctx context.Context, k scheduler.Key, batch []*merging) error {
 	tried := false
 	once := func(ctx context.Context) error {
+		left := batch
 		if tried {
-			if _, err := e.cfg.Store.Running(ctx, from.BatonKey); errors.Is(err, scheduler.ErrNotFound) {
-				return nil
+			left = nil
+			for _, m := range batch {
+				if _, err := e.cfg.Store.Running(ctx, m.from.BatonKey); !errors.Is(err, scheduler.ErrNotFound) {
+					left = append(left, m)
+				}
 			}
 		}
 		tried = true
-		return e.mergeOnce(ctx, k, *from.Baton, p)
+		return e.mergeOnce(ctx, k, left)
 	}
 	for pause := mergePause; ; pause = min(2*pause, mergeMaxPause) {
 		err := e.cfg.Persist(ctx, k, once)
@@ -38,11 +128,11 @@ func (e *Executor) merge(ctx context.Context, k scheduler.Key, from From, p sche
 }
 
 // mergeOnce returns ErrConflict if the baton cannot be changed now, or if it is not certain that the change lasts.
-func (e *Executor) mergeOnce(ctx context.Context, k scheduler.Key, detached scheduler.Baton, p scheduler.Progress) error {
+func (e *Executor) mergeOnce(ctx context.Context, k scheduler.Key, batch []*merging) error {
 	slot := scheduler.BatonKey{Key: k}
 	st, err := e.cfg.Store.Waiting(ctx, slot)
 	if err == nil {
-		return e.mergeWaiting(ctx, st, detached, p)
+		return e.mergeWaiting(ctx, st, batch)
 	}
 	if !errors.Is(err, scheduler.ErrNotFound) {
 		return err
@@ -54,7 +144,7 @@ func (e *Executor) mergeOnce(ctx context.Context, k scheduler.Key, detached sche
 		return err
 	}
 	j, err := e.cfg.Load(ctx, k)
-	if err != nil || !detached.BelongsTo(j) {
+	if err != nil {
 		return err
 	}
 	if j.State == scheduler.Enabled {
@@ -65,19 +155,27 @@ func (e *Executor) mergeOnce(ctx context.Context, k scheduler.Key, detached sche
 			return scheduler.ErrConflict // its baton is in transit, or lost: the consistency check restores it
 		}
 	}
-	next, counts := j.MergeStored(detached, p)
+	counts := false
+	for _, m := range batch {
+		if !m.from.Baton.BelongsTo(j) {
+			continue
+		}
+		if next, ok := j.MergeStored(*m.from.Baton, m.progress); ok {
+			j, counts = next, true
+		}
+	}
 	if !counts {
 		return nil
 	}
-	if err := e.forgetMerged(ctx, k, &next.Progress); err != nil {
+	if err := e.forgetMerged(ctx, k, &j.Progress); err != nil {
 		return err
 	}
-	return e.save(ctx, next)
+	return e.save(ctx, j)
 }
 
 // mergeWaiting adds the counters to the waiting baton. It returns ErrConflict while the server may be firing the baton
 // ([scheduler.Stored.MayFire]), and if the counters were stored in that time: they may be lost.
-func (e *Executor) mergeWaiting(ctx context.Context, st scheduler.Stored, detached scheduler.Baton, p scheduler.Progress) error {
+func (e *Executor) mergeWaiting(ctx context.Context, st scheduler.Stored, batch []*merging) error {
 	if st.MayFire(e.cfg.Store.Now()) {
 		return scheduler.ErrConflict
 	}
@@ -89,13 +187,19 @@ func (e *Executor) mergeWaiting(ctx context.Context, st scheduler.Stored, detach
 	if err != nil {
 		return err
 	}
-	if !detached.BelongsTo(j) || !b.Merge(p, &detached) {
-		return nil // deleted, or merged by an earlier worker
+	counts := false
+	for _, m := range batch { // others belong to a deleted job, or were merged by an earlier worker
+		if m.from.Baton.BelongsTo(j) && b.Merge(m.progress, m.from.Baton) {
+			b.Number += m.from.Baton.Uncounted(m.progress)
+			counts = true
+		}
+	}
+	if !counts {
+		return nil
 	}
 	if err := e.forgetMerged(ctx, st.Key, &b.Progress); err != nil {
 		return err
 	}
-	b.Number += detached.Uncounted(p)
 	from := From{BatonKey: scheduler.BatonKey{Key: st.Key}, Waiting: st.Revision}
 	if err := e.publish(ctx, b.Encode(), e.ArmAt(j, &b), from); err != nil {
 		return err
