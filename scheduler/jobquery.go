@@ -125,6 +125,7 @@ type Summary struct {
 	Action      string // type of the action
 	Address     string // see [Definition.Address]
 	Progress    Progress
+	Triggered   bool // it has a trigger
 }
 
 // Label is a label of a job.
@@ -150,6 +151,8 @@ func Summarize(st Stored) Summary {
 	s := Summary{
 		State: m.State, Incarnation: (&Job{UID: m.UID}).Incarnation(), Updated: m.Updated, PausedUntil: m.PausedUntil, Progress: m.Progress,
 	}
+	trigger, _ := v.Member("trigger")
+	s.Triggered = trigger.Kind() == document.KindObject
 	action, _ := v.Member("action")
 	kind, _ := action.Member("type")
 	s.Action, s.Address = kind.Text(), addressOf(action)

@@ -41,6 +41,9 @@ func (t *Trigger) listens() string {
 		}
 		all = append(all, text)
 	}
+	if t.Within > 0 {
+		return strings.Join(all, " and ")
+	}
 	return strings.Join(all, ", ")
 }
 

@@ -19,7 +19,7 @@ type Stored struct {
 	Data         []byte
 	SpecSequence uint64 // of a deleted job: the spec that deleted it; Revision is then the revision of the delete marker
 
-	// Written is when a definition from [Jobs].EachJobFrom was stored.
+	// Written is when a definition from [Jobs].EachJobFrom, or a value of a bucket, was stored.
 	Written time.Time
 
 	// FiresAt is when the server fires a waiting baton from [Batons].Waiting or FindBatons.

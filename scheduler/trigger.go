@@ -114,6 +114,12 @@ func (h Heard) Equal(other Heard) bool {
 	return slices.Equal(h.Topics, other.Topics) && slices.Equal(h.Jobs, other.Jobs)
 }
 
+// Includes reports whether h listens to all that other does.
+func (h Heard) Includes(other Heard) bool {
+	sum := other.Union(h)
+	return len(sum.Topics) == len(h.Topics) && len(sum.Jobs) == len(h.Jobs)
+}
+
 // Union returns what h or other listens to, first what only h does.
 func (h Heard) Union(other Heard) Heard {
 	return Heard{union(h.Topics, other.Topics), union(h.Jobs, other.Jobs)}

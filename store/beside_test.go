@@ -80,6 +80,21 @@ func TestFindDetached(t *testing.T) {
 		if names, running := find(); len(names) != 2+1100 || running != 1 {
 			t.Errorf("of very many, %d were found, %d of them running", len(names), running)
 		}
+		some, withRunning := 0, false
+		w.must(w.store.SomeDetached(ctx, job, func(_ scheduler.BatonKey, _ scheduler.Stored, runs bool) {
+			some, withRunning = some+1, withRunning || runs
+		}))
+		if some < 1000 || some > 1024 || !withRunning {
+			t.Errorf("of very many, %d were found, the running one among them: %t", some, withRunning)
+		}
+		var slots []string
+		w.must(w.store.FindSlots(ctx, []scheduler.BatonKey{beside("b"), beside("x7"), beside("none"), own}, func(slot scheduler.BatonKey, st scheduler.Stored, runs bool) {
+			slots = append(slots, slot.Detached+" "+string(st.Data)+" "+strconv.FormatBool(runs))
+		}))
+		slices.Sort(slots)
+		if want := []string{" own false", "b d true", "x7 d false"}; !slices.Equal(slots, want) {
+			t.Errorf("the slots have %q, want %q", slots, want)
+		}
 		w.must(w.store.Clear(ctx, job, nil))
 		if names, _ := find(); len(names) != 0 {
 			t.Errorf("of very many, %d are left", len(names))

@@ -66,6 +66,8 @@ const (
 // that the job was deleted, its definition was lost and the baton is the only remainder: it stays, regardless of fix,
 // and waits until the job is put again or deleted.
 //
+// A job whose trigger is not registered would never be started by an event, and fix registers it.
+//
 // Audit lists the names of batons and jobs once each, so consistent jobs cost no read. It reads only jobs without a
 // baton.
 func (a Auditor) Audit(ctx context.Context, fix bool) (*AuditReport, error) {
@@ -104,6 +106,9 @@ func (a Auditor) Audit(ctx context.Context, fix bool) (*AuditReport, error) {
 	err = g.Wait()
 	if err == nil {
 		err = a.auditCollections(ctx, rep)
+	}
+	if err == nil {
+		err = a.auditRegistry(ctx, rep, fix)
 	}
 	if err == nil {
 		rep.Undecryptable, err = a.secrets.manager.Undecryptable(ctx, rep.sample)

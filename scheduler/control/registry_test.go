@@ -3,12 +3,17 @@ package control_test
 import (
 	"context"
 	"errors"
+	"slices"
+	"strconv"
 	"testing"
+	"time"
 
 	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/control"
+	"github.com/carillon-sched/carillon/scheduler/explain"
 	"github.com/carillon-sched/carillon/store"
+	"github.com/carillon-sched/carillon/store/storetest"
 )
 
 // onEvents returns a job that runs on events, with further fields.
@@ -128,5 +133,63 @@ func TestRegistryCrash(t *testing.T) {
 				t.Errorf("after another put, the entry is %q", got)
 			}
 		})
+	}
+}
+
+// TestAuditRegistry checks that a consistency check registers the trigger of a job without an entry, and removes the
+// entry of a job that does not exist.
+func TestAuditRegistry(t *testing.T) {
+	storetest.Test(t, func(t *testing.T) {
+		w := newHarness(t)
+		ctx := t.Context()
+		kept, lost := scheduler.Key{Collection: "default", Job: "kept"}, scheduler.Key{Collection: "default", Job: "lost"}
+		gone, young := scheduler.Key{Collection: "default", Job: "gone"}, scheduler.Key{Collection: "default", Job: "young"}
+		w.put(kept, onEvents(`{"source": "orders"}`))
+		w.put(lost, onEvents(`{"source": "orders"}`))
+		w.put(scheduler.Key{Collection: "default", Job: "plain"}, later)
+		entries := w.store.Listeners()
+		st := must.Get(entries.Load(ctx, "default.lost"))(t)
+		must.Do(t, entries.Remove(ctx, "default.lost", st.Revision))
+		must.Get(entries.Save(ctx, "default.gone", st.Data, 0))(t)
+		storetest.Run(t, w.service.Run)
+		time.Sleep(2 * time.Minute)
+		must.Get(entries.Save(ctx, "default.young", st.Data, 0))(t)
+		for _, fix := range []bool{false, true} {
+			report := must.Get(w.service.Audit(ctx, fix))(t)
+			if len(report.Findings) != 1 || report.Findings[0].Job != lost || report.Findings[0].Fixed != fix {
+				t.Errorf("with fix %t, the check found %+v", fix, report.Findings)
+			}
+		}
+		for k, want := range map[scheduler.Key]bool{kept: true, lost: true, gone: false, young: true} {
+			if got := w.heard(k) != ""; got != want {
+				t.Errorf("%s has an entry: %t", k, got)
+			}
+		}
+	})
+}
+
+// TestDetachedOnEvents checks that the runs of events show these, and that of very many not all are read.
+func TestDetachedOnEvents(t *testing.T) {
+	w := newHarness(t)
+	k, ctx := scheduler.Key{Collection: "default", Job: "job"}, t.Context()
+	w.put(k, onEvents(`{"source": "orders", "key": "event.data.id"}`))
+	from, uid := time.Date(2090, 1, 1, 0, 0, 0, 0, time.UTC), w.incarnation(k)
+	const runs = 1100
+	for n := range runs {
+		b := scheduler.Baton{
+			Kind: scheduler.Triggered, UID: uid, Revision: 1, Schedule: 1, Keyed: true, Nominal: from.Add(time.Duration(n) * time.Second),
+			Cause: &scheduler.Cause{Event: "default.orders", Sequence: uint64(n + 1), Count: 1, Key: strconv.Itoa(n)},
+		}
+		b.Due = b.Nominal
+		slot := scheduler.BatonKey{Key: k, Detached: scheduler.KeySlot(b.Cause.Key)}
+		must.Do(t, w.store.ScheduleAt(ctx, slot, b.Encode(), b.Due, 0))
+	}
+	all := must.Get(w.service.DetachedRuns(ctx, k))(t)
+	if len(all) != 256 || all[0].Cause != "the event default.orders (sequence 1), key 0" {
+		t.Errorf("%d runs, the first: %+v", len(all), all[0])
+	}
+	a := must.Get(w.service.Why(ctx, k, from.Format(time.RFC3339)))(t)
+	if a.Code != explain.Planned || !slices.Contains(a.Notes, "started by the event default.orders (sequence 1), key 0") {
+		t.Errorf("why: %+v", a)
 	}
 }

@@ -113,10 +113,11 @@ func (r Reader) asked(ctx context.Context, q *explain.Question) error {
 	return nil
 }
 
-// detached returns the positions of a job's detached runs; of very many, the first 1024. It omits unreadable batons.
+// detached returns the positions of a job's detached runs; of very many, the first 1024. It omits unreadable batons,
+// and those that only count the runs of a key.
 func (r Reader) detached(ctx context.Context, j *scheduler.Job) (all []explain.Place, err error) {
 	err = r.shared.Store.SomeDetached(ctx, j.Key, func(slot scheduler.BatonKey, st scheduler.Stored, running bool) {
-		if b, err := scheduler.DecodeBaton(st.Data); err == nil && b.Check(slot) == nil && b.BelongsTo(j) {
+		if b, err := scheduler.DecodeBaton(st.Data); err == nil && b.Check(slot) == nil && b.BelongsTo(j) && !b.Spent {
 			all = append(all, explain.Place{Baton: &b, Running: running})
 		}
 	})

@@ -93,6 +93,12 @@ func deferred(until string) func(*scheduler.Baton) {
 	return func(b *scheduler.Baton) { b.DeferredUntil = at(until) }
 }
 
+// triggered makes of a record one of a run that events started.
+func triggered(r scheduler.Record) *scheduler.Record {
+	r.Kind, r.Cause = scheduler.Triggered, &scheduler.Cause{Event: "sales.orders", Sequence: 7, Count: 2, Key: "k1"}
+	return &r
+}
+
 // TestWhatTheHistorySays asks about occurrences that are recorded.
 func TestWhatTheHistorySays(t *testing.T) {
 	const completed, failed, faulted = scheduler.OutcomeCompleted, scheduler.OutcomeFailed, scheduler.OutcomeFaulted
@@ -140,6 +146,8 @@ func TestWhatTheHistorySays(t *testing.T) {
 		{"skipped while disabled", "2026-03-02T09:00Z", all(records(omitted(skipped, scheduler.ReasonDisabled, "09:00:00", "09:00:00", 1)), func(q *explain.Question) {
 			q.Changes = []explain.Change{{At: at("08:30:00"), Kind: explain.JobDisabled, By: "ada"}}
 		}), explain.Skipped, []string{"the job was disabled (at 2026-03-02T08:30:00Z by ada)"}, "does not catch up"},
+		{"started by events", "2026-03-02T09:00Z", records(triggered(*good)), explain.Ran, []string{"started by 2 events, the last: sales.orders (sequence 7), key k1"}, ""},
+		{"not started, as its trigger fails", "2026-03-02T09:00Z", records(triggered(*omitted(skipped, scheduler.ReasonTrigger, "09:00:00", "09:00:00", 1))), explain.Skipped, []string{"its trigger cannot be evaluated"}, "carillon try"},
 		{"given up", "2026-03-02T09:00Z", records(omitted(skipped, scheduler.ReasonCostly, "09:00:00", "09:00:00", 1)), explain.Skipped, []string{"too expensive to compute"}, "simplify"},
 		{"postponed with its collection", "2026-03-02T09:00Z", records(closed), explain.Postponed, []string{"collection default is disabled"}, "carillon collection enable default"},
 		{"of an earlier job of the name", "2026-03-02T09:30Z", records(foreign), explain.NotDue, nil, ""},

@@ -91,3 +91,22 @@ func (c *Change) Complete(ctx context.Context) error {
 	}
 	return err
 }
+
+// Ensure reports whether the entry of a job lacks what its stored definition hears, and adds that with fix.
+func Ensure(ctx context.Context, bucket scheduler.Bucket, k scheduler.Key, hears scheduler.Heard, fix bool) (missing bool, err error) {
+	name, err := k.MarshalText()
+	if err != nil {
+		return false, err
+	}
+	c := Change{bucket: bucket, name: string(name)}
+	if err := c.load(ctx); err != nil || c.entry.Includes(hears) {
+		return false, err
+	}
+	if fix {
+		_, err = c.save(ctx, c.entry.Union(hears))
+	}
+	if errors.Is(err, scheduler.ErrConflict) {
+		return false, nil // an edit prepares the entry
+	}
+	return true, err
+}

@@ -51,7 +51,7 @@ func (b bucket) Load(ctx context.Context, name string) (scheduler.Stored, error)
 	if err != nil {
 		return scheduler.Stored{}, conn.Translate(err)
 	}
-	return scheduler.Stored{Key: scheduler.Key{Job: name}, Revision: e.Revision(), Data: e.Value()}, nil
+	return scheduler.Stored{Key: scheduler.Key{Job: name}, Revision: e.Revision(), Data: e.Value(), Written: e.Created()}, nil
 }
 
 // LoadAt returns a value at a revision. scheduler.ErrNotFound if that revision is not retained.
@@ -60,7 +60,7 @@ func (b bucket) LoadAt(ctx context.Context, name string, revision uint64) (sched
 	if err != nil {
 		return scheduler.Stored{}, conn.Translate(err)
 	}
-	return scheduler.Stored{Key: scheduler.Key{Job: name}, Revision: e.Revision(), Data: e.Value()}, nil
+	return scheduler.Stored{Key: scheduler.Key{Job: name}, Revision: e.Revision(), Data: e.Value(), Written: e.Created()}, nil
 }
 
 // Save writes a value over the revision it replaces (0: it must not exist) and returns the new revision.

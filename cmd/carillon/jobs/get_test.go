@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/client"
 )
@@ -21,6 +22,12 @@ func TestNextColumn(t *testing.T) {
 	} {
 		if got := next(&client.Job{Status: s}, now); got != want {
 			t.Errorf("%+v: %q, want %q", s, got, want)
+		}
+	}
+	for state, want := range map[scheduler.State]string{scheduler.Enabled: "on events", scheduler.Disabled: "-"} {
+		j := &client.Job{State: state, Properties: []byte(`{"trigger": {"on": {"source": "orders"}}}`)}
+		if got := next(j, now); got != want {
+			t.Errorf("%s, with a trigger: %q, want %q", state, got, want)
 		}
 	}
 }

@@ -208,6 +208,20 @@ func (x *Index) Ready() bool {
 	return x.ready
 }
 
+// Triggered returns the known jobs with a trigger; none while the index is not built.
+func (x *Index) Triggered() (all []scheduler.Key) {
+	if !x.Ready() {
+		return nil
+	}
+	x.walk(scheduler.Key{}, nil, "", func(r *record) bool {
+		if r.hears {
+			all = append(all, r.full())
+		}
+		return true
+	})
+	return all
+}
+
 // Generation changes when the index forgets everything: an answer that took longer than a generation may be incomplete.
 func (x *Index) Generation() uint64 {
 	x.mu.RLock()

@@ -121,6 +121,7 @@ func (x *Index) miss(sought []version) {
 func (x *Index) define(r *record, revision uint64, summary *scheduler.Summary) {
 	r.labels, r.target, r.action = labelSet(summary.Labels), unique.Make(summary.Address), unique.Make(summary.Action)
 	r.tag, r.revision, r.state, r.next, r.paused = tagOf(summary.Incarnation), revision, stateOf(summary.State), 0, 0
+	r.hears = summary.Triggered
 	if !summary.PausedUntil.IsZero() {
 		r.paused = summary.PausedUntil.UnixMilli()
 	}

@@ -31,6 +31,7 @@ type record struct {
 	state    state
 	flags    flags
 	upper    bool // the name has capital letters
+	hears    bool // the job has a trigger
 	ended    ended
 }
 
