@@ -402,7 +402,8 @@ func (p *Progress) afresh() Progress {
 // equal reports whether p and q are equal.
 func (p *Progress) equal(q *Progress) bool {
 	return p.Number == q.Number && p.Runs == q.Runs && p.Executions == q.Executions && p.Failures == q.Failures && p.Faults == q.Faults &&
-		p.Errors == q.Errors && p.ErrorFails == q.ErrorFails && p.GaveUp == q.GaveUp && slices.Equal(p.Merged, q.Merged) && slices.Equal(p.Repeated, q.Repeated) &&
+		p.Errors == q.Errors && p.ErrorFails == q.ErrorFails && p.GaveUp == q.GaveUp && slices.Equal(p.Merged, q.Merged) &&
+		slices.Equal(p.Repeated, q.Repeated) &&
 		p.Last.Equal(q.Last) && p.Seen.Equal(q.Seen) && p.Base.Equal(q.Base) && p.Ran.Equal(q.Ran) && p.Prior.Equal(q.Prior)
 }
 
@@ -416,60 +417,6 @@ func (p *Progress) ran(nominal time.Time) {
 	}
 }
 
-// mergedKept is the number of merged detached runs that are remembered in any case.
-const mergedKept = 32
-
-// Merge adds the counters q of the detached run b. It returns false if they were already merged.
-func (p *Progress) Merge(q Progress, b *Baton) bool {
-	if p.Counted(*b) {
-		return false
-	}
-	p.Merged = append(slices.Clone(p.Merged), instantID(b.Nominal))
-	if b.Resubmits != nil {
-		p.Repeated = append(slices.Clone(p.Repeated), instantID(b.Resubmits.Nominal))
-	}
-	p.Executions += q.Executions
-	p.Failures += q.Failures
-	p.Errors += q.Errors
-	p.ErrorFails += q.ErrorFails
-	p.Faults += q.Faults
-	if q.Last.After(p.Last) {
-		p.Last = q.Last
-	}
-	return true
-}
-
-// MergedSlots returns the slots of the merged detached runs of the job k that [Progress.ForgetMerged] may forget.
-func (p *Progress) MergedSlots(k Key) (slots []BatonKey) {
-	for _, id := range p.Merged[:max(0, len(p.Merged)-mergedKept)] {
-		slots = append(slots, BatonKey{k, slotName(id)})
-	}
-	for _, id := range p.Repeated {
-		slots = append(slots, BatonKey{k, resubmittedPrefix + slotName(id)})
-	}
-	return slots
-}
-
-// ForgetMerged removes detached runs from Merged that cannot be merged again, because their batons are no longer stored.
-// stored are the batons in [Progress.MergedSlots].
-func (p *Progress) ForgetMerged(stored []Baton) {
-	merged, repeated := map[int64]bool{}, map[int64]bool{}
-	for _, b := range stored {
-		merged[instantID(b.Nominal)] = true
-		if b.Resubmits != nil {
-			repeated[instantID(b.Resubmits.Nominal)] = true
-		}
-	}
-	p.Merged, p.Repeated = forget(p.Merged, merged), forget(p.Repeated, repeated)
-}
-
-// forget returns the ids that are stored or among the last mergedKept.
-func forget(ids []int64, stored map[int64]bool) []int64 {
-	old := ids[:max(0, len(ids)-mergedKept)]
-	fresh := ids[len(old):]
-	return append(slices.DeleteFunc(slices.Clone(old), func(id int64) bool { return !stored[id] }), fresh...)
-}
-
 // keep raises the counters of p to at least the counters of q. A baton that is redelivered after a crash lacks the runs
 // that were merged after it.
 func (p *Progress) keep(q *Progress) {
@@ -480,16 +427,6 @@ func (p *Progress) keep(q *Progress) {
 		p.Last = q.Last
 	}
 	p.Merged, p.Repeated = withIDs(p.Merged, q.Merged), withIDs(p.Repeated, q.Repeated)
-}
-
-// withIDs returns ids and, after them, the others that ids does not have.
-func withIDs(ids, others []int64) []int64 {
-	for _, id := range others {
-		if !slices.Contains(ids, id) {
-			ids = append(slices.Clone(ids), id)
-		}
-	}
-	return ids
 }
 
 // Includes reports whether p has counted all that q has counted.

@@ -12,8 +12,8 @@ const OnEvents = "on events"
 // OnlyEvents reports whether only events start the job.
 func (j *Job) OnlyEvents() bool { return j.Def != nil && j.Def.Trigger != nil && j.OneShot() }
 
-// Never reports whether t is the time of a run that only events start. No view shows it.
-func Never(t time.Time) bool { return !t.Before(EndOfTime) }
+// Never reports whether t is the time of the next run of a job that only events start. No view shows it.
+func (j *Job) Never(t time.Time) bool { return j.OnlyEvents() && !t.Before(EndOfTime) }
 
 // Schedule describes in English when the job runs, without a full stop: "every hour, and on events: orders".
 func (j *Job) Schedule() string {

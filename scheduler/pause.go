@@ -201,7 +201,7 @@ func (j *Job) FirstFrom(from time.Time) (time.Time, bool) {
 		if ok && j.PausedAt(t) {
 			t = j.PausedUntil
 		}
-		return t, ok && !t.Before(from) && !Never(t)
+		return t, ok && !t.Before(from) && !j.Never(t)
 	}
 	if j.PausedAt(from) {
 		from = j.PausedUntil

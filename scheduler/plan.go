@@ -143,7 +143,7 @@ func (j *Job) Upcoming(b *Baton, n int) []time.Time {
 	case b.Begun():
 		t, ok = plan.Next(b.Nominal)
 	}
-	ok = ok && !Never(t)
+	ok = ok && !j.Never(t)
 	if n > 0 && ok && !b.Begun() && j.OneShot() {
 		if j.PausedAt(t) {
 			t = j.PausedUntil

@@ -119,7 +119,7 @@ func (q *Question) idle(a *Answer, j *scheduler.Job) {
 // following returns the first occurrence after the time that will take place in the present state.
 func (q *Question) following(j *scheduler.Job) (time.Time, bool) {
 	t, ok := q.plan(j).Next(q.end().Add(-1))
-	ok = ok && !scheduler.Never(t)
+	ok = ok && !j.Never(t)
 	if !ok || t.Before(q.Now) {
 		return t, ok && !q.Job.State.Final()
 	}

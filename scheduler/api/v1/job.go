@@ -131,7 +131,7 @@ func NewRunning(j *scheduler.Job, b *scheduler.Baton, withWorker bool, now time.
 	v := NewJob(j, b.Progress, now)
 	running := withWorker && !b.MayRun().After(now)
 	v.Status.Running, v.Status.Retry = running, b.Attempt
-	if next := b.MayRun(); !scheduler.Never(next) {
+	if next := b.MayRun(); !j.Never(next) {
 		v.Status.Next = next.UTC()
 	}
 	return v
