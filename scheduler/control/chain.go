@@ -11,7 +11,9 @@ import (
 
 // follow checks the jobs that the definition of the job k follows: it refuses a cycle, and warns of missing jobs. Two
 // edits at the same time can close a cycle nevertheless; [scheduler.MaxChain] ends it.
-func (e Editor) follow(ctx context.Context, k scheduler.Key, def *scheduler.Definition) (warnings []spec.Warning, err error) {
+func (e Editor) follow(
+	ctx context.Context, k scheduler.Key, def *scheduler.Definition,
+) (warnings []spec.Warning, err error) {
 	followed := def.Follows(k)
 	if len(followed) == 0 {
 		return nil, nil
@@ -22,7 +24,8 @@ func (e Editor) follow(ctx context.Context, k scheduler.Key, def *scheduler.Defi
 	}
 	for _, f := range followed {
 		if _, ok := upstream[f.Job]; !ok && f.Job != k {
-			warnings = append(warnings, spec.Warning{Path: f.Path, Message: fmt.Sprintf("has no effect yet: job %s does not exist", f.Job.Plain())})
+			text := fmt.Sprintf("has no effect yet: job %s does not exist", f.Job.Plain())
+			warnings = append(warnings, spec.Warning{Path: f.Path, Message: text})
 		}
 	}
 	return warnings, def.CheckCycle(k, upstream)
@@ -30,7 +33,9 @@ func (e Editor) follow(ctx context.Context, k scheduler.Key, def *scheduler.Defi
 
 // upstream returns the existing jobs that start the job k, directly or through others, with the jobs that they follow.
 // first are the jobs that k follows.
-func (e Editor) upstream(ctx context.Context, k scheduler.Key, first []scheduler.Key) (map[scheduler.Key][]scheduler.Key, error) {
+func (e Editor) upstream(
+	ctx context.Context, k scheduler.Key, first []scheduler.Key,
+) (map[scheduler.Key][]scheduler.Key, error) {
 	found, asked := map[scheduler.Key][]scheduler.Key{}, map[scheduler.Key]bool{k: true}
 	for level := first; len(level) > 0; {
 		var next, ask []scheduler.Key

@@ -10,12 +10,13 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/registry"
 )
 
-// staleEntry is the age from which an entry without a job is removed. The job of a younger one may be about to be stored.
+// staleEntry is the age from which an entry without a job is removed. The job of a younger one may be about to be
+// stored.
 const staleEntry = time.Minute
 
-// auditRegistry compares jobs with a trigger with the registry. The index knows these jobs; until it is built, the check
-// does not look at them. A job without an entry is a problem, an entry without a job is not: fix removes it, as jobs that
-// expire leave it behind.
+// auditRegistry compares jobs with a trigger with the registry. The index knows these jobs; until it is built, the
+// check does not look at them. A job without an entry is a problem, an entry without a job is not: fix removes it, as
+// jobs that expire leave it behind.
 func (a Auditor) auditRegistry(ctx context.Context, rep *AuditReport, fix bool) error {
 	bucket := a.shared.Store.Listeners()
 	for chunk := range slices.Chunk(a.shared.index.Triggered(), batchKeys) {
@@ -51,7 +52,9 @@ func (a Auditor) auditRegistry(ctx context.Context, rep *AuditReport, fix bool) 
 }
 
 // removeStale removes the entries of jobs that do not exist.
-func (a Auditor) removeStale(ctx context.Context, bucket scheduler.Bucket, entries map[scheduler.Key]scheduler.Stored) error {
+func (a Auditor) removeStale(
+	ctx context.Context, bucket scheduler.Bucket, entries map[scheduler.Key]scheduler.Stored,
+) error {
 	keys := make([]scheduler.Key, 0, len(entries))
 	for k := range entries {
 		keys = append(keys, k)

@@ -7,8 +7,8 @@
 //	Complete  the entry has the new listeners, or is removed  after it
 //
 // An entry is replaced or removed only at the revision that Prepare has read or written, before the definition was
-// stored. So an edit never takes from the entry what a later edit has prepared. A crash or a failed edit between the two
-// leaves listeners in the entry that the definition does not have.
+// stored. So an edit never takes from the entry what a later edit has prepared. A crash, or a failed edit, between the
+// two leaves listeners in the entry that the definition does not have.
 package registry
 
 import (
@@ -33,7 +33,9 @@ const tries = 10
 
 // Prepare adds what the next definition of a job hears to the job's entry. had is what the stored definition hears. It
 // costs a job without a trigger nothing.
-func Prepare(ctx context.Context, bucket scheduler.Bucket, k scheduler.Key, had, hears scheduler.Heard) (Change, error) {
+func Prepare(
+	ctx context.Context, bucket scheduler.Bucket, k scheduler.Key, had, hears scheduler.Heard,
+) (Change, error) {
 	if had.Equal(hears) {
 		return Change{}, nil
 	}
@@ -74,8 +76,8 @@ func (c *Change) save(ctx context.Context, h scheduler.Heard) (uint64, error) {
 	return c.bucket.Save(ctx, c.name, data, c.revision)
 }
 
-// Complete removes from the entry what the definition, which is now stored, does not hear. After an error, a stale entry
-// remains.
+// Complete removes from the entry what the definition, which is now stored, does not hear. After an error, a stale
+// entry remains.
 func (c *Change) Complete(ctx context.Context) error {
 	var err error
 	switch {
@@ -93,7 +95,9 @@ func (c *Change) Complete(ctx context.Context) error {
 }
 
 // Ensure reports whether the entry of a job lacks what its stored definition hears, and adds that with fix.
-func Ensure(ctx context.Context, bucket scheduler.Bucket, k scheduler.Key, hears scheduler.Heard, fix bool) (missing bool, err error) {
+func Ensure(
+	ctx context.Context, bucket scheduler.Bucket, k scheduler.Key, hears scheduler.Heard, fix bool,
+) (missing bool, err error) {
 	name, err := k.MarshalText()
 	if err != nil {
 		return false, err
