@@ -52,6 +52,7 @@ var kinds = map[string]string{
 	"stopped/a":  `{` + to("", fine) + `, "labels": {"team": "<red> & \u2028"}, "recurrence": {"frequency": "minute", "interval": 3}}`,
 	"lostBaton":  `{` + to("", fine) + `, "recurrence": {"frequency": "minute", "interval": 5}}`,
 	"hasEnded":   `{` + to("", fine) + `}`,
+	"onEvents":   `{` + to("", fine) + `, "trigger": {"on": {"source": "orders"}}}`,
 	"damagedJob": `{` + to("", fine) + `, "recurrence": {"frequency": "minute"}}`,
 }
 
@@ -111,6 +112,7 @@ func compare(t *testing.T, when string, from, back *system) {
 		"collection": func(s *system) scheduler.Bucket { return s.store.Collections() },
 		"secret":     func(s *system) scheduler.Bucket { return s.store.Secrets() },
 		"token":      func(s *system) scheduler.Bucket { return s.store.Tokens() },
+		"listener":   func(s *system) scheduler.Bucket { return s.store.Listeners() },
 	} {
 		if diff := cmp.Diff(valuesOf(t, of(from)), valuesOf(t, of(back))); diff != "" {
 			t.Errorf("%s: the %ss differ: %s", when, kind, diff)
