@@ -7,7 +7,7 @@
 //	Complete  the entry has the new listeners, or is removed  after it
 //
 // An entry is replaced or removed only at the revision that Prepare has read or written, before the definition was
-// stored. So an edit never takes from the entry what a later edit has prepared. A crash, or a failed edit, between the
+// stored. So an edit never removes listeners that a later edit has prepared. A crash, or a failed edit, between the
 // two leaves listeners in the entry that the definition does not have.
 package registry
 
@@ -76,8 +76,7 @@ func (c *Change) save(ctx context.Context, h scheduler.Heard) (uint64, error) {
 	return c.bucket.Save(ctx, c.name, data, c.revision)
 }
 
-// Complete removes from the entry what the definition, which is now stored, does not hear. After an error, a stale
-// entry remains.
+// Complete removes the listeners that the definition, which is now stored, lacks. After an error, a stale entry remains.
 func (c *Change) Complete(ctx context.Context) error {
 	var err error
 	switch {
