@@ -1,6 +1,7 @@
 package rest_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"io/fs"
 	"net/http"
@@ -138,7 +139,7 @@ func TestExamples(t *testing.T) {
 			for _, found := range secretName.FindAllStringSubmatch(string(d.JSON()), -1) {
 				w.must(http.MethodPut, "/secrets/"+found[1], `{"value": "x"}`)
 			}
-			target := "/jobCollections/default/jobs/" + strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+			target := "/jobCollections/default/jobs/" + cmp.Or(named.Name, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
 			if collection, job, ok := strings.Cut(named.Name, "/"); ok {
 				target = "/jobCollections/" + collection + "/jobs/" + job
 			}
