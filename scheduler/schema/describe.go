@@ -321,7 +321,7 @@ var ofJobs = map[string]Description{
 		"none: only the schedule starts the job", `{"on": {"source": "order-placed"}}`,
 	},
 	"trigger.on": {
-		"What starts a run: one event source or job, or a list of at most 16.", "", `[{"job": "extract"}, {"source": "order-placed"}]`,
+		"The events that start a run: one source, subject or job, or a list of at most 16.", "", `[{"job": "extract"}, {"source": "order-placed"}]`,
 	},
 	"trigger.on.source": {"The name of an event in the job's collection.", "", "order-placed"},
 	"trigger.on.subject": {
@@ -334,7 +334,7 @@ var ofJobs = map[string]Description{
 	},
 	"trigger.on.filter": {"A CEL expression that selects events. At most 4,096 bytes.", "all events", "event.data.total > 100"},
 	"trigger.on.key": {
-		"A CEL expression: what the event is about, at most 256 bytes. Events with the same key share a waiting run.", "one key for all events",
+		"A CEL expression for the subject of an event, such as an order ID; at most 256 bytes. Events with the same key share a waiting run.", "one key for all events",
 		"event.data.id",
 	},
 	"trigger.delay": {
