@@ -321,24 +321,29 @@ var ofJobs = map[string]Description{
 		"none: only the schedule starts the job", `{"on": {"source": "order-placed"}}`,
 	},
 	"trigger.on": {
-		"The events that start a run: one source, subject or job, or a list of at most 16.", "", `[{"job": "extract"}, {"source": "order-placed"}]`,
+		"The events that start a run: one source, subject or job, or a list of at most 16.", "",
+		`[{"job": "extract"}, {"source": "order-placed"}]`,
 	},
 	"trigger.on.source": {"The name of an event in the job's collection.", "", "order-placed"},
 	"trigger.on.subject": {
-		"An event of any collection, as collection.event: the end of its NATS subject carillon.event.<collection>.<event>.", "", "sales.order-placed",
+		"An event of any collection, as collection.event: the end of its NATS subject carillon.event.<collection>.<event>.", "",
+		"sales.order-placed",
 	},
-	"trigger.on.job": {"Another job, whose runs start this one when they end: a name in the same collection, or collection/job.", "", "extract"},
+	"trigger.on.job": {
+		"Another job, whose runs start this one when they end: a name in the same collection, or collection/job.", "", "extract",
+	},
 	"trigger.on.outcome": {
 		"Which ends of the other job's runs count: failed is an attempt that is retried, faulted a run after all retries, any both " +
 			"completed and faulted.", "completed", "faulted",
 	},
 	"trigger.on.filter": {"A CEL expression that selects events. At most 4,096 bytes.", "all events", "event.data.total > 100"},
 	"trigger.on.key": {
-		"A CEL expression for the subject of an event, such as an order ID; at most 256 bytes. Events with the same key share a waiting run.", "one key for all events",
-		"event.data.id",
+		"A CEL expression for the subject of an event, such as an order ID; at most 256 bytes. Events with the same key share a " +
+			"waiting run.", "one key for all events", "event.data.id",
 	},
 	"trigger.delay": {
-		"Time from an event to its run, or a CEL expression: the time of the run, or a duration.", "none", "timestamp(event.data.due) - duration('24h')",
+		"Time from an event to its run, or a CEL expression: the time of the run, or a duration.", "none",
+		"timestamp(event.data.due) - duration('24h')",
 	},
 	"debounce":        {"Starts one run per key when its events have stopped.", "every event starts a run", `{"period": "PT30S"}`},
 	"debounce.period": {"Time without an event of the key after which the run starts.", "", "PT30S"},
@@ -357,7 +362,9 @@ var ofJobs = map[string]Description{
 	},
 	"rateLimit.runs":   {"Maximum number of runs in a period.", "", "10"},
 	"rateLimit.period": {"The period, from the first run on.", "", "PT1H"},
-	"unless":           {"A CEL expression. If it is true for an event, the waiting run of its key is canceled.", "never", "event.data.paid"},
+	"unless": {
+		"A CEL expression. If it is true for an event, the waiting run of its key is canceled.", "never", "event.data.paid",
+	},
 	"maxDepth": {
 		"Allows the job in a cycle of jobs, and ends a chain after this number of jobs; without it, after 100.", "no cycle", "5",
 	},

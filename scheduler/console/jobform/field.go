@@ -195,7 +195,8 @@ var often = map[string]bool{
 	"mode": true, "subject": true, "replyTo": true, "expectStream": true, "authentication": true, "sasKeyName": true, "sasKey": true,
 	"customMessageProperties": true, "retryPolicy": true, "retryType": true, "retryCount": true,
 	"retryInterval": true, "errorAction": true, "username": true, "password": true, "pfx": true, "scope": true, "audience": true,
-	"source": true, "job": true, "outcome": true, "filter": true, "key": true, "secretRef": true, "frequency": true, "interval": true, "cron": true, "rrule": true, "count": true,
+	"source": true, "job": true, "outcome": true, "filter": true, "key": true,
+	"secretRef": true, "frequency": true, "interval": true, "cron": true, "rrule": true, "count": true,
 }
 
 // areas are texts that usually have several lines.
