@@ -47,8 +47,8 @@ var layers = []layer{
 	{path: "scheduler/auth", never: outside},
 	{path: "scheduler/variable", imports: []string{"scheduler/document"}, never: outside},
 	{path: "scheduler/audit", imports: append([]string{"scheduler/internal/plainjson"}, decisions...), never: outside},
-	{path: "scheduler/api/v1", imports: append([]string{"scheduler/auth"}, decisions...), never: outside},
-	{path: "scheduler/schema", imports: append([]string{"scheduler/auth", "scheduler/api/v1"}, decisions...), never: outside},
+	{path: "scheduler/api/v1", imports: append([]string{"scheduler/auth", "scheduler/source"}, decisions...), never: outside},
+	{path: "scheduler/schema", imports: append([]string{"scheduler/source", "scheduler/auth", "scheduler/api/v1"}, decisions...), never: outside},
 	{path: "scheduler/awx", imports: decisions, never: outside},
 	{path: "scheduler/explain", imports: append([]string{"scheduler/auth", "scheduler/audit"}, decisions...), never: outside},
 	{path: "scheduler/forecast", imports: decisions, never: outside},
@@ -63,13 +63,14 @@ var layers = []layer{
 	{path: "scheduler/jobcache/index", imports: append([]string{"scheduler/flow"}, decisions...), never: outside},
 	{path: "scheduler/tracing", imports: decisions, never: []string{"github.com/nats-io/...", "go.opentelemetry.io/otel/sdk/...", "go.opentelemetry.io/otel/exporters/..."}},
 	{path: "scheduler/secrets/seal", never: outside},
-	{path: "scheduler/secrets", imports: append([]string{"scheduler/jobcache", "scheduler/secrets/seal", "scheduler/api/v1"}, decisions...), never: outside},
+	{path: "scheduler/secrets", imports: append([]string{"scheduler/source", "scheduler/jobcache", "scheduler/secrets/seal", "scheduler/api/v1"}, decisions...), never: outside},
 	{path: "scheduler/auth/tokens", imports: append([]string{"scheduler/auth", "scheduler/jobcache", "scheduler/api/v1"}, decisions...), never: outside},
 	{path: "scheduler/engine/step", imports: append([]string{"scheduler/flow", "scheduler/tracing"}, decisions...), never: outside},
 	{path: "scheduler/source", imports: decisions, never: outside},
+	{path: "scheduler/source/webhook", imports: append([]string{"scheduler/source"}, decisions...), never: []string{"github.com/nats-io/..."}},
 	{path: "scheduler/registry", imports: decisions, never: outside},
-	{path: "scheduler/backup", imports: append([]string{"scheduler/registry"}, decisions...), never: outside},
-	{path: "scheduler/control", imports: append([]string{"scheduler/awx", "scheduler/fairqueue", "scheduler/forecast", "scheduler/historyindex", "scheduler/jobcache/index", "scheduler/registry", "scheduler/auth/tokens", "scheduler/api/v1", "scheduler/explain"}, rooms...), never: outside},
+	{path: "scheduler/backup", imports: append([]string{"scheduler/registry", "scheduler/source"}, decisions...), never: outside},
+	{path: "scheduler/control", imports: append([]string{"scheduler/source", "scheduler/awx", "scheduler/fairqueue", "scheduler/forecast", "scheduler/historyindex", "scheduler/jobcache/index", "scheduler/registry", "scheduler/auth/tokens", "scheduler/api/v1", "scheduler/explain"}, rooms...), never: outside},
 	{path: "scheduler/engine", imports: append([]string{"scheduler/engine/limits"}, rooms...), never: outside},
 	{path: "scheduler/metrics", imports: append([]string{"scheduler/api/v1", "scheduler/engine"}, decisions...), never: []string{"github.com/nats-io/..."}},
 	{path: "scheduler/throttle"},
@@ -77,7 +78,7 @@ var layers = []layer{
 	{path: "scheduler/guard", imports: []string{"scheduler/auth", "scheduler/control", "scheduler/throttle"}},
 	{path: "scheduler/stats", imports: append([]string{"scheduler/api/v1"}, decisions...), never: outside},
 	{path: "scheduler/importer", imports: decisions, never: outside},
-	{path: "scheduler/client", imports: append([]string{"scheduler/auth", "scheduler/api", "scheduler/forecast", "scheduler/flow", "scheduler/audit", "scheduler/api/v1", "scheduler/explain"}, decisions...), never: server},
+	{path: "scheduler/client", imports: append([]string{"scheduler/source", "scheduler/auth", "scheduler/api", "scheduler/forecast", "scheduler/flow", "scheduler/audit", "scheduler/api/v1", "scheduler/explain"}, decisions...), never: server},
 	{path: "scheduler/auth/issuer", imports: append([]string{"scheduler/auth", "scheduler/flow"}, decisions...), never: []string{"github.com/nats-io/..."}},
 	{path: "scheduler/rest/...", imports: append([]string{"scheduler/auth/issuer"}, apis...)},
 	{path: "scheduler/natsapi/...", imports: apis},
@@ -130,7 +131,7 @@ var (
 	decisions  = []string{"scheduler", "scheduler/expression", "scheduler/spec", "scheduler/document"}
 	smallStore = append([]string{"store/conn", "store/failover"}, decisions...) // none knows another
 	rooms      = append([]string{"scheduler/auth", "scheduler/jobcache", "scheduler/flow", "scheduler/secrets/...", "scheduler/engine/step", "scheduler/tracing", "scheduler/audit"}, decisions...)
-	apis       = append([]string{"scheduler/auth", "scheduler/api/...", "scheduler/awx", "scheduler/fairqueue", "scheduler/forecast", "scheduler/guard", "scheduler/ical", "scheduler/flow", "scheduler/schema", "scheduler/secrets", "scheduler/control", "scheduler/throttle", "scheduler/auth/tokens", "scheduler/tracing", "scheduler/audit", "scheduler/variable", "scheduler/api/v1", "scheduler/explain"}, decisions...)
+	apis       = append([]string{"scheduler/source/...", "scheduler/source", "scheduler/auth", "scheduler/api/...", "scheduler/awx", "scheduler/fairqueue", "scheduler/forecast", "scheduler/guard", "scheduler/ical", "scheduler/flow", "scheduler/schema", "scheduler/secrets", "scheduler/control", "scheduler/throttle", "scheduler/auth/tokens", "scheduler/tracing", "scheduler/audit", "scheduler/variable", "scheduler/api/v1", "scheduler/explain"}, decisions...)
 	product    = []string{"scheduler/...", "store/...", "actions/..."}
 )
 

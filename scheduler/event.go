@@ -50,6 +50,10 @@ func (t Topic) String() string {
 	return t.Collection + "." + t.Name
 }
 
+// MessageID returns the Nats-Msg-Id of an event of a source. Different sources may have events of one ID, and the stream
+// recognizes duplicates by this header, whatever the subject. [NewEvent] restores the ID.
+func (t Topic) MessageID(id string) string { return t.String() + "/" + id }
+
 // MarshalText returns the topic as text.
 func (t Topic) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
@@ -115,7 +119,7 @@ func NewEvent(t Topic, header map[string][]string, body []byte) (Event, error) {
 		lower := strings.ToLower(name)
 		switch {
 		case lower == "nats-msg-id":
-			e.ID = value
+			e.ID = strings.TrimPrefix(value, t.MessageID(""))
 		case strings.HasPrefix(lower, "nats-"), strings.HasPrefix(lower, "carillon-"):
 		default:
 			e.Attributes[strings.TrimPrefix(lower, "ce-")] = value

@@ -65,6 +65,9 @@ type Store interface { //nolint:interfacebloat // the sum of its parts
 	// listener is stored before the definition, so that no event is missed.
 	Listeners() Bucket
 
+	// Sources stores sources of events, by <collection>.<name>; see package source.
+	Sources() Bucket
+
 	// Operations stores operations on many jobs by ID, for 7 days after their last change.
 	Operations() Bucket
 }

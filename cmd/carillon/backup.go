@@ -153,9 +153,13 @@ func warnPartial(t *terminal.Terminal, omitted int) {
 
 // contents describes a summary for people.
 func contents(s *backup.Counts) string {
-	return fmt.Sprintf("%s, %s, %s, %s",
+	text := fmt.Sprintf("%s, %s, %s, %s",
 		terminal.Plural(s.Jobs, "job", "jobs"), terminal.Plural(s.Collections, "collection", "collections"),
 		terminal.Plural(s.Secrets, "shared secret", "shared secrets"), terminal.Plural(s.Tokens, "access token", "access tokens"))
+	if s.Sources > 0 {
+		text += ", " + terminal.Plural(s.Sources, "source", "sources")
+	}
+	return text
 }
 
 // progressEvery is the interval of progress messages.

@@ -36,6 +36,8 @@ type Operation struct {
 	Bare     bool  // it takes a body, which must be empty or an object without fields
 	Raw      bool  // it takes any content as its body, and keeps it as it is
 
+	Foreign bool // others decide the form of its requests: it ignores unknown parameters and conditions
+
 	Abortable bool // it ends when its caller disconnects; by default, only operations that change nothing do
 
 	// Conditional operations change something that has an ETag. They heed If-Match and If-None-Match; others that change
@@ -136,6 +138,7 @@ var Names = map[string]string{
 	"c":        "name of a collection",
 	"j":        "name of a job",
 	"e":        "name of an event",
+	"n":        "name of a source",
 	"s":        "subscription",
 	"g":        "resource group",
 	"name":     "name of a shared secret",

@@ -49,7 +49,7 @@ var (
 
 // Operations is the table.
 var Operations = slices.Concat(
-	collectionOperations, jobOperations, historyOperations, eventOperations, adminOperations, azureOperations, awxOperations,
+	collectionOperations, jobOperations, historyOperations, eventOperations, sourceOperations, adminOperations, azureOperations, awxOperations,
 )
 
 var collectionOperations = []Operation{

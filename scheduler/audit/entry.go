@@ -19,12 +19,13 @@ const (
 	Collection Kind = "collection"
 	Secret     Kind = "secret"
 	Token      Kind = "token"
+	Source     Kind = "source"    // of events
 	Operation  Kind = "operation" // a bulk operation on jobs
 	System     Kind = "system"    // the scheduler itself: repairs, key rotation
 )
 
 // Kinds lists all kinds.
-var Kinds = []Kind{Job, Collection, Secret, Token, Operation, System}
+var Kinds = []Kind{Job, Collection, Secret, Token, Source, Operation, System}
 
 // Ops lists all operations.
 var Ops = []string{
@@ -61,7 +62,7 @@ type Entry struct {
 	Op         string    `json:"op"`                   // one of [Ops]
 	Collection string    `json:"collection,omitempty"` // of the job, or the changed collection
 	Job        string    `json:"job,omitempty"`
-	Name       string    `json:"name,omitempty"` // of the secret or token, the changed part of the system, or the target of a test run
+	Name       string    `json:"name,omitempty"` // of the secret, token or source, the changed part of the system, or the target of a test run
 
 	By    By     `json:"by,omitzero"`
 	Claim string `json:"claim,omitempty"` // unverified identity that the caller states
@@ -108,6 +109,8 @@ func (e *Entry) Target() string {
 		return e.Key().String()
 	case Collection:
 		return "collection " + e.Collection
+	case Source:
+		return "source " + e.Collection + "/" + e.Name
 	case Secret, Token, Operation, System:
 	}
 	return string(e.Kind) + " " + e.Name

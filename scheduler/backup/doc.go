@@ -7,7 +7,7 @@
 //
 // # Contents
 //
-// A backup contains job definitions as stored, so secrets stay sealed; collections; sealed shared secrets; hashes of
+// A backup contains job definitions as stored, so secrets stay sealed; collections; sources of events; sealed shared secrets; hashes of
 // access tokens; and batons, which carry a job's progress: its counters, its schedule position, a pending retry and the
 // used part of its count. For an enabled job without a baton it contains the last history records, which show whether
 // the job has ended. It contains neither the rest of the history nor the audit log, nor published events. What triggers

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/source"
 )
 
 // Format is the file format version. The package reads and writes only this version.
@@ -30,13 +31,14 @@ const (
 	Collection Kind = "collection"
 	Secret     Kind = "secret"
 	Token      Kind = "token"
+	Source     Kind = "source"
 	Job        Kind = "job"
 )
 
 // Entry is one object in a backup.
 type Entry struct {
 	Kind Kind
-	Name string // <collection>/<job> for a job
+	Name string // <collection>/<job> for a job, <collection>.<name> for a source
 	Data []byte // as stored
 
 	// For jobs: the batons (at most one is the job's own) and the last history records of an enabled job
@@ -128,6 +130,8 @@ func (e *Entry) checkName() error {
 		if strings.Trim(e.Name, "abcdefghijklmnopqrstuvwxyz0123456789") != "" || e.Name == "" || len(e.Name) > scheduler.MaxName {
 			err = errors.New("is no id of a token")
 		}
+	case Source:
+		_, err = source.StoredKey(e.Name)
 	case Job:
 	}
 	if err != nil {
@@ -141,6 +145,7 @@ type Counts struct {
 	Collections int `json:"collections"`
 	Secrets     int `json:"secrets"`
 	Tokens      int `json:"tokens"`
+	Sources     int `json:"sources,omitempty"`
 	Jobs        int `json:"jobs"`
 }
 
@@ -152,6 +157,8 @@ func (c *Counts) add(kind Kind) {
 		c.Secrets++
 	case Token:
 		c.Tokens++
+	case Source:
+		c.Sources++
 	case Job:
 		c.Jobs++
 	}
@@ -169,7 +176,7 @@ type Summary struct {
 func (s *Summary) add(e *Entry) {
 	s.Counts.add(e.Kind)
 	s.Batons += len(e.Batons)
-	if e.Kind == Secret || e.Kind == Job {
+	if e.Kind == Secret || e.Kind == Job || e.Kind == Source {
 		s.Keys = keysIn(e.Data, s.Keys)
 	}
 }

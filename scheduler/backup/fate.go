@@ -149,7 +149,7 @@ func (r *Report) done() (jobs int) {
 // Conflict returns an error that matches [scheduler.ErrConflict] if the report has conflicts, or nil.
 func (r *Report) Conflict() error {
 	c := r.Conflicts
-	n := c.Collections + c.Secrets + c.Tokens + c.Jobs
+	n := c.Collections + c.Secrets + c.Tokens + c.Sources + c.Jobs
 	if n == 0 {
 		return nil
 	}

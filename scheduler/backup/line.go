@@ -21,6 +21,7 @@ type line struct {
 	Collection string `json:"collection"`
 	Secret     string `json:"secret"`
 	Token      string `json:"token"`
+	Source     string `json:"source"`
 	Job        string `json:"job"`
 
 	Data    json.RawMessage `json:"data"`
@@ -107,7 +108,7 @@ func readLine(text []byte) (*Entry, *end, error) {
 	for _, of := range []struct {
 		kind Kind
 		name string
-	}{{Collection, l.Collection}, {Secret, l.Secret}, {Token, l.Token}, {Job, l.Job}} {
+	}{{Collection, l.Collection}, {Secret, l.Secret}, {Token, l.Token}, {Source, l.Source}, {Job, l.Job}} {
 		if of.name != "" {
 			e.Kind, e.Name = of.kind, of.name
 			kinds++

@@ -28,7 +28,7 @@ const (
 
 // buckets returns the buckets of all kinds except jobs.
 func buckets(st Store, tokens bool) map[Kind]scheduler.Bucket {
-	all := map[Kind]scheduler.Bucket{Collection: st.Collections(), Secret: st.Secrets()}
+	all := map[Kind]scheduler.Bucket{Collection: st.Collections(), Secret: st.Secrets(), Source: st.Sources()}
 	if tokens {
 		all[Token] = st.Tokens()
 	}

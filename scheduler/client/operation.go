@@ -21,7 +21,7 @@ type request struct {
 }
 
 // kinds maps the names in paths to their words in messages.
-var kinds = map[string]string{"{c}": "collection", "{j}": "job", "{name}": "secret", "{id}": "operation"}
+var kinds = map[string]string{"{c}": "collection", "{j}": "job", "{n}": "source", "{name}": "secret", "{id}": "operation"}
 
 // requestOf returns the operation of a method and a path.
 func requestOf(method, path string) (r request, ok bool) {

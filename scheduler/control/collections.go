@@ -16,8 +16,9 @@ import (
 
 // CollectionKeeper manages collections.
 type CollectionKeeper struct {
-	shared *shared
-	edits  Editor
+	shared  *shared
+	edits   Editor
+	sources SourceKeeper
 
 	when scheduler.Condition // of every change
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // Deleting a collection with its jobs has three steps: store the collection as deleting, which stops its jobs; delete
-// the jobs; delete the collection. Any process can complete the deletion, in the background or for a second request.
+// the jobs and the sources; delete the collection. Any process can complete the deletion, in the background or for a second request.
 
 // DeleteCollection deletes a collection with all its jobs or, with onlyEmpty, an empty one. A repeated call completes
 // an interrupted deletion. It returns ErrConflict for the default collection and, with onlyEmpty, for a collection with
@@ -57,6 +57,9 @@ var errReplaced = errors.New("the collection has been deleted")
 // complete deletes the jobs of a collection that is being deleted, then the collection.
 func (c CollectionKeeper) complete(ctx context.Context, one *scheduler.Collection) error {
 	err := c.clear(ctx, one)
+	if err == nil {
+		err = c.sources.clear(ctx, one.Name)
+	}
 	if err == nil {
 		err = c.remove(ctx, one)
 	}
@@ -159,13 +162,20 @@ func (c CollectionKeeper) completeAll(ctx context.Context) {
 	}
 }
 
-// checkEmpty rejects a collection that has jobs, including completed ones.
+// checkEmpty rejects a collection that has jobs, including completed ones, or sources.
 func (c CollectionKeeper) checkEmpty(ctx context.Context, name string) error {
 	keys, err := c.edits.reads.keys(ctx, name)
 	if err != nil {
 		return err
 	}
-	if keys, err = c.edits.reads.existing(ctx, keys, len(keys)); err != nil || len(keys) == 0 {
+	if keys, err = c.edits.reads.existing(ctx, keys, len(keys)); err != nil {
+		return err
+	}
+	if len(keys) == 0 {
+		names, err := c.sources.names(ctx, name)
+		if err == nil && len(names) > 0 {
+			err = fmt.Errorf("collection %s: %w: it has sources (%d), which would be deleted with it", name, scheduler.ErrConflict, len(names))
+		}
 		return err
 	}
 	return fmt.Errorf("collection %s: %w: it has jobs (%d), which would be deleted with it", name, scheduler.ErrConflict, len(keys))

@@ -15,7 +15,7 @@ import (
 // jobSearch selects a page of jobs from candidates.
 type jobSearch struct {
 	reader Reader
-	source source
+	source candidates
 	query  *scheduler.JobQuery
 	page   v1.Page       // Skip is decremented
 	at     scheduler.Key // the job after which the next page starts

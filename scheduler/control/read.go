@@ -126,7 +126,7 @@ func (s *Service) If(when scheduler.Condition) *Service {
 		return s
 	}
 	held := *s
-	held.Editor.when, held.Runner.when, held.CollectionKeeper.when = when, when, when
+	held.Editor.when, held.Runner.when, held.CollectionKeeper.when, held.SourceKeeper.when = when, when, when, when
 	return &held
 }
 

@@ -149,7 +149,7 @@ func After(q *scheduler.JobQuery, k scheduler.Key) string {
 }
 
 // scan lists the jobs with matching names from the store's index, which has only names.
-func (r Reader) scan(ctx context.Context, q *scheduler.JobQuery, s *jobSearch) (source, error) {
+func (r Reader) scan(ctx context.Context, q *scheduler.JobQuery, s *jobSearch) (candidates, error) {
 	collection := ""
 	if alone(q) {
 		collection = q.Collections[0]
@@ -179,8 +179,8 @@ func compareKeys(a, b scheduler.Key) int {
 	return cmp.Or(cmp.Compare(a.Collection, b.Collection), cmp.Compare(a.Job, b.Job))
 }
 
-// source lists candidates in the order of their names.
-type source interface {
+// candidates lists jobs that may match, in the order of their names.
+type candidates interface {
 	// next returns up to most candidates after a place, and the place of the next ones. more reports that others may
 	// follow, even if it returns none. It omits candidates to skip if it need not examine them, and decrements skip.
 	next(ctx context.Context, at scheduler.Key, skip *int, most int) (hits []index.Hit, to scheduler.Key, more bool, err error)

@@ -18,6 +18,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/jobcache"
 	"github.com/carillon-sched/carillon/scheduler/jobcache/index"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
+	"github.com/carillon-sched/carillon/scheduler/source"
 )
 
 // Config configures a Service. Store and Actions are required.
@@ -52,6 +53,9 @@ type Config struct {
 	// Try makes the attempt of a test run and returns its result. A worker provides it, with its slots and target
 	// limits. Without a free slot it returns ErrConflict. Default: no test runs.
 	Try func(ctx context.Context, action scheduler.Action, a scheduler.Attempt) (scheduler.Result, error)
+
+	// SourceStatus returns how an enabled source does. Default: none; sources have no status.
+	SourceStatus func(ctx context.Context, s *source.Source) source.Status
 
 	// OnRecord receives each history record that the service writes, such as the skips of an edit, after it is stored.
 	// It must not block. Default: none.
@@ -96,6 +100,7 @@ type Service struct {
 	TestRunner
 	OperationKeeper
 	EventKeeper
+	SourceKeeper
 
 	shared *shared
 }
@@ -142,13 +147,14 @@ func New(cfg Config) *Service {
 	reader := Reader{h, planner}
 	editor := Editor{shared: h, plans: planner, reads: reader, creating: &atomic.Bool{}}
 	secrets := newSecrets(h)
-	collections := CollectionKeeper{shared: h, edits: editor}
+	sources := newSources(h)
+	collections := CollectionKeeper{shared: h, edits: editor, sources: sources}
 	return &Service{
 		Editor: editor, Runner: Runner{shared: h, plans: planner}, Reader: reader, CollectionKeeper: collections,
 		OperationKeeper: OperationKeeper{h, editor, Runner{shared: h, plans: planner}, reader},
 		Auditor:         Auditor{h, planner, secrets}, SecretKeeper: secrets, TokenKeeper: TokenKeeper{h}, shared: h,
 		ScheduleKeeper: ScheduleKeeper{h, editor, collections}, Previewer: Previewer{h.computing, h.Store.Now}, TrailKeeper: TrailKeeper{h},
-		Forecaster: Forecaster{h}, TestRunner: TestRunner{h, editor, newTrials()}, EventKeeper: EventKeeper{h},
+		Forecaster: Forecaster{h}, TestRunner: TestRunner{h, editor, newTrials()}, EventKeeper: EventKeeper{h}, SourceKeeper: sources,
 	}
 }
 
@@ -158,6 +164,7 @@ func (s *Service) Run(ctx context.Context) error {
 	var watches sync.WaitGroup
 	watches.Go(func() { s.shared.Secrets.Run(ctx, s.shared.lost("shared secrets")) })
 	watches.Go(func() { s.shared.Collections.Run(ctx, s.shared.lost("collections")) })
+	watches.Go(func() { s.SourceKeeper.known.Run(ctx, s.shared.lost("sources")) })
 	watches.Go(func() { s.shared.histories.run(ctx, s.shared.lost("the index of the history")) })
 	if s.shared.Tokens != nil {
 		watches.Go(func() { s.shared.Tokens.Run(ctx, s.shared.lost("access tokens")) })

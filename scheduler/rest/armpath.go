@@ -12,7 +12,7 @@ import (
 // armWords are the fixed parts of paths in their canonical spelling; the resource manager ignores letter case. A name
 // follows each word of armNamed and keeps its spelling.
 var (
-	armNamed = []string{"subscriptions", "resourceGroups", "jobCollections", "jobs", "events"}
+	armNamed = []string{"subscriptions", "resourceGroups", "jobCollections", "jobs", "events", "sources"}
 	armWords = append([]string{
 		"providers", "Microsoft.Scheduler", "register", "enable", "disable", "pause", "cancel", "try", "run", "resubmit", "history",
 	}, armNamed...)

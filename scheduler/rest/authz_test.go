@@ -110,6 +110,15 @@ var needs = map[string]string{
 	"GET /events":                         "R",
 	"GET /events/{id}":                    "R",
 
+	"GET /jobCollections/{c}/sources":        "r",
+	"PUT /jobCollections/{c}/sources/{n}":    "w",
+	"GET /jobCollections/{c}/sources/{n}":    "r",
+	"PATCH /jobCollections/{c}/sources/{n}":  "w",
+	"DELETE /jobCollections/{c}/sources/{n}": "w",
+	"GET /sources":                           "R",
+	"POST /events/{c}/{n}":                   "o",
+	"GET /events/{c}/{n}":                    "o",
+
 	"POST /operations":             "W",
 	"GET /operations":              "R",
 	"GET /operations/{id}":         "R",
@@ -261,6 +270,8 @@ func expected(operation, grants, collection string) string {
 		collection = "mine" // what it is about is looked at after the option that is wrong
 	}
 	switch {
+	case need == "o" && strings.Contains(operation, "{n}"):
+		return hidden // no web hook has the address
 	case need == "o":
 		return allowed
 	case grants == "", grants == "nobody":

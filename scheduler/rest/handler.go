@@ -90,6 +90,7 @@ type server struct {
 
 	guard    guard.Guard
 	tails    *tailCount
+	hooks    hookLimits
 	document func() constant
 }
 
@@ -111,16 +112,19 @@ func New(cfg Config) http.Handler {
 		return fault{http.StatusNotFound, "UnknownRoute", "nothing exists at " + r.URL.Path}
 	}, (*server).refuse))
 	origins := http.NewCrossOriginProtection()
+	origins.AddInsecureBypassPattern(hookPattern)
 	origins.SetDenyHandler(a.handler(func(*server, http.ResponseWriter, *http.Request) error {
-		return fault{http.StatusForbidden, "CrossOrigin", "a page of another origin may not do this"}
+		return errCrossOrigin
 	}, (*server).refuse))
 	return a.observe(a.hosts(cfg.AllowHost, origins.Handler(a.plain(armSpelled(mux)))))
 }
 
-// hosts refuses requests for host names that are not allowed; nil allows all.
+var errCrossOrigin = fault{http.StatusForbidden, "CrossOrigin", "a page of another origin may not do this"}
+
+// hosts refuses requests for host names that are not allowed, except web hooks; nil allows all.
 func (a *server) hosts(allowed func(host string) bool, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if text := guard.UnknownHost(allowed, r); text != "" {
+		if text := guard.UnknownHost(allowed, r); text != "" && !isHook(r) {
 			a.refuse(w, r, fault{http.StatusMisdirectedRequest, "UnknownHost", text})
 			return
 		}

@@ -17,9 +17,9 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// key returns the job in the path.
+// key returns the job, or the source, in the path.
 func key(r *http.Request) scheduler.Key {
-	return scheduler.Key{Collection: r.PathValue("c"), Job: r.PathValue("j")}
+	return scheduler.Key{Collection: r.PathValue("c"), Job: cmp.Or(r.PathValue("j"), r.PathValue("n"))}
 }
 
 // perform returns the action of an operation of package dispatch.

@@ -20,6 +20,8 @@ var actions = map[string]action{
 	"collectionRuns":   (*server).runs,
 	"runs":             (*server).runs,
 	"publishEvent":     (*server).publishEvent,
+	"receiveWebhook":   (*server).receiveWebhook,
+	"challengeWebhook": (*server).challengeWebhook,
 	"healthz":          (*server).health,
 	"readyz":           (*server).readiness,
 	"metrics":          (*server).showMetrics,
@@ -108,6 +110,7 @@ func (r *route) serve() action {
 		do = perform(r.Operation)
 	}
 	switch {
+	case r.Foreign:
 	case r.style == api.Managed && r.Style == api.Short:
 		do = enter(r.Operation, strict(r.Operation, do))
 	case r.style == api.Short:

@@ -24,7 +24,7 @@ func Describe(path string) (d Description, key string) {
 		path = "job.action" + path[at+len(errorActionMember):]
 	}
 	for key = path; ; {
-		for _, table := range []map[string]Description{ofJobs, ofActions, ofCollections} {
+		for _, table := range []map[string]Description{ofJobs, ofActions, ofCollections, ofSources} {
 			if d, ok := table[key]; ok {
 				return d, key
 			}

@@ -6,6 +6,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/source"
 )
 
 // The schemas of all action types of this module, as indented JSON.
@@ -22,13 +23,16 @@ const MediaType = "application/schema+json"
 const draft = "https://json-schema.org/draft/2020-12/schema"
 
 // Job returns the schema of a job with the action types of a registry, with and without an envelope. It also accepts
-// the other content of job files, a collection or a list of both, and the documents of REST and NATS. $defs contains
-// job, without an envelope, and envelopedJob.
+// the other content of job files, a collection, a source or a list of these, and the documents of REST and NATS. $defs contains
+// job, without an envelope, and envelopedJob; source and envelopedSource as well.
 func Job(actions scheduler.ActionReader) document.Value {
 	w := writer{}
 	shape := scheduler.JobShape(actions)
 	w.define("job", w.plainJob(shape))
 	w.define("envelopedJob", w.object("job", shape.Members, "object"))
+	sources := source.Shape()
+	w.define("source", w.object("source", sources.Flat(envelope).Members, "object").With(object(is("type", text("null"))), "properties."+envelope))
+	w.define("envelopedSource", w.object("source", sources.Members, "object"))
 	w.define("collection", w.object("collection", scheduler.CollectionShape(actions, shape).Members, "object"))
 	return object(
 		is("$schema", text(draft)), is("$id", text("urn:carillon:job")), is("title", text("Carillon job")),
@@ -46,9 +50,11 @@ func Job(actions scheduler.ActionReader) document.Value {
 			)),
 			is("then", w.ref("collection")),
 			is("else", object(
-				is("if", has(envelope, text("object"))),
-				is("then", w.ref("envelopedJob")),
-				is("else", w.ref("job")),
+				is("if", object(
+					is("properties", object(is("kind", object(is("pattern", text(anyCase(source.Kind))))))), is("required", texts("kind")),
+				)),
+				is("then", w.either("envelopedSource", "source")),
+				is("else", w.either("envelopedJob", "job")),
 			)),
 		)),
 		is("$defs", object(w.defs...)),
@@ -72,6 +78,11 @@ const envelope = "properties"
 // plainJob returns the schema of a job without an envelope: the fields of properties and those next to it.
 func (w *writer) plainJob(shape *document.Shape) document.Value {
 	return w.object("job", shape.Flat(envelope).Members, "object").With(object(is("type", text("null"))), "properties."+envelope)
+}
+
+// either refers to the schema of documents with an envelope, or without one.
+func (w *writer) either(enveloped, plain string) document.Value {
+	return object(is("if", has(envelope, text("object"))), is("then", w.ref(enveloped)), is("else", w.ref(plain)))
 }
 
 // has returns the schema of objects with a field of a type.

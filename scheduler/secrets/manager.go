@@ -15,13 +15,16 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// ManagerConfig configures a [Manager]. All fields are required.
+// ManagerConfig configures a [Manager]. All fields without a default are required.
 type ManagerConfig struct {
 	// Vault holds the shared secrets and the keys.
 	Vault *Vault
 
 	// Jobs stores the jobs, to rotate their secrets and to find references.
 	Jobs JobStore
+
+	// Sources stores the sources of events, which have secrets and references like jobs. Default: none.
+	Sources func() scheduler.Bucket
 
 	// Refers reports whether a stored job refers to a shared secret; true if it cannot be determined. The manager calls
 	// it for jobs that may still run and whose stored text suggests a reference.
@@ -43,14 +46,15 @@ type JobReader interface {
 
 // Manager carries out user requests for shared secrets and for the keys of a store. It is safe for concurrent use.
 type Manager struct {
-	vault  *Vault
-	jobs   JobStore
+	vault *Vault
+	jobs  JobStore
+	sources
 	refers func(st scheduler.Stored, name string) bool
 }
 
 // NewManager returns a manager. It does no I/O.
 func NewManager(cfg ManagerConfig) *Manager {
-	return &Manager{vault: cfg.Vault, jobs: cfg.Jobs, refers: cfg.Refers}
+	return &Manager{vault: cfg.Vault, jobs: cfg.Jobs, sources: sources{cfg.Sources}, refers: cfg.Refers}
 }
 
 // casTries is the maximum number of attempts of a compare-and-set write.
@@ -136,6 +140,7 @@ const namedUsers = 5
 func (m *Manager) checkUnused(ctx context.Context, name string) error {
 	var mu sync.Mutex
 	var users []string
+	kind := "jobs"
 	mark := []byte(`"secretRef":"` + name + `"`) // its stored form
 	err := m.scanJobs(ctx, func(_ context.Context, st scheduler.Stored) error {
 		if !bytes.Contains(st.Data, mark) || scheduler.StoredState(st.Data).Final() || !m.refers(st, name) {
@@ -146,6 +151,14 @@ func (m *Manager) checkUnused(ctx context.Context, name string) error {
 		users = append(users, st.Key.String())
 		return nil
 	})
+	if err == nil {
+		err = m.eachSource(ctx, func(_ scheduler.Key, st scheduler.Stored) error {
+			if bytes.Contains(st.Data, mark) {
+				kind, users = "jobs or sources", append(users, "source "+st.Key.Job)
+			}
+			return nil
+		})
+	}
 	if err != nil || len(users) == 0 {
 		return err
 	}
@@ -154,7 +167,7 @@ func (m *Manager) checkUnused(ctx context.Context, name string) error {
 	if more := len(users) - namedUsers; more > 0 {
 		named += fmt.Sprintf(" and %d more", more)
 	}
-	return fmt.Errorf("secret %s: %w: jobs refer to it: %s", name, scheduler.ErrConflict, named)
+	return fmt.Errorf("secret %s: %w: %s refer to it: %s", name, scheduler.ErrConflict, kind, named)
 }
 
 // Limits of a scan of all jobs.

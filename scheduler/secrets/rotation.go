@@ -24,7 +24,7 @@ type (
 // maxFailed is the maximum number of failures that a rotation lists.
 const maxFailed = 100
 
-// Rotate seals the secrets of every job and every shared secret with the first key of this process, one compare-and-set
+// Rotate seals the secrets of every job and source, and every shared secret, with the first key of this process, one compare-and-set
 // per entry. A job keeps its generation, schedule and baton. You can interrupt and repeat a rotation at any time.
 // Earlier revisions of definitions, of which the store keeps a few for occurrences in progress, stay unchanged.
 //
@@ -39,10 +39,13 @@ func (m *Manager) Rotate(ctx context.Context) (*Rotation, error) {
 		return &r.did, err
 	}
 	err = m.scanJobs(ctx, r.rotateJob)
+	if err == nil {
+		err = m.eachSource(ctx, func(k scheduler.Key, st scheduler.Stored) error { return r.rotateSource(ctx, m.bucket(), k, st) })
+	}
 	failed := r.did.Failed
 	sort.Slice(failed, func(i, j int) bool {
 		a, b := failed[i], failed[j]
-		return a.Secret+"\x00"+a.Job < b.Secret+"\x00"+b.Job
+		return a.Secret+"\x00"+a.Source+"\x00"+a.Job < b.Secret+"\x00"+b.Source+"\x00"+b.Job
 	})
 	r.did.Failures = len(failed)
 	r.did.Failed = failed[:min(len(failed), maxFailed)]

@@ -113,7 +113,7 @@ func (v *Vault) save(ctx context.Context, next *storedShared, replaces uint64) e
 // that ID.
 type Undecryptable = v1.Undecryptable
 
-// Undecryptable returns the secrets that cannot be opened, by key ID. It checks every shared secret and the jobs in
+// Undecryptable returns the secrets that cannot be opened, by key ID. It checks every shared secret and source, and the jobs in
 // sample.
 func (m *Manager) Undecryptable(ctx context.Context, sample []scheduler.Key) ([]Undecryptable, error) {
 	byKey := map[string]*Undecryptable{}
@@ -146,6 +146,15 @@ func (m *Manager) Undecryptable(ctx context.Context, sample []scheduler.Key) ([]
 		if err != nil {
 			return nil, err
 		}
+	}
+	err = m.eachSource(ctx, func(k scheduler.Key, st scheduler.Stored) error {
+		for sealed, err := range m.vault.undecryptable(scheduler.Stored{Key: k, Data: st.Data}) {
+			note(sealed, "source "+st.Key.Job, err).Sources++
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	found := make([]Undecryptable, 0, len(byKey))
 	for _, u := range byKey {

@@ -249,10 +249,12 @@ func (s *Source) readSettings(o *document.Object, t Type) {
 	}
 }
 
-// Shape returns the shape of the properties of a source.
+// Shape returns the shape of a document with an envelope.
 func Shape() *document.Shape {
 	return document.ShapeOf(func(o *document.Object) {
-		new(Source).read(o)
+		inner := readEnvelope(o, scheduler.Key{})
+		new(Source).read(inner)
+		inner.Done()
 		o.Done()
 	})
 }

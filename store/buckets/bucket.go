@@ -38,6 +38,9 @@ func (s *Buckets) Operations() scheduler.Bucket { return bucket{s, operationsBuc
 // Listeners returns the bucket of what the triggers of jobs listen to, by <collection>.<job>.
 func (s *Buckets) Listeners() scheduler.Bucket { return bucket{s, listenersBucket, s.listeners} }
 
+// Sources returns the bucket of sources of events, by <collection>.<name>.
+func (s *Buckets) Sources() scheduler.Bucket { return bucket{s, sourcesBucket, s.sources} }
+
 // Tokens returns the bucket of access token hashes.
 func (s *Buckets) Tokens() scheduler.Bucket { return bucket{s, tokensBucket, s.tokens} }
 

@@ -21,6 +21,7 @@ const (
 	tokensBucket      = "tokens"
 	operationsBucket  = "operations"
 	listenersBucket   = "listeners"
+	sourcesBucket     = "sources"
 )
 
 // operationAge is how long an operation is retained after its last change.
@@ -39,6 +40,7 @@ type Buckets struct {
 	tokens      jetstream.KeyValue
 	operations  jetstream.KeyValue
 	listeners   jetstream.KeyValue
+	sources     jetstream.KeyValue
 	deaf        sync.Map // buckets whose changes are not announced to this process
 }
 
@@ -59,6 +61,7 @@ func (s *Buckets) Open(ctx context.Context) (err error) {
 		{&s.secrets, secretsBucket, jetstream.KeyValueConfig{Description: "Carillon: shared secrets, sealed"}},
 		{&s.operations, operationsBucket, jetstream.KeyValueConfig{Description: "Carillon: operations on many jobs", TTL: operationAge}},
 		{&s.listeners, listenersBucket, jetstream.KeyValueConfig{Description: "Carillon: what the triggers of jobs listen to"}},
+		{&s.sources, sourcesBucket, jetstream.KeyValueConfig{Description: "Carillon: sources of events"}},
 	} {
 		if *b.kv, err = s.open(ctx, b.name, b.cfg); err != nil {
 			return err

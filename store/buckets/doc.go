@@ -1,4 +1,4 @@
-// Package buckets stores values by name: job definitions, collections, secrets, tokens, operations and the token ledger.
+// Package buckets stores values by name: job definitions, collections, secrets, tokens, operations, sources and the token ledger.
 // [Buckets] is its only type. Writes use compare-and-set: a stale revision is scheduler.ErrConflict.
 //
 // Changes are announced over core NATS, which is at most once. A consumer would be lossless, but would make the server

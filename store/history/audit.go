@@ -82,7 +82,7 @@ func (s *Audit) BeginEntry(ctx context.Context, e *audit.Entry) (uint64, error) 
 }
 
 // entrySubject returns the subject of an entry: carillon.audit.job.<collection>.<job>,
-// carillon.audit.collection.<collection>, or carillon.audit.<kind>.<name>.
+// carillon.audit.collection.<collection>, carillon.audit.source.<collection>.<name>, or carillon.audit.<kind>.<name>.
 func (s *Audit) entrySubject(e *audit.Entry) string {
 	subject := s.conn.Config.Prefix + ".audit." + string(e.Kind) + "."
 	switch e.Kind {
@@ -90,6 +90,8 @@ func (s *Audit) entrySubject(e *audit.Entry) string {
 		return subject + e.Collection + "." + e.Job
 	case audit.Collection:
 		return subject + e.Collection
+	case audit.Source:
+		return subject + e.Collection + "." + e.Name
 	case audit.Secret, audit.Token, audit.Operation, audit.System:
 	}
 	return subject + e.Name
@@ -100,6 +102,7 @@ func (s *Audit) scopeSubjects(of audit.Scope) []string {
 	all := s.conn.Config.Prefix + ".audit."
 	job := all + string(audit.Job) + "." + of.Collection + "."
 	whole := all + string(audit.Collection) + "." + of.Collection
+	sources := all + string(audit.Source) + "." + of.Collection + ".*"
 	switch {
 	case of.Job != "":
 		return []string{job + of.Job}
@@ -107,8 +110,10 @@ func (s *Audit) scopeSubjects(of audit.Scope) []string {
 		return []string{job + "*"}
 	case of.Collection != "" && of.Kind == audit.Collection:
 		return []string{whole}
+	case of.Collection != "" && of.Kind == audit.Source:
+		return []string{sources}
 	case of.Collection != "":
-		return []string{job + "*", whole}
+		return []string{job + "*", whole, sources}
 	case of.Kind != "":
 		return []string{all + string(of.Kind) + ".>"}
 	}

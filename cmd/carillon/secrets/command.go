@@ -180,7 +180,7 @@ func (Rotate) Run(ctx context.Context, t *terminal.Terminal, api *client.Client)
 		printRotation(t, r)
 	}
 	if err == nil && r.Failures > 0 {
-		failed := terminal.Plural(r.Failures, "secret or job was", "secrets or jobs were")
+		failed := terminal.Plural(r.Failures, "secret, job or source was", "secrets, jobs or sources were")
 		err = terminal.Hinted(fmt.Errorf("%s not sealed again", failed),
 			"put back the key they were sealed with, at the end of the key file, or set them again")
 	}
@@ -190,16 +190,23 @@ func (Rotate) Run(ctx context.Context, t *terminal.Terminal, api *client.Client)
 func printRotation(t *terminal.Terminal, r *v1.Rotation) {
 	for _, f := range r.Failed {
 		what := "secret " + f.Secret
-		if f.Job != "" {
+		switch {
+		case f.Job != "":
 			what = "job " + f.Job
+		case f.Source != "":
+			what = "source " + f.Source
 		}
 		t.Printf("%s  %s  %s\n", t.Paint(terminal.Red, "failed"), what, f.Reason)
 	}
 	if more := r.Failures - len(r.Failed); more > 0 {
 		t.Printf("%s  %d more\n", t.Paint(terminal.Red, "failed"), more)
 	}
+	jobs := terminal.Plural(r.Jobs, "job", "jobs")
+	if r.Sources > 0 {
+		jobs += ", " + terminal.Plural(r.Sources, "source", "sources")
+	}
 	t.Printf("key %s: %s and %s sealed again, %d had it before\n", r.Key,
-		terminal.Plural(r.Jobs, "job", "jobs"), terminal.Plural(r.Secrets, "shared secret", "shared secrets"), r.Skipped)
+		jobs, terminal.Plural(r.Secrets, "shared secret", "shared secrets"), r.Skipped)
 }
 
 // Keygen makes a key.

@@ -111,6 +111,28 @@ var calls = map[string]handler{
 		return Answer{Document: v1.PublicEvent(e)}, nil
 	},
 
+	"listSources":    listSources,
+	"listAllSources": listSources,
+	"getSource": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
+		return source(s.Source(ctx, r.Key))
+	},
+	"putSource": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
+		v, result, err := s.PutSource(ctx, r.Key, r.Body)
+		if err != nil {
+			return Answer{}, err
+		}
+		v.Result = result
+		a, err := source(v, nil)
+		a.Created = result == v1.Created
+		return a, err
+	},
+	"patchSource": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
+		return source(s.PatchSource(ctx, r.Key, r.Body))
+	},
+	"deleteSource": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
+		return Answer{}, s.DeleteSource(ctx, r.Key)
+	},
+
 	"why": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 		return shown(s.Why(ctx, r.Key, r.Text("at")))
 	},
@@ -178,6 +200,11 @@ func createJob(ctx context.Context, s *control.Service, r *Request) (Answer, err
 
 // newName is a name for a job, of 130 random bits.
 func newName() string { return "job-" + strings.ToLower(rand.Text()) }
+
+func listSources(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
+	all, err := s.Sources(ctx, r.Key.Collection, auth.Sees(ctx))
+	return listed(all, err, same)
+}
 
 func listCollections(ctx context.Context, s *control.Service, _ *Request) (Answer, error) {
 	all, err := s.Collections(ctx)

@@ -135,3 +135,11 @@ func collection(c *scheduler.Collection, err error) (Answer, error) {
 	}
 	return Answer{Document: v1.Collection(c), What: "collection " + c.Name, ETag: c.ETag()}, nil
 }
+
+// source answers a source of events.
+func source(v *v1.Source, err error) (Answer, error) {
+	if err != nil {
+		return Answer{}, err
+	}
+	return Answer{Document: v, What: "source " + v.Key.String(), ETag: v.ETag()}, nil
+}

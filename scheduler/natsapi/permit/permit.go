@@ -76,7 +76,7 @@ var leastOf = map[auth.Right]auth.Role{
 // ofOperations returns the subjects of the operations and of their published specs.
 func ofOperations() []subject {
 	var all []subject
-	names := strings.NewReplacer("{j}", "*", "{id}", "*", "{name}", "*")
+	names := strings.NewReplacer("{j}", "*", "{id}", "*", "{name}", "*", "{n}", "*")
 	for _, e := range api.Endpoints() {
 		name, least := names.Replace(e.Subject), leastOf[e.Right]
 		global := !strings.Contains(name, "{c}") && e.Right != auth.Known
@@ -96,6 +96,7 @@ var subscribed = []subject{
 	{name: "spec-result.>", least: auth.Reader, global: true, spec: true},
 	{name: "audit.job.{c}.>", least: auth.Admin},
 	{name: "audit.collection.{c}", least: auth.Admin},
+	{name: "audit.source.{c}.>", least: auth.Admin},
 	{name: "audit.>", least: auth.Admin, global: true},
 }
 
@@ -190,7 +191,7 @@ func ofScheduler(cfg Config) Permissions {
 		},
 		Responses: true,
 	}
-	for _, name := range []string{"settings", "jobs", "collections", "secrets", "tokens", "operations", "listeners"} {
+	for _, name := range []string{"settings", "jobs", "collections", "secrets", "tokens", "operations", "listeners", "sources"} {
 		p.Publish = append(p.Publish, "$KV."+bucket+"-"+name+".>")
 	}
 	return p

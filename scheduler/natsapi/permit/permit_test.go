@@ -170,10 +170,12 @@ var least = map[string]string{
 	"api.operation-list.C":     "r", "api.operation-list": "R", "api.operation-get.ID.C": "r", "api.operation-get.ID": "R",
 	"api.operation-create.C": "w", "api.operation-create": "W", "api.operation-cancel.ID.C": "w", "api.operation-cancel.ID": "W",
 	"api.event-list.C": "r", "api.event-list": "R", "api.event-get.ID.C": "r", "api.event-get.ID": "R", "event.C.e": "wp",
-	"api.secret-put.s": "A", "api.secret-delete.s": "A", "api.secret-list": "A", "api.secret-rotate": "A",
+	"api.source-list.C": "r", "api.source-list": "R", "api.source-get.C.s": "r", "api.source-put.C.s": "w", "api.source-patch.C.s": "w",
+	"api.source-delete.C.s": "w",
+	"api.secret-put.s":      "A", "api.secret-delete.s": "A", "api.secret-list": "A", "api.secret-rotate": "A",
 	"spec.put.C.job": "wp", "spec.patch.C.job": "wp", "spec.delete.C.none": "wp", "spec.run.C.job": "wp", "spec.enable.C.job": "wp",
 	"spec.disable.C.job": "wp", "spec.pause.C.job": "wp", "spec.resubmit.C.job": "wp",
-	"sub history.C.>": "r", "sub spec-result.*.C.>": "rp", "sub audit.job.C.>": "a", "sub audit.collection.C": "a", "sub audit.>": "A",
+	"sub history.C.>": "r", "sub spec-result.*.C.>": "rp", "sub audit.job.C.>": "a", "sub audit.collection.C": "a", "sub audit.source.C.>": "a", "sub audit.>": "A",
 	"sub history.>": "R", "sub spec-result.>": "R", "sub spec.>": "", "sub api.>": "", "sub fire.>": "", "sub timer.>": "", "sub changed.>": "", "sub >": "",
 }
 

@@ -111,6 +111,9 @@ func (r *Route) body() *Body {
 
 // faults returns the statuses of possible errors.
 func (r *Route) faults() []int {
+	if r.Foreign {
+		return r.Errors
+	}
 	all := append([]int{http.StatusMisdirectedRequest}, r.Errors...)
 	if r.Style != api.AWX {
 		all = append(all, http.StatusBadRequest)

@@ -72,7 +72,7 @@ func header(name, text string) Parameter {
 }
 
 // nameSchemas are the schemas of names in paths that have a restricted form.
-var nameSchemas = map[string]Schema{"c": name, "j": name, "kind": {"type": "string", "enum": awx.TemplateKinds}}
+var nameSchemas = map[string]Schema{"c": name, "j": name, "n": name, "kind": {"type": "string", "enum": awx.TemplateKinds}}
 
 // parameters returns the parameters of a route: of its path, its query and its headers.
 func (r *Route) parameters() []Parameter {

@@ -12,6 +12,7 @@ import (
 // prefix Job.
 var definitions = map[string]string{
 	"job": "PlainJob", "envelopedJob": "EnvelopedJob", "job.properties": "JobProperties",
+	"source": "PlainSource", "envelopedSource": "EnvelopedSource", "source.properties": "SourceProperties",
 	"collection": "Collection", "collection.properties": "CollectionProperties",
 }
 
@@ -37,6 +38,18 @@ func written(all map[string]Schema) {
 		"description": "A job, with or without an envelope, properties, around its fields.",
 		"if":          Schema{"properties": map[string]Schema{"properties": {"type": "object"}}, "required": []string{"properties"}},
 		"then":        reference("EnvelopedJob"), "else": reference("PlainJob"),
+	}
+	all["Source"] = Schema{
+		"description": "A source of events, with or without an envelope, properties, around its fields.",
+		"if":          Schema{"properties": map[string]Schema{"properties": {"type": "object"}}, "required": []string{"properties"}},
+		"then":        reference("EnvelopedSource"), "else": reference("PlainSource"),
+	}
+	all["SourcePatch"] = Schema{
+		"type": "object", "description": "A merge patch of a source (RFC 7396) with the fields of Source. null removes a field.",
+	}
+	all["ShownSource"] = Schema{
+		"type": "object", "description": "A source, without its secrets: the fields of Source in the envelope properties, with its status.",
+		"required": []string{"kind", "name", "collection", "properties"},
 	}
 	all["JobPatch"] = Schema{
 		"type": "object", "description": "A merge patch of a job (RFC 7396) with the fields of Job. null removes a field.",

@@ -1,0 +1,180 @@
+package rest
+
+import (
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/guard"
+	"github.com/carillon-sched/carillon/scheduler/source"
+	"github.com/carillon-sched/carillon/scheduler/source/webhook"
+	"github.com/carillon-sched/carillon/scheduler/throttle"
+)
+
+// hookPattern is the pattern of web hooks. Their senders know the server by any name, and are not pages of it, so the
+// checks of Host and Origin apply only where no signature or secret token verifies the sender.
+const hookPattern = "/events/{c}/{n}"
+
+// isHook matches the requests of web hooks.
+var isHook = func() func(r *http.Request) bool {
+	mux := http.NewServeMux()
+	mux.HandleFunc(hookPattern, func(http.ResponseWriter, *http.Request) {})
+	return func(r *http.Request) bool {
+		_, pattern := mux.Handler(r)
+		return pattern == hookPattern
+	}
+}()
+
+// errNoHook is the answer for everything that is no enabled web hook, so that it does not reveal which sources exist.
+var errNoHook = fault{http.StatusNotFound, "ResourceNotFound", "no web hook has this address"}
+
+// hook returns the enabled source of a web hook that a request names.
+func (a *server) hook(r *http.Request) (*source.Source, error) {
+	s, err := a.Service.Known(r.Context(), key(r))
+	_, damaged := errors.AsType[*scheduler.DamagedError](err)
+	switch {
+	case errors.Is(err, scheduler.ErrNotFound), damaged:
+		return nil, errNoHook
+	case err != nil:
+		return nil, err
+	case s.Webhook == nil, !s.Enabled(), !a.Service.Serves(r.Context(), s.Key.Collection):
+		return nil, errNoHook
+	}
+	return s, nil
+}
+
+// receiveWebhook stores the event of a web hook. It verifies the sender first, and limits the rate of verified requests
+// only, so that others cannot use up the limit.
+func (a *server) receiveWebhook(w http.ResponseWriter, r *http.Request) error {
+	s, err := a.hook(r)
+	if err != nil {
+		return err
+	}
+	if err := a.checkSite(s.Webhook, r); err != nil {
+		return err
+	}
+	body, err := readContent(w, r, s.Webhook.MaxBytes)
+	if err != nil {
+		return err
+	}
+	if err := a.verify(s, r, body); err != nil {
+		w.Header().Set("WWW-Authenticate", challenges[s.Webhook.Verify.Scheme]+` realm="carillon"`)
+		return err
+	}
+	if wait := a.hooks.wait(s, time.Now()); wait > 0 {
+		return &throttle.Exceeded{After: wait, Message: "too many events for this web hook; try again later"}
+	}
+	header := webhook.Headers(s, r.Header, body)
+	v, err := a.Service.PublishEvent(lasting(r), s.Topic(), header, body)
+	if err != nil {
+		return err
+	}
+	return answer(w, http.StatusAccepted, v)
+}
+
+// checkSite applies the checks of Host and Origin to a web hook whose sender a browser could be.
+func (a *server) checkSite(h *source.Webhook, r *http.Request) error {
+	if h.Verify.Scheme != source.None && h.Verify.Scheme != source.Basic {
+		return nil
+	}
+	if text := guard.UnknownHost(a.AllowHost, r); text != "" {
+		return fault{http.StatusMisdirectedRequest, "UnknownHost", text}
+	}
+	if http.NewCrossOriginProtection().Check(r) != nil {
+		return errCrossOrigin
+	}
+	return nil
+}
+
+// challenges are the authentication schemes of a 401, which must name one (RFC 9110, section 15.5.2). No registered scheme
+// stands for the signatures of web hooks.
+var challenges = map[source.Scheme]string{
+	source.Basic: "Basic", source.Token: "Bearer",
+	source.Standard: "Webhook", source.GitHub: "Webhook", source.Stripe: "Webhook", source.HMAC: "Webhook",
+}
+
+// verify verifies the sender. The reason of a refusal is for the log only.
+func (a *server) verify(s *source.Source, r *http.Request, body []byte) error {
+	secret, err := "", error(nil)
+	if s.Webhook.Verify.Scheme != source.None {
+		secret, err = a.Service.SourceSecret(r.Context(), s.Webhook.Verify.Secret)
+	}
+	if err == nil {
+		err = webhook.Verify(s.Webhook, secret, r.Header, body, time.Now())
+	}
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, webhook.ErrUnverified):
+		a.Logger.DebugContext(r.Context(), "web hook refused", "source", s.Key, "err", err)
+		return fault{http.StatusUnauthorized, "AuthenticationFailed", "the sender is not verified: check the secret and the clock of the sender"}
+	}
+	a.Logger.WarnContext(r.Context(), "web hook cannot be verified", "source", s.Key, "err", err)
+	return fault{http.StatusServiceUnavailable, "ServiceUnavailable", "the sender cannot be verified now; try again later"}
+}
+
+// maxChallenge is the maximum length of a challenge in bytes.
+const maxChallenge = 1024
+
+// challengeWebhook answers the challenge of a provider as plain text.
+func (a *server) challengeWebhook(w http.ResponseWriter, r *http.Request) error {
+	s, err := a.hook(r)
+	if err != nil {
+		return err
+	}
+	text := ""
+	if s.Webhook.Challenge != "" {
+		text = r.URL.Query().Get(s.Webhook.Challenge)
+	}
+	if text == "" || len(text) > maxChallenge {
+		return errNoHook
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/plain; charset=utf-8")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	h.Set("Cache-Control", "no-store")
+	_, _ = w.Write([]byte(text))
+	return nil
+}
+
+// hookLimits are the rate limits of web hooks, by the UID of their source.
+type hookLimits struct {
+	mu  sync.Mutex
+	all map[string]*hookLimit
+}
+
+type hookLimit struct {
+	source.RateLimit
+	*rate.Limiter
+}
+
+// wait takes a token of a source, and returns 0. Without one, it returns how long to wait.
+func (l *hookLimits) wait(s *source.Source, now time.Time) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	limit := s.Webhook.RateLimit
+	if limit == nil {
+		delete(l.all, s.UID)
+		return 0
+	}
+	known := l.all[s.UID]
+	if known == nil || known.RateLimit != *limit {
+		if l.all == nil {
+			l.all = map[string]*hookLimit{}
+		}
+		every := rate.Limit(float64(limit.Requests) / limit.Period.Seconds())
+		known = &hookLimit{*limit, rate.NewLimiter(every, limit.Requests)}
+		l.all[s.UID] = known
+	}
+	reserved := known.ReserveN(now, 1)
+	wait := reserved.DelayFrom(now)
+	if wait > 0 {
+		reserved.CancelAt(now)
+	}
+	return wait
+}
