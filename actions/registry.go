@@ -15,7 +15,7 @@ type Registry struct {
 	readers map[string]entry // by type in lower case
 	types   []string         // canonical, sorted
 	members []member
-	closers []closer
+	all     []scheduler.ActionReader
 }
 
 // entry is one action type: its canonical spelling and its reader.
@@ -45,13 +45,10 @@ type (
 // them own the same type, in any letter case: that is a defect of the program,
 // not of its input.
 func New(readers ...scheduler.ActionReader) *Registry {
-	g := &Registry{readers: make(map[string]entry)}
+	g := &Registry{readers: make(map[string]entry), all: slices.Clone(readers)}
 	for _, reader := range readers {
 		for _, kind := range reader.Types() {
 			g.add(kind, reader)
-		}
-		if c, ok := reader.(closer); ok {
-			g.closers = append(g.closers, c)
 		}
 	}
 	slices.Sort(g.types)
@@ -100,10 +97,20 @@ func (g *Registry) ReadAction(kind string, o *document.Object) scheduler.Action 
 // Types implements [scheduler.ActionReader].
 func (g *Registry) Types() []string { return slices.Clone(g.types) }
 
+// Readers returns the readers of a registry that implement T, in order.
+func Readers[T any](g *Registry) (some []T) {
+	for _, reader := range g.all {
+		if r, ok := reader.(T); ok {
+			some = append(some, r)
+		}
+	}
+	return some
+}
+
 // Close closes the connections of all readers. A process calls it when its worker
 // has stopped.
 func (g *Registry) Close() {
-	for _, c := range g.closers {
+	for _, c := range Readers[closer](g) {
 		c.Close()
 	}
 }

@@ -94,10 +94,11 @@ var layers = []layer{
 	{path: "store/history", imports: append([]string{"scheduler/audit"}, smallStore...), never: server},
 	{path: "store/specs", imports: smallStore, never: server},
 	{path: "store/...", imports: append([]string{"store/wire"}, decisions...)},
-	{path: "actions/natsmsg/...", imports: append([]string{"actions/..."}, decisions...)},
+	{path: "actions/receive", imports: append([]string{"scheduler/flow", "scheduler/source"}, decisions...), never: outside},
+	{path: "actions/natsmsg/...", imports: append([]string{"actions/...", "scheduler/source"}, decisions...)},
 	{path: "actions/builtin", imports: append([]string{"actions/..."}, decisions...)},
 	{path: "actions/actiontest", imports: append([]string{"actions", "actions/egress", "integration/testkit/freeport"}, decisions...)}, // for tests
-	{path: "actions/...", imports: decisions, never: []string{"github.com/nats-io/..."}},
+	{path: "actions/...", imports: append([]string{"scheduler/flow", "scheduler/source"}, decisions...), never: []string{"github.com/nats-io/..."}},
 	{path: "cmd/carillon/listen/connlimit"},                                                              // the emulators use it, too
 	{path: "cmd/carillon", imports: append([]string{"cmd/...", "integration/emulator/..."}, product...)}, // for `carillon dev`
 	{path: "cmd/carillon/emulate", imports: append([]string{"cmd/...", "integration/emulator/..."}, product...)},

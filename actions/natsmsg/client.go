@@ -215,15 +215,14 @@ func (s subjectRules) foreign(subject string) error {
 	return fmt.Errorf("%q is none of the subjects that this scheduler lets jobs use: %s", subject, strings.Join(s.allow, ", "))
 }
 
-// matches reports whether a subject matches a pattern with the wildcards * and
-// >.
+// matches reports whether a subject, or every subject of a second pattern, matches a pattern with the wildcards * and >.
 func matches(pattern, subject string) bool {
 	p, s := strings.Split(pattern, "."), strings.Split(subject, ".")
 	for i, token := range p {
 		if token == ">" {
 			return len(s) > i
 		}
-		if i >= len(s) || token != "*" && token != s[i] {
+		if i >= len(s) || token != s[i] && (token != "*" || s[i] == ">") {
 			return false
 		}
 	}

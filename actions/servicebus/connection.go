@@ -46,7 +46,7 @@ var errBadKey = errors.New("the key or its name has a character that is not allo
 
 // newConnection returns a connection that is dialled when its first link is
 // opened.
-func newConnection(owner *links, a account) (*connection, error) {
+func newConnection(owner *links, a account, retries azservicebus.RetryOptions) (*connection, error) {
 	c := &connection{owner: owner, account: a}
 	text := "Endpoint=sb://" + a.place.authority() + ";SharedAccessKeyName=" + a.keyName + ";SharedAccessKey=" + a.key
 	if a.place.plain {
@@ -54,7 +54,7 @@ func newConnection(owner *links, a account) (*connection, error) {
 	}
 	client, err := azservicebus.NewClientFromConnectionString(text, &azservicebus.ClientOptions{
 		ApplicationID: "Carillon/" + owner.config.Version,
-		RetryOptions:  azservicebus.RetryOptions{MaxRetries: -1},
+		RetryOptions:  retries,
 		NewWebSocketConn: func(ctx context.Context, _ azservicebus.NewWebSocketConnArgs) (net.Conn, error) {
 			return c.dial(ctx)
 		},

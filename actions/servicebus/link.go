@@ -274,7 +274,7 @@ func (ls *links) linkTo(to destination) (*link, error) {
 	c, ok := ls.connections[to.account]
 	if !ok {
 		var err error
-		if c, err = newConnection(ls, to.account); err != nil {
+		if c, err = newConnection(ls, to.account, azservicebus.RetryOptions{MaxRetries: -1}); err != nil {
 			return nil, err
 		}
 		ls.connections[c.account] = c

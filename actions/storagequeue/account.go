@@ -199,17 +199,25 @@ type token struct {
 // accountKey is the length in bytes of an account's key.
 const accountKey = 64
 
+// permission is what a token must permit.
+type permission struct{ letter, verb, doing string }
+
+var (
+	mayAdd     = permission{"a", "add", "adding"}
+	mayProcess = permission{"p", "process", "processing"}
+)
+
 // parseToken reads a token as users paste it. It refuses a text that cannot be a token, or is one for another
 // purpose, but accepts a word such as TOKEN in Azure's samples, which emulators accept. It ignores the expiry
 // (see [token.expired]), so its result depends on the text alone. Its error contains no secret part of the text.
-func parseToken(text string) (token, error) {
+func parseToken(text string, needs permission) (token, error) {
 	text = strings.TrimPrefix(strings.TrimSpace(text), "?")
 	switch key, err := base64.StdEncoding.DecodeString(text); {
 	case text == "":
 		return token{}, errors.New("is empty")
 	case err == nil && len(key) == accountKey:
 		return token{}, errors.New("is the key of the account, which may do everything: " +
-			"make a shared access signature with it that may add messages, and write that")
+			"make a shared access signature with it that may " + needs.verb + " messages, and write that")
 	case isConnectionString(text):
 		return token{}, errors.New("is a connection string: write only the shared access signature, sv=…&sig=…")
 	case strings.Contains(text, "://"):
@@ -219,7 +227,7 @@ func parseToken(text string) (token, error) {
 	case strings.ContainsFunc(text, oddInQuery):
 		return token{}, errors.New("has a space, a quote or another character that no query string has")
 	}
-	return parseQuery(text)
+	return parseQuery(text, needs)
 }
 
 func oddInQuery(r rune) bool {
@@ -227,7 +235,7 @@ func oddInQuery(r rune) bool {
 }
 
 // parseQuery reads the parameters of a token.
-func parseQuery(text string) (token, error) {
+func parseQuery(text string, needs permission) (token, error) {
 	var t token
 	values := map[string]string{}
 	parts := strings.Split(text, "&")
@@ -255,11 +263,11 @@ func parseQuery(text string) (token, error) {
 		t.hidden = append(t.hidden, t.query) // any part of it may be secret
 	}
 	t.start, t.expiry = tokenTime(values["st"]), tokenTime(values["se"])
-	return t, checkToken(values)
+	return t, checkToken(values, needs)
 }
 
-// checkToken returns the reason why the parameters of a token do not allow adding messages to a queue.
-func checkToken(values map[string]string) error {
+// checkToken returns the reason why the parameters of a token do not permit what an action or a source needs.
+func checkToken(values map[string]string, needs permission) error {
 	_, given := values["sig"]
 	lacks := func(name, letter string) bool { return values[name] != "" && !strings.Contains(values[name], letter) }
 	switch {
@@ -269,8 +277,8 @@ func checkToken(values map[string]string) error {
 		return errors.New("has an empty sig, which is the signature")
 	case values["sig"] == "" && values["sv"] != "":
 		return errors.New("has no sig, which is the signature")
-	case lacks("sp", "a"):
-		return fmt.Errorf("does not permit adding messages: its sp=%s has no a", printable(values["sp"]))
+	case lacks("sp", needs.letter):
+		return fmt.Errorf("does not permit %s messages: its sp=%s has no %s", needs.doing, printable(values["sp"]), needs.letter)
 	case lacks("ss", "q"):
 		return fmt.Errorf("is not for queues: its ss=%s has no q", printable(values["ss"]))
 	case lacks("srt", "o"):

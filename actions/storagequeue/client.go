@@ -1,6 +1,7 @@
 package storagequeue
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"net/http"
@@ -106,7 +107,7 @@ type queue struct {
 // open returns the client of a queue. Its error describes a problem of the secret.
 func (c *Client) open(a access) (*queue, error) {
 	return c.queues.Get(a, func() (*queue, error) {
-		token, err := parseToken(a.secret)
+		token, err := parseToken(a.secret, mayAdd)
 		if err != nil {
 			return nil, fmt.Errorf("sasToken %w", err)
 		}
@@ -135,11 +136,14 @@ const maxAnswer = 64 << 10
 type transport struct {
 	http.RoundTripper
 
-	route egress.Route // checks URLs; zero with a custom transport
+	route   egress.Route // checks URLs; zero with a custom transport
+	answers int64        // limits the bytes of a response. Default: maxAnswer
 }
 
 // newTransport returns the transport for a Config without one.
-func newTransport(route egress.Route) transport { return transport{route.Transport(nil), route} }
+func newTransport(route egress.Route) transport {
+	return transport{RoundTripper: route.Transport(nil), route: route}
+}
 
 // Do implements the SDK's Transporter. The SDK reads the body of every answer to its end, before the request's context is
 // looked at again.
@@ -155,7 +159,7 @@ func (t transport) Do(req *http.Request) (*http.Response, error) {
 		_ = resp.Body.Close()
 		resp.Body = http.NoBody
 	default:
-		resp.Body = bounded{io.LimitReader(resp.Body, maxAnswer), resp.Body}
+		resp.Body = bounded{io.LimitReader(resp.Body, cmp.Or(t.answers, maxAnswer)), resp.Body}
 	}
 	return resp, err
 }

@@ -80,7 +80,7 @@ func (p *post) readToken(o *document.Object) {
 	if !literal || o.Reader().Stored {
 		return
 	}
-	t, err := parseToken(text)
+	t, err := parseToken(text, mayAdd)
 	if err == nil && !kept {
 		err = t.expired(time.Now())
 	}

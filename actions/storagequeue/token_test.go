@@ -17,7 +17,7 @@ func TestHidden(t *testing.T) {
 		"?sv=1&sig=a+b%3D":    {"a+b=", "a%2Bb%3D"},
 		"sig=first&sig=after": {"first", "first", "after", "after"},
 	} {
-		got, err := parseToken(text)
+		got, err := parseToken(text, mayAdd)
 		if err != nil || !slices.Equal(got.hidden, want) {
 			t.Errorf("%q: %q, %v, want %q", text, got.hidden, err, want)
 		}
@@ -31,7 +31,7 @@ func FuzzToken(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		const secret = "SECRETSIGNATURE"
-		got, err := parseToken(text + "&sig=" + secret)
+		got, err := parseToken(text+"&sig="+secret, mayAdd)
 		if err != nil {
 			if strings.Contains(err.Error(), secret) {
 				t.Errorf("%q: %v", text, err)

@@ -1,0 +1,202 @@
+package receive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/flow"
+	"github.com/carillon-sched/carillon/scheduler/source"
+)
+
+// Feed is where a receiver puts the messages of its source. It is safe for concurrent use.
+type Feed struct {
+	Source *source.Source
+
+	cfg   *Config
+	state *state
+}
+
+// Message is a message of a broker.
+type Message struct {
+	ID     string              // the same at each delivery, and unique in the source; "": duplicates are not recognized
+	Header map[string][]string // the attributes of the event
+	Body   []byte
+}
+
+// Refusal is the error of a message that can never be stored.
+type Refusal struct{ error }
+
+// Unwrap returns the cause.
+func (r *Refusal) Unwrap() error { return r.error }
+
+// The pauses between two attempts to store an event.
+const (
+	minWait = 100 * time.Millisecond
+	maxWait = 5 * time.Second
+)
+
+// Store stores the event of a message. It tries again until the store accepts the event or ctx is done. The error is a
+// [*Refusal] if the message cannot be an event.
+func (f *Feed) Store(ctx context.Context, m Message) error {
+	topic, header := f.Source.Topic(), cleanHeader(m.Header)
+	if m.ID != "" {
+		header[headerID] = []string{topic.String() + "/" + m.ID}
+	}
+	if _, err := scheduler.NewEvent(topic, header, m.Body); err != nil {
+		f.state.refuse(err)
+		return &Refusal{err}
+	}
+	for wait := minWait; ; wait = min(2*wait, maxWait) {
+		_, duplicate, err := f.cfg.Publish(ctx, topic, header, m.Body)
+		if err == nil {
+			f.state.store(duplicate)
+			return nil
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		f.Fail(fmt.Errorf("the event is not stored; trying again: %w", err))
+		flow.Pause(ctx, wait)
+	}
+}
+
+// headerID is the header with the identity of a message.
+const headerID = "Nats-Msg-Id"
+
+// cleanHeader returns headers that a NATS server takes and that do not instruct it or the scheduler.
+func cleanHeader(header map[string][]string) map[string][]string {
+	cleaned := map[string][]string{}
+	for name, values := range header {
+		lower := strings.ToLower(name)
+		if len(values) == 0 || strings.HasPrefix(lower, "nats-") || strings.HasPrefix(lower, "carillon-") {
+			continue
+		}
+		name = strings.Map(func(r rune) rune {
+			if r <= ' ' || r >= 0x7f || r == ':' {
+				return '_'
+			}
+			return r
+		}, name)
+		cleaned[name] = values[:1]
+	}
+	return cleaned
+}
+
+// Fail reports an error that does not end the receiver.
+func (f *Feed) Fail(err error) { f.state.fail(err) }
+
+// Lag reports the number of messages that wait at the broker.
+func (f *Feed) Lag(n uint64) {
+	f.state.mu.Lock()
+	defer f.state.mu.Unlock()
+	f.state.Lag = &n
+}
+
+// Reveal returns the text of a secret of the source.
+func (f *Feed) Reveal(ctx context.Context, s document.Secret) (string, error) {
+	at := scheduler.Attempt{Shared: func(name string) (string, error) { return f.cfg.Secrets.Shared(ctx, name) }}
+	return at.Reveal(s)
+}
+
+// Hold calls f, and renews the lease of its message at an interval until f returns. It cancels the context of f when the
+// lease is lost.
+func Hold(ctx context.Context, every time.Duration, renew func(context.Context) error, f func(context.Context) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	done := make(chan struct{})
+	var renewal sync.WaitGroup
+	defer renewal.Wait() // an interrupted renewal would leave it open whether the lease has changed
+	defer close(done)
+	renewal.Go(func() {
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				limited, end := Settle(ctx)
+				err := renew(limited)
+				end()
+				if err != nil {
+					cancel(fmt.Errorf("the lock of the message is lost: %w", err))
+					return
+				}
+			}
+		}
+	})
+	return f(ctx)
+}
+
+// settleTimeout limits how long a receiver settles a message.
+const settleTimeout = 10 * time.Second
+
+// Settle returns a context in which a receiver settles a message. It does not end with ctx.
+func Settle(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
+}
+
+// Refused returns the reason why a message cannot be an event; false for another error.
+func Refused(err error) (reason string, ok bool) {
+	if r, ok := errors.AsType[*Refusal](err); ok {
+		return r.Error(), true
+	}
+	return "", false
+}
+
+// Status describes the receiver of a source in this process.
+type Status struct {
+	Running  bool      // the source is enabled, and its receiver runs or starts again after an error
+	Received uint64    // stored events since the start of the process
+	Refused  uint64    // messages that could not be events
+	Last     time.Time // when the last event was stored; zero: none
+	Error    string    // the last error; "": none
+	ErrorAt  time.Time
+	Lag      *uint64 // messages that wait at the broker; nil: unknown
+}
+
+// state is the status of a source, which outlives its receiver.
+type state struct {
+	mu sync.Mutex
+	Status
+}
+
+func (s *state) store(duplicate bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Last = time.Now().UTC()
+	if !duplicate {
+		s.Received++
+	}
+}
+
+func (s *state) refuse(err error) {
+	s.mu.Lock()
+	s.Refused++
+	s.mu.Unlock()
+	s.fail(fmt.Errorf("a message cannot be an event: %w", err))
+}
+
+func (s *state) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Error, s.ErrorAt = err.Error(), time.Now().UTC()
+}
+
+func (s *state) run(running bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Running = running
+}
+
+func (s *state) status() Status {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.Status
+}

@@ -1,0 +1,250 @@
+package receive
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/flow"
+	"github.com/carillon-sched/carillon/scheduler/source"
+)
+
+// Receiver receives the messages of sources.
+type Receiver interface {
+	// SourceTypes returns the types of the sources.
+	SourceTypes() []source.Type
+
+	// Receive puts the messages of a source into a feed until ctx is done, or an error requires a new start. Errors do
+	// not contain secrets.
+	Receive(ctx context.Context, feed *Feed) error
+
+	// Forget removes what the receivers of a deleted source have left at its broker. They may still run in other
+	// processes.
+	Forget(ctx context.Context, s *source.Source) error
+}
+
+// Config configures a Manager. All fields are required, except Logger.
+type Config struct {
+	// Receivers receive messages. A source of another type is not run.
+	Receivers []Receiver
+
+	// Watch calls changed for every stored source and then for every change, until ctx is done; see [scheduler.Bucket].
+	Watch func(ctx context.Context, ready func(), changed func(name string, revision uint64, data []byte)) error
+
+	// Publish stores an event; see [scheduler.Events].
+	Publish func(ctx context.Context, t scheduler.Topic, header map[string][]string, body []byte) (uint64, bool, error)
+
+	// Secrets opens the secrets of sources.
+	Secrets Secrets
+
+	// Logger receives the errors of receivers. Default: discard.
+	Logger *slog.Logger
+}
+
+// Secrets opens the secrets of sources. Package secrets implements it.
+type Secrets interface {
+	scheduler.Sealer
+	Shared(ctx context.Context, name string) (string, error)
+}
+
+// Manager runs the sources of a scheduler in this process.
+type Manager struct {
+	cfg       Config
+	receivers map[source.Type]Receiver
+	running   sync.WaitGroup
+
+	mu      sync.Mutex
+	sources map[string]*managed // by stored name
+}
+
+// managed is a source that the manager knows.
+type managed struct {
+	source *source.Source
+	state  *state
+	cancel context.CancelFunc
+	ended  chan struct{} // closed when its receiver, and all earlier ones of the name, have ended
+}
+
+// New returns a Manager. It does no I/O.
+func New(cfg Config) *Manager {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	m := &Manager{cfg: cfg, receivers: map[source.Type]Receiver{}, sources: map[string]*managed{}}
+	for _, r := range cfg.Receivers {
+		for _, t := range r.SourceTypes() {
+			m.receivers[t] = r
+		}
+	}
+	return m
+}
+
+// Status returns the status of a source in this process; false if the process does not run it.
+func (m *Manager) Status(k scheduler.Key) (Status, bool) {
+	m.mu.Lock()
+	one, ok := m.sources[source.StoredName(k)]
+	m.mu.Unlock()
+	if !ok || m.receivers[one.source.Type] == nil {
+		return Status{}, false
+	}
+	return one.state.status(), true
+}
+
+// watchPause is the pause after a lost watch.
+const watchPause = time.Second
+
+// Run runs the sources until ctx is done, and returns when all receivers have ended. Sources continue while the watch of
+// changes is lost.
+func (m *Manager) Run(ctx context.Context) error {
+	defer m.running.Wait()
+	for ctx.Err() == nil {
+		seen := map[string]bool{}
+		err := m.cfg.Watch(ctx, func() { m.retain(ctx, seen); seen = nil }, func(name string, revision uint64, data []byte) {
+			if seen != nil {
+				seen[name] = true
+			}
+			m.change(ctx, name, revision, data)
+		})
+		if ctx.Err() == nil {
+			m.cfg.Logger.Warn("the watch of the sources ended; retrying", "err", err)
+			flow.Pause(ctx, watchPause)
+		}
+	}
+	return nil
+}
+
+// retain removes all sources but those that were seen: they were deleted while there was no watch.
+func (m *Manager) retain(ctx context.Context, seen map[string]bool) {
+	m.mu.Lock()
+	var gone []string
+	for name := range m.sources {
+		if !seen[name] {
+			gone = append(gone, name)
+		}
+	}
+	m.mu.Unlock()
+	for _, name := range gone {
+		m.change(ctx, name, 0, nil)
+	}
+}
+
+// change replaces a source; nil data: it is deleted.
+func (m *Manager) change(ctx context.Context, name string, revision uint64, data []byte) {
+	before, known := m.sources[name] // only this goroutine changes the map
+	if data == nil && !known || known && data != nil && before.source.Revision == revision {
+		return
+	}
+	next, deleted := &managed{state: &state{}, ended: make(chan struct{})}, (*source.Source)(nil)
+	if data != nil {
+		next.source = m.decode(name, revision, data)
+	}
+	if known {
+		before.cancel()
+		switch {
+		case next.source != nil && next.source.UID == before.source.UID:
+			next.state = before.state
+		case next.source != nil || data == nil:
+			deleted = before.source
+		}
+	}
+	var receiving context.Context
+	receiving, next.cancel = context.WithCancel(ctx)
+	m.replace(name, next)
+	m.running.Go(func() {
+		defer close(next.ended)
+		if known {
+			<-before.ended
+		}
+		m.forget(ctx, deleted)
+		m.run(receiving, next)
+	})
+}
+
+// decode decodes a stored source; nil: it cannot be read.
+func (m *Manager) decode(name string, revision uint64, data []byte) *source.Source {
+	k, err := source.StoredKey(name)
+	if err == nil {
+		var s *source.Source
+		if s, err = source.Decode(k, revision, data, m.cfg.Secrets); err == nil {
+			return s
+		}
+	}
+	m.cfg.Logger.Error("a stored source cannot be read and does not run", "source", name, "err", err)
+	return nil
+}
+
+func (m *Manager) replace(name string, next *managed) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if next.source == nil {
+		delete(m.sources, name)
+		return
+	}
+	m.sources[name] = next
+}
+
+// forget cleans up after a deleted source; nil: none was.
+func (m *Manager) forget(ctx context.Context, s *source.Source) {
+	if s == nil || m.receivers[s.Type] == nil {
+		return
+	}
+	ctx, cancel := Settle(ctx)
+	defer cancel()
+	if err := m.receivers[s.Type].Forget(ctx, s); err != nil {
+		m.cfg.Logger.Warn("a deleted source leaves something at its broker", "source", s.Key.String(), "err", err)
+	}
+}
+
+// The pauses of a source whose receiver fails.
+const (
+	minPause = time.Second
+	maxPause = time.Minute
+)
+
+// run runs the receiver of a source until ctx is done.
+func (m *Manager) run(ctx context.Context, one *managed) {
+	s := one.source
+	if s == nil || m.receivers[s.Type] == nil || !s.Enabled() {
+		return
+	}
+	one.state.run(true)
+	defer one.state.run(false)
+	log, logged := m.cfg.Logger.With("source", s.Key.String()), ""
+	for pause := minPause; ctx.Err() == nil; pause = min(2*pause, maxPause) {
+		began := time.Now()
+		err := m.receive(ctx, one)
+		if ctx.Err() != nil {
+			return
+		}
+		if time.Since(began) > maxPause {
+			pause, logged = minPause, "" // it worked for some time
+		}
+		one.state.fail(err)
+		if text := err.Error(); text != logged {
+			logged = text
+			log.Warn("the source has an error; its receiver starts again after a pause", "err", err)
+		}
+		flow.Pause(ctx, pause)
+	}
+}
+
+// errEnded is the error of a receiver that ends without one.
+var errEnded = errors.New("the receiver ended")
+
+// receive runs the receiver of a source once.
+func (m *Manager) receive(ctx context.Context, one *managed) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			m.cfg.Logger.Error("a receiver panicked", "source", one.source.Key.String(), "panic", p, "stack", string(debug.Stack()))
+			err = fmt.Errorf("the receiver panicked: %v", p)
+		}
+	}()
+	err = m.receivers[one.source.Type].Receive(ctx, &Feed{Source: one.source, cfg: &m.cfg, state: one.state})
+	return cmp.Or(err, errEnded)
+}

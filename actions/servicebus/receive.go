@@ -1,0 +1,327 @@
+package servicebus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/carillon-sched/carillon/actions/receive"
+	"github.com/carillon-sched/carillon/scheduler/source"
+)
+
+var _ receive.Receiver = (*Client)(nil)
+
+// SourceTypes implements [receive.Receiver].
+func (*Client) SourceTypes() []source.Type {
+	return []source.Type{source.TypeQueue, source.TypeSubscription}
+}
+
+// Forget implements [receive.Receiver]. Receivers leave nothing.
+func (*Client) Forget(context.Context, *source.Source) error { return nil }
+
+// The limits of a receiver.
+const (
+	receiveBatch   = 32 // messages under lock at the same time
+	receiveRetries = 3  // of the SDK, which needs pauses when it renews a token
+
+	// renewLock is the interval of renewal while a message waits for the store. The shortest lock lasts 5 s.
+	renewLock = 2 * time.Second
+
+	sessions      = 8           // sessions that a process receives at the same time
+	sessionAccept = time.Minute // wait for a session
+	sessionIdle   = time.Second // without a message, after which the session is released
+	sessionMost   = time.Minute // with messages, because other sessions wait
+)
+
+// receiver receives the messages of one source on a separate connection.
+type receiver struct {
+	feed   *receive.Feed
+	from   *source.ServiceBus
+	client *azservicebus.Client
+}
+
+// locked is a receiver of the SDK, of an entity or a session.
+type locked interface { //nolint:interfacebloat // two types of the SDK
+	ReceiveMessages(context.Context, int, *azservicebus.ReceiveMessagesOptions) ([]*azservicebus.ReceivedMessage, error)
+	CompleteMessage(context.Context, *azservicebus.ReceivedMessage, *azservicebus.CompleteMessageOptions) error
+	AbandonMessage(context.Context, *azservicebus.ReceivedMessage, *azservicebus.AbandonMessageOptions) error
+	DeadLetterMessage(context.Context, *azservicebus.ReceivedMessage, *azservicebus.DeadLetterOptions) error
+	Close(context.Context) error
+}
+
+// Receive implements [receive.Receiver].
+func (c *Client) Receive(ctx context.Context, feed *receive.Feed) error {
+	a, err := c.accountOf(ctx, feed)
+	if err != nil {
+		return err
+	}
+	conn, err := newConnection(c.links, a, azservicebus.RetryOptions{MaxRetries: receiveRetries}) //nolint:contextcheck // it is closed here
+	if err != nil {
+		return err
+	}
+	defer conn.close() //nolint:contextcheck // after the end of ctx
+	r := &receiver{feed: feed, from: feed.Source.ServiceBus, client: conn.client}
+	if r.from.Sessions {
+		err = r.sessions(ctx)
+	} else {
+		err = r.messages(ctx)
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	f := classify(conn.explain(err, false))
+	if f.title != "" {
+		return fmt.Errorf("%s: %s", f.title, f.Reason)
+	}
+	return errors.New(f.Reason)
+}
+
+// messages receives the messages of an entity without sessions.
+func (r *receiver) messages(ctx context.Context) error {
+	in, err := r.open()
+	if err != nil {
+		return err
+	}
+	defer closeReceiver(ctx, in)
+	for {
+		batch, err := in.ReceiveMessages(ctx, receiveBatch, nil)
+		if err != nil {
+			return err
+		}
+		var group errgroup.Group
+		for _, m := range batch {
+			group.Go(func() error {
+				renew := func(ctx context.Context) error { return in.RenewMessageLock(ctx, m, nil) }
+				return r.store(ctx, in, m, renew)
+			})
+		}
+		if err := group.Wait(); err != nil {
+			return err
+		}
+	}
+}
+
+func (r *receiver) open() (*azservicebus.Receiver, error) {
+	if r.from.Queue != "" {
+		return r.client.NewReceiverForQueue(r.from.Queue, nil)
+	}
+	return r.client.NewReceiverForSubscription(r.from.Topic, r.from.Subscription, nil)
+}
+
+// sessions receives several sessions at the same time.
+func (r *receiver) sessions(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for range sessions {
+		group.Go(func() error {
+			for {
+				if err := r.session(ctx); err != nil {
+					return err
+				}
+			}
+		})
+	}
+	return group.Wait()
+}
+
+// session receives the messages of the next session in order, until none is left.
+func (r *receiver) session(ctx context.Context) error {
+	in, err := r.accept(ctx)
+	if in == nil || err != nil {
+		return err
+	}
+	defer closeReceiver(ctx, in)
+	renew := func(ctx context.Context) error { return in.RenewSessionLock(ctx, nil) }
+	for end := time.Now().Add(sessionMost); time.Now().Before(end); {
+		waiting, cancel := context.WithTimeout(ctx, sessionIdle)
+		batch, err := in.ReceiveMessages(waiting, receiveBatch, nil)
+		idle := waiting.Err() != nil && ctx.Err() == nil
+		cancel()
+		switch {
+		case len(batch) == 0 && idle:
+			return nil
+		case err != nil:
+			return lockLost(err)
+		}
+		for i, m := range batch {
+			if err := r.store(ctx, in, m, renew); err != nil {
+				for _, rest := range batch[i+1:] {
+					abandon(ctx, in, rest)
+				}
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// accept waits for a session; nil: all are taken or empty.
+func (r *receiver) accept(ctx context.Context) (in *azservicebus.SessionReceiver, err error) {
+	waiting, cancel := context.WithTimeout(ctx, sessionAccept)
+	defer cancel()
+	if r.from.Queue != "" {
+		in, err = r.client.AcceptNextSessionForQueue(waiting, r.from.Queue, nil)
+	} else {
+		in, err = r.client.AcceptNextSessionForSubscription(waiting, r.from.Topic, r.from.Subscription, nil)
+	}
+	if e, ok := errors.AsType[*azservicebus.Error](err); ok && e.Code == azservicebus.CodeTimeout || waiting.Err() != nil {
+		return in, ctx.Err()
+	}
+	return in, err
+}
+
+// store stores a message and settles it. Its error ends the receiver.
+func (r *receiver) store(ctx context.Context, in locked, m *azservicebus.ReceivedMessage, renew func(context.Context) error) error {
+	err := receive.Hold(ctx, renewLock, renew, func(ctx context.Context) error { return r.feed.Store(ctx, message(m)) })
+	settling, cancel := receive.Settle(ctx)
+	defer cancel()
+	reason, refused := receive.Refused(err)
+	switch {
+	case refused:
+		code := "CarillonRefused"
+		err = in.DeadLetterMessage(settling, m, &azservicebus.DeadLetterOptions{Reason: &code, ErrorDescription: &reason})
+	case err != nil:
+		abandon(ctx, in, m)
+		return err
+	default:
+		err = in.CompleteMessage(settling, m, nil)
+	}
+	if lockLost(err) == nil && err != nil {
+		r.feed.Fail(errors.New("the lock of a message was lost before it was settled; it is delivered again"))
+	}
+	return lockLost(err)
+}
+
+// lockLost returns nil for the error of a lost lock, which concerns one message or session.
+func lockLost(err error) error {
+	if e, ok := errors.AsType[*azservicebus.Error](err); ok && e.Code == azservicebus.CodeLockLost {
+		return nil
+	}
+	return err
+}
+
+func abandon(ctx context.Context, in locked, m *azservicebus.ReceivedMessage) {
+	settling, cancel := receive.Settle(ctx)
+	defer cancel()
+	_ = in.AbandonMessage(settling, m, nil) // the lock ends in any case
+}
+
+func closeReceiver(ctx context.Context, in locked) {
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
+	defer cancel()
+	_ = in.Close(closing)
+}
+
+// message returns the message of a feed. Sequence numbers of a queue that is created again begin again, and senders may
+// repeat a message ID, so its identity is both.
+func message(m *azservicebus.ReceivedMessage) receive.Message {
+	header := map[string][]string{}
+	for name, value := range m.ApplicationProperties {
+		for _, prefix := range []string{"cloudEvents:", "cloudEvents_"} { // CloudEvents AMQP binding 1.0.2
+			if rest, ok := strings.CutPrefix(name, prefix); ok {
+				name = "ce-" + rest
+			}
+		}
+		header[name] = []string{asText(value)}
+	}
+	system := map[string]*string{
+		"Content-Type": m.ContentType, "MessageId": &m.MessageID, "CorrelationId": m.CorrelationID, "Subject": m.Subject,
+		"To": m.To, "ReplyTo": m.ReplyTo, "ReplyToSessionId": m.ReplyToSessionID, "SessionId": m.SessionID,
+		"PartitionKey": m.PartitionKey, "DeadLetterSource": m.DeadLetterSource,
+	}
+	maps.DeleteFunc(system, func(_ string, value *string) bool { return value == nil || *value == "" })
+	for name, value := range system {
+		header[name] = []string{*value}
+	}
+	id := m.MessageID
+	if m.SequenceNumber != nil {
+		number := strconv.FormatInt(*m.SequenceNumber, 10)
+		header["SequenceNumber"] = []string{number}
+		id += "/" + number
+	}
+	if m.EnqueuedTime != nil {
+		header["EnqueuedTime"] = []string{asText(*m.EnqueuedTime)}
+	}
+	return receive.Message{ID: id, Header: header, Body: body(m)}
+}
+
+// body returns the body of a message: its data sections, or the value of another section as text.
+func body(m *azservicebus.ReceivedMessage) []byte {
+	if m.Body == nil && m.RawAMQPMessage != nil && m.RawAMQPMessage.Body.Value != nil {
+		return []byte(asText(m.RawAMQPMessage.Body.Value))
+	}
+	return m.Body
+}
+
+// asText returns a value of AMQP as text.
+func asText(value any) string {
+	switch v := value.(type) {
+	case time.Time:
+		return v.UTC().Format(time.RFC3339Nano)
+	case []byte:
+		return string(v)
+	}
+	return fmt.Sprint(value)
+}
+
+// accountOf returns the namespace of a source, and the key for it.
+func (c *Client) accountOf(ctx context.Context, feed *receive.Feed) (account, error) {
+	b := feed.Source.ServiceBus
+	field := string(feed.Source.Type) + "."
+	if b.Namespace == "" {
+		connection, err := feed.Reveal(ctx, b.ConnectionString)
+		if err != nil {
+			return account{}, fmt.Errorf("%sconnectionString: %w", field, err)
+		}
+		a, err := c.parseConnection(connection, b.Queue+b.Topic)
+		if err != nil {
+			return account{}, fmt.Errorf("%sconnectionString: %w", field, err)
+		}
+		return a, nil
+	}
+	n, err := readNamespace(b.Namespace, c.config.Endpoints)
+	if err != nil {
+		return account{}, fmt.Errorf("%snamespace: %w", field, err)
+	}
+	key, err := feed.Reveal(ctx, b.SASKey)
+	if err == nil {
+		err = checkKey(key)
+	}
+	if err != nil {
+		return account{}, fmt.Errorf("%sauthentication.sasKey: %w", field, err)
+	}
+	return account{n.place, b.KeyName, key}, nil
+}
+
+// parseConnection reads a connection string for an entity. Its errors do not show the key.
+func (c *Client) parseConnection(connection, entity string) (account, error) {
+	fields := map[string]string{}
+	for part := range strings.SplitSeq(connection, ";") {
+		name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
+		fields[strings.ToLower(name)] = value
+	}
+	endpoint := fields["endpoint"]
+	if strings.EqualFold(fields["usedevelopmentemulator"], "true") {
+		endpoint = strings.Replace(endpoint, "sb://", "amqp://", 1)
+	}
+	a := account{keyName: fields["sharedaccesskeyname"], key: fields["sharedaccesskey"]}
+	switch only := fields["entitypath"]; {
+	case endpoint == "":
+		return a, errors.New("has no Endpoint=sb://…")
+	case a.keyName == "" || a.key == "":
+		return a, errors.New("needs SharedAccessKeyName and SharedAccessKey")
+	case !keyNames.MatchString(a.keyName):
+		return a, errors.New("has a SharedAccessKeyName that is not the name of a shared access policy")
+	case only != "" && !strings.EqualFold(only, entity):
+		return a, fmt.Errorf("is for the entity %s, not %s", only, entity)
+	}
+	n, err := readNamespace(endpoint, c.config.Endpoints)
+	a.place = n.place
+	return a, err
+}

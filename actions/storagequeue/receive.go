@@ -1,0 +1,291 @@
+package storagequeue
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2/queueerror"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/carillon-sched/carillon/actions/netreason"
+	"github.com/carillon-sched/carillon/actions/receive"
+	"github.com/carillon-sched/carillon/scheduler/flow"
+	"github.com/carillon-sched/carillon/scheduler/source"
+)
+
+var _ receive.Receiver = (*Client)(nil)
+
+// SourceTypes implements [receive.Receiver].
+func (*Client) SourceTypes() []source.Type { return []source.Type{source.TypeStorageQueue} }
+
+// Forget implements [receive.Receiver]. Receivers leave nothing.
+func (*Client) Forget(context.Context, *source.Source) error { return nil }
+
+const (
+	// The pauses between two requests to an empty queue.
+	minPoll = 100 * time.Millisecond
+	maxPoll = 5 * time.Second
+
+	receiveBatch  = 16                         // messages in a response
+	maxMessages   = receiveBatch * 7 * maxText // bytes of a response; XML needs up to 6 bytes for a character
+	lagEvery      = 30 * time.Second           // interval of asking for the length of the queue
+	maxRenewal    = time.Minute                // interval of renewing a long visibility timeout
+	poisonSuffix  = "-poison"                  // of a queue's name, as Azure Functions has it
+	foreverSecond = int32(neverExpires)
+)
+
+// receiver receives the messages of one source.
+type receiver struct {
+	feed    *receive.Feed
+	from    *source.StorageQueue
+	queue   *azqueue.QueueClient
+	poison  *azqueue.QueueClient
+	counted time.Time // when the length of the queue was last asked for
+}
+
+// Receive implements [receive.Receiver].
+func (c *Client) Receive(ctx context.Context, feed *receive.Feed) error {
+	r := &receiver{feed: feed, from: feed.Source.StorageQueue}
+	open, err := c.opener(ctx, feed)
+	if err == nil {
+		r.queue, err = open(r.from.Queue)
+	}
+	if err == nil {
+		r.poison, err = open(r.from.Queue + poisonSuffix)
+	}
+	if err != nil {
+		return fmt.Errorf("storageQueue.%w", err)
+	}
+	if err := r.run(ctx); ctx.Err() == nil {
+		return explain(err)
+	}
+	return context.Cause(ctx)
+}
+
+// run receives until an error, or the end of ctx.
+func (r *receiver) run(ctx context.Context) error {
+	visible := int32(r.from.Visibility / time.Second)
+	for pause := minPoll; ; {
+		answer, err := r.queue.DequeueMessages(ctx, &azqueue.DequeueMessagesOptions{
+			NumberOfMessages: new(int32(receiveBatch)), VisibilityTimeout: &visible,
+		})
+		if err != nil {
+			return err
+		}
+		var group errgroup.Group
+		for _, m := range answer.Messages {
+			group.Go(func() error { return r.store(ctx, m) })
+		}
+		if err := group.Wait(); err != nil {
+			return err
+		}
+		r.count(ctx)
+		if len(answer.Messages) > 0 {
+			pause = minPoll
+			continue
+		}
+		if !flow.Pause(ctx, pause) {
+			return context.Cause(ctx)
+		}
+		pause = min(2*pause, maxPoll)
+	}
+}
+
+// count reports the length of the queue from time to time. The token may not permit it.
+func (r *receiver) count(ctx context.Context) {
+	if time.Since(r.counted) < lagEvery {
+		return
+	}
+	r.counted = time.Now()
+	if p, err := r.queue.GetProperties(ctx, nil); err == nil && p.ApproximateMessagesCount != nil {
+		r.feed.Lag(uint64(max(0, *p.ApproximateMessagesCount)))
+	}
+}
+
+// store stores a message and deletes it. Its error ends the receiver.
+func (r *receiver) store(ctx context.Context, m *azqueue.DequeuedMessage) error {
+	if m.MessageID == nil || m.PopReceipt == nil || m.MessageText == nil {
+		return errors.New("the service returned a message without an ID, a receipt or a text")
+	}
+	if m.DequeueCount != nil && *m.DequeueCount > int64(r.from.MaxDequeue) {
+		r.feed.Fail(fmt.Errorf("message %s was received %d times and is moved to queue %s%s",
+			*m.MessageID, *m.DequeueCount-1, r.from.Queue, poisonSuffix))
+		return r.bury(ctx, m)
+	}
+	every := min(r.from.Visibility/2, maxRenewal)
+	renew := func(ctx context.Context) error { return r.hide(ctx, m, r.from.Visibility) }
+	err := receive.Hold(ctx, every, renew, func(ctx context.Context) error { return r.feed.Store(ctx, message(m)) })
+	if _, refused := receive.Refused(err); refused {
+		return r.bury(ctx, m)
+	}
+	settling, cancel := receive.Settle(ctx)
+	defer cancel()
+	if err != nil {
+		_ = r.hide(settling, m, 0) // it becomes visible in any case
+		return err
+	}
+	return r.remove(settling, m)
+}
+
+// hide hides a message from other receivers for a time from now.
+func (r *receiver) hide(ctx context.Context, m *azqueue.DequeuedMessage, d time.Duration) error {
+	answer, err := r.queue.UpdateMessage(ctx, *m.MessageID, *m.PopReceipt, *m.MessageText, &azqueue.UpdateMessageOptions{
+		VisibilityTimeout: new(int32(d / time.Second)),
+	})
+	if err == nil && answer.PopReceipt != nil {
+		m.PopReceipt = answer.PopReceipt
+	}
+	return err
+}
+
+// bury moves a message to the poison queue, which it creates if necessary. If it cannot, the message becomes visible
+// again later.
+func (r *receiver) bury(ctx context.Context, m *azqueue.DequeuedMessage) error {
+	ctx, cancel := receive.Settle(ctx)
+	defer cancel()
+	put := func() error {
+		_, err := r.poison.EnqueueMessage(ctx, *m.MessageText, &azqueue.EnqueueMessageOptions{TimeToLive: new(foreverSecond)})
+		return err
+	}
+	err := put()
+	if queueerror.HasCode(err, queueerror.QueueNotFound) {
+		if _, err = r.poison.Create(ctx, nil); err == nil || queueerror.HasCode(err, queueerror.QueueAlreadyExists) {
+			err = put()
+		}
+	}
+	if err != nil {
+		r.feed.Fail(fmt.Errorf("message %s cannot be moved to queue %s%s: %w", *m.MessageID, r.from.Queue, poisonSuffix, explain(err)))
+		return nil
+	}
+	return r.remove(ctx, m)
+}
+
+// remove deletes a message. A message that another receiver has received since is not deleted.
+func (r *receiver) remove(ctx context.Context, m *azqueue.DequeuedMessage) error {
+	_, err := r.queue.DeleteMessage(ctx, *m.MessageID, *m.PopReceipt, nil)
+	if queueerror.HasCode(err, queueerror.MessageNotFound, queueerror.PopReceiptMismatch) {
+		r.feed.Fail(fmt.Errorf("message %s was visible again before it was deleted; visibilityTimeout is too short", *m.MessageID))
+		return nil
+	}
+	return err
+}
+
+// message returns the message of a feed.
+func message(m *azqueue.DequeuedMessage) receive.Message {
+	header := map[string][]string{"MessageId": {*m.MessageID}}
+	if m.InsertionTime != nil {
+		header["InsertionTime"] = []string{m.InsertionTime.UTC().Format(time.RFC3339)}
+	}
+	if m.DequeueCount != nil {
+		header["DequeueCount"] = []string{strconv.FormatInt(*m.DequeueCount, 10)}
+	}
+	return receive.Message{ID: *m.MessageID, Header: header, Body: decode(*m.MessageText)}
+}
+
+// decode returns the body in the text of a message. Many senders encode in base64, and no property says so: a text that
+// is base64 of JSON, or of printable text, is decoded.
+func decode(text string) []byte {
+	decoded, err := base64.StdEncoding.Strict().DecodeString(text)
+	if err != nil || len(decoded) == 0 || json.Valid([]byte(text)) {
+		return []byte(text)
+	}
+	odd := func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) && !unicode.IsSpace(r) }
+	if json.Valid(decoded) || utf8.Valid(decoded) && !strings.ContainsFunc(string(decoded), odd) {
+		return decoded
+	}
+	return []byte(text)
+}
+
+// explain returns an error of the SDK without its URL, which may contain a token.
+func explain(err error) error {
+	if e, ok := errors.AsType[*azcore.ResponseError](err); ok && e.RawResponse != nil {
+		body, _ := runtime.Payload(e.RawResponse)
+		r := readRefusal(e.RawResponse, body)
+		return fmt.Errorf("'%s' (status %d) %s", r.code, r.status, r.text)
+	}
+	return errors.New(netreason.Reason(err))
+}
+
+// opener returns a function that opens queues of the account of a source.
+func (c *Client) opener(ctx context.Context, feed *receive.Feed) (func(string) (*azqueue.QueueClient, error), error) {
+	q := feed.Source.StorageQueue
+	if q.Account == "" {
+		text, err := feed.Reveal(ctx, q.ConnectionString)
+		if err != nil {
+			return nil, fmt.Errorf("connectionString: %w", err)
+		}
+		open, err := c.connect(text)
+		if err != nil {
+			return nil, fmt.Errorf("connectionString: %w", err)
+		}
+		return open, nil
+	}
+	a, err := findAccount(q.Account, c.endpoints)
+	if err != nil {
+		return nil, fmt.Errorf("storageAccount: %w", err)
+	}
+	text, err := feed.Reveal(ctx, q.SASToken)
+	if err != nil {
+		return nil, fmt.Errorf("sasToken: %w", err)
+	}
+	return c.signed(a.endpoint, text)
+}
+
+// receiving are the options of a client that receives.
+func (c *Client) receiving() *azqueue.ClientOptions {
+	t := c.transport
+	t.answers = maxMessages
+	return options(t)
+}
+
+// signed opens queues with a token.
+func (c *Client) signed(endpoint, text string) (func(string) (*azqueue.QueueClient, error), error) {
+	t, err := parseToken(text, mayProcess)
+	if err != nil {
+		return nil, fmt.Errorf("sasToken: %w", err)
+	}
+	return func(queue string) (*azqueue.QueueClient, error) {
+		return azqueue.NewQueueClientWithNoCredential(endpoint+"/"+queue+"?"+t.query, c.receiving())
+	}, nil
+}
+
+// connect opens queues with a connection string. Its errors do not show the key.
+func (c *Client) connect(text string) (func(string) (*azqueue.QueueClient, error), error) {
+	fields := map[string]string{}
+	for part := range strings.SplitSeq(text, ";") {
+		name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
+		fields[strings.ToLower(name)] = value
+	}
+	name, endpoint := fields["accountname"], fields["queueendpoint"]
+	if suffix := fields["endpointsuffix"]; endpoint == "" && suffix != "" && "."+suffix != azureDomain {
+		endpoint = "https://" + name + ".queue." + suffix
+	}
+	if endpoint == "" {
+		endpoint = name
+	}
+	a, err := findAccount(endpoint, c.endpoints)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("has an AccountName or QueueEndpoint that %w", err)
+	case fields["sharedaccesssignature"] != "":
+		return c.signed(a.endpoint, fields["sharedaccesssignature"])
+	}
+	key, err := azqueue.NewSharedKeyCredential(name, fields["accountkey"])
+	if err != nil || fields["accountkey"] == "" {
+		return nil, errors.New("needs a SharedAccessSignature, or an AccountName with its AccountKey in base64")
+	}
+	return func(queue string) (*azqueue.QueueClient, error) {
+		return azqueue.NewQueueClientWithSharedKeyCredential(a.endpoint+"/"+queue, key, c.receiving())
+	}, nil
+}
