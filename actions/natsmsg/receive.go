@@ -70,7 +70,7 @@ func (c *Client) receiveSubject(ctx context.Context, feed *receive.Feed) error {
 		return err
 	}
 	defer func() { _ = sub.Unsubscribe() }()
-	if err := nc.FlushWithContext(ctx); err != nil {
+	if err := nc.FlushTimeout(connectTimeout); err != nil {
 		return err
 	}
 	if last := nc.LastError(); last != before && errors.Is(last, nats.ErrPermissionViolation) { //nolint:errorlint // this very one
