@@ -1,10 +1,12 @@
 package servicebus
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -48,10 +50,8 @@ type receiver struct {
 }
 
 // locked is a receiver of the SDK, of an entity or a session.
-type locked interface { //nolint:interfacebloat // two types of the SDK
-	ReceiveMessages(context.Context, int, *azservicebus.ReceiveMessagesOptions) ([]*azservicebus.ReceivedMessage, error)
+type locked interface {
 	CompleteMessage(context.Context, *azservicebus.ReceivedMessage, *azservicebus.CompleteMessageOptions) error
-	AbandonMessage(context.Context, *azservicebus.ReceivedMessage, *azservicebus.AbandonMessageOptions) error
 	DeadLetterMessage(context.Context, *azservicebus.ReceivedMessage, *azservicebus.DeadLetterOptions) error
 	Close(context.Context) error
 }
@@ -89,21 +89,44 @@ func (r *receiver) messages(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer closeReceiver(ctx, in)
 	for {
 		batch, err := in.ReceiveMessages(ctx, receiveBatch, nil)
-		if err != nil {
-			return err
-		}
 		var group errgroup.Group
-		for _, m := range batch {
+		for i, m := range batch {
 			group.Go(func() error {
 				renew := func(ctx context.Context) error { return in.RenewMessageLock(ctx, m, nil) }
-				return r.store(ctx, in, m, renew)
+				err := r.store(ctx, in, m, renew)
+				if err == nil {
+					batch[i] = nil
+				}
+				return err
 			})
 		}
-		if err := group.Wait(); err != nil {
+		if err := cmp.Or(err, group.Wait()); err != nil {
+			r.release(ctx, in, batch)
 			return err
+		}
+	}
+}
+
+// release closes a receiver and abandons its messages, except nil. It does so over another link, because the service may
+// deliver an abandoned message on an open link again.
+func (r *receiver) release(ctx context.Context, in *azservicebus.Receiver, batch []*azservicebus.ReceivedMessage) {
+	closeReceiver(ctx, in)
+	batch = slices.DeleteFunc(batch, func(m *azservicebus.ReceivedMessage) bool { return m == nil })
+	if len(batch) == 0 {
+		return
+	}
+	in, err := r.open()
+	if err != nil {
+		return // the locks end in any case
+	}
+	defer closeReceiver(ctx, in)
+	settling, cancel := receive.Settle(ctx)
+	defer cancel()
+	for _, m := range batch {
+		if in.AbandonMessage(settling, m, nil) != nil {
+			return
 		}
 	}
 }
@@ -149,12 +172,9 @@ func (r *receiver) session(ctx context.Context) error {
 		case err != nil:
 			return lockLost(err)
 		}
-		for i, m := range batch {
+		for _, m := range batch {
 			if err := r.store(ctx, in, m, renew); err != nil {
-				for _, rest := range batch[i+1:] {
-					abandon(ctx, in, rest)
-				}
-				return err
+				return err // closing the session releases its messages
 			}
 		}
 	}
@@ -187,7 +207,6 @@ func (r *receiver) store(ctx context.Context, in locked, m *azservicebus.Receive
 		code := "CarillonRefused"
 		err = in.DeadLetterMessage(settling, m, &azservicebus.DeadLetterOptions{Reason: &code, ErrorDescription: &reason})
 	case err != nil:
-		abandon(ctx, in, m)
 		return err
 	default:
 		err = in.CompleteMessage(settling, m, nil)
@@ -204,12 +223,6 @@ func lockLost(err error) error {
 		return nil
 	}
 	return err
-}
-
-func abandon(ctx context.Context, in locked, m *azservicebus.ReceivedMessage) {
-	settling, cancel := receive.Settle(ctx)
-	defer cancel()
-	_ = in.AbandonMessage(settling, m, nil) // the lock ends in any case
 }
 
 func closeReceiver(ctx context.Context, in locked) {
