@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -102,7 +101,7 @@ func (c *Client) storeSubject(ctx context.Context, feed *receive.Feed, m *nats.M
 		time.AfterFunc(drainTimeout, func() { cancel(context.Cause(ctx)) })
 	})()
 	err := feed.Store(storing, receive.Message{ID: m.Header.Get(nats.MsgIdHdr), Header: attributes(m.Subject, m.Header), Body: m.Data})
-	if _, refused := receive.Refused(err); refused {
+	if receive.Refused(err) {
 		return nil
 	}
 	return err
@@ -111,10 +110,12 @@ func (c *Client) storeSubject(ctx context.Context, feed *receive.Feed, m *nats.M
 // drainTimeout limits how long a stopping process stores what it has received from a core subject.
 const drainTimeout = 3 * time.Second
 
-// attributes returns the headers of a message, with its subject.
+// attributes returns the headers of a message, with its subject unless a CloudEvent has one.
 func attributes(subject string, header nats.Header) map[string][]string {
-	all := map[string][]string{"Subject": {subject}}
-	maps.Copy(all, header)
+	all := map[string][]string{"subject": {subject}}
+	for name, values := range header {
+		all[strings.TrimPrefix(strings.ToLower(name), "ce-")] = values
+	}
 	return all
 }
 
@@ -190,10 +191,10 @@ func (c *Client) storeMessage(ctx context.Context, feed *receive.Feed, m jetstre
 	err = receive.Hold(ctx, ackWait/3, renew, func(ctx context.Context) error {
 		return feed.Store(ctx, receive.Message{ID: id, Header: attributes(m.Subject(), m.Headers()), Body: m.Data()})
 	})
-	if reason, refused := receive.Refused(err); refused {
-		return m.TermWithReason(reason)
-	}
-	if err != nil {
+	switch {
+	case receive.Refused(err):
+		return m.TermWithReason(err.Error())
+	case err != nil:
 		return err
 	}
 	return m.Ack()

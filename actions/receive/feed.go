@@ -29,20 +29,14 @@ type Message struct {
 	Body   []byte
 }
 
-// Refusal is the error of a message that can never be stored.
-type Refusal struct{ error }
-
-// Unwrap returns the cause.
-func (r *Refusal) Unwrap() error { return r.error }
-
 // The pauses between two attempts to store an event.
 const (
 	minWait = 100 * time.Millisecond
 	maxWait = 5 * time.Second
 )
 
-// Store stores the event of a message. It tries again until the store accepts the event or ctx is done. The error is a
-// [*Refusal] if the message cannot be an event.
+// Store stores the event of a message. It tries again until the store accepts the event or ctx is done. [Refused]
+// recognizes the error of a message that cannot be an event.
 func (f *Feed) Store(ctx context.Context, m Message) error {
 	topic, header := f.Source.Topic(), cleanHeader(m.Header)
 	if m.ID != "" {
@@ -50,7 +44,7 @@ func (f *Feed) Store(ctx context.Context, m Message) error {
 	}
 	if _, err := scheduler.NewEvent(topic, header, m.Body); err != nil {
 		f.state.refuse(err)
-		return &Refusal{err}
+		return err
 	}
 	for wait := minWait; ; wait = min(2*wait, maxWait) {
 		_, duplicate, err := f.cfg.Publish(ctx, topic, header, m.Body)
@@ -142,12 +136,17 @@ func Settle(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 }
 
-// Refused returns the reason why a message cannot be an event; false for another error.
-func Refused(err error) (reason string, ok bool) {
-	if r, ok := errors.AsType[*Refusal](err); ok {
-		return r.Error(), true
+// Refused reports whether err is the error of a message that can never be stored.
+func Refused(err error) bool { return errors.Is(err, scheduler.ErrInvalid) }
+
+// Fields returns the fields of a connection string, name=value;…, by name in lower case.
+func Fields(text string) map[string]string {
+	fields := map[string]string{}
+	for part := range strings.SplitSeq(text, ";") {
+		name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
+		fields[strings.ToLower(name)] = value
 	}
-	return "", false
+	return fields
 }
 
 // Status describes the receiver of a source in this process.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -201,11 +200,11 @@ func (r *receiver) store(ctx context.Context, in locked, m *azservicebus.Receive
 	err := receive.Hold(ctx, renewLock, renew, func(ctx context.Context) error { return r.feed.Store(ctx, message(m)) })
 	settling, cancel := receive.Settle(ctx)
 	defer cancel()
-	reason, refused := receive.Refused(err)
 	switch {
-	case refused:
-		code := "CarillonRefused"
-		err = in.DeadLetterMessage(settling, m, &azservicebus.DeadLetterOptions{Reason: &code, ErrorDescription: &reason})
+	case receive.Refused(err):
+		err = in.DeadLetterMessage(settling, m, &azservicebus.DeadLetterOptions{
+			Reason: new("CarillonRefused"), ErrorDescription: new(err.Error()),
+		})
 	case err != nil:
 		return err
 	default:
@@ -236,30 +235,26 @@ func closeReceiver(ctx context.Context, in locked) {
 func message(m *azservicebus.ReceivedMessage) receive.Message {
 	header := map[string][]string{}
 	for name, value := range m.ApplicationProperties {
-		for _, prefix := range []string{"cloudEvents:", "cloudEvents_"} { // CloudEvents AMQP binding 1.0.2
-			if rest, ok := strings.CutPrefix(name, prefix); ok {
-				name = "ce-" + rest
-			}
-		}
+		name = strings.ToLower(name)
+		name = strings.TrimPrefix(strings.TrimPrefix(name, "cloudevents:"), "cloudevents_") // CloudEvents AMQP binding 1.0.2
 		header[name] = []string{asText(value)}
 	}
-	system := map[string]*string{
-		"Content-Type": m.ContentType, "MessageId": &m.MessageID, "CorrelationId": m.CorrelationID, "Subject": m.Subject,
-		"To": m.To, "ReplyTo": m.ReplyTo, "ReplyToSessionId": m.ReplyToSessionID, "SessionId": m.SessionID,
-		"PartitionKey": m.PartitionKey, "DeadLetterSource": m.DeadLetterSource,
+	for name, value := range map[string]*string{
+		"content-type": m.ContentType, "messageid": &m.MessageID, "correlationid": m.CorrelationID, "subject": m.Subject,
+		"to": m.To, "replyto": m.ReplyTo, "replytosessionid": m.ReplyToSessionID, "sessionid": m.SessionID,
+		"partitionkey": m.PartitionKey, "deadlettersource": m.DeadLetterSource,
+	} {
+		if value != nil && *value != "" {
+			header[name] = []string{*value}
+		}
 	}
-	maps.DeleteFunc(system, func(_ string, value *string) bool { return value == nil || *value == "" })
-	for name, value := range system {
-		header[name] = []string{*value}
+	if m.EnqueuedTime != nil {
+		header["enqueuedtime"] = []string{asText(*m.EnqueuedTime)}
 	}
 	id := m.MessageID
 	if m.SequenceNumber != nil {
 		number := strconv.FormatInt(*m.SequenceNumber, 10)
-		header["SequenceNumber"] = []string{number}
-		id += "/" + number
-	}
-	if m.EnqueuedTime != nil {
-		header["EnqueuedTime"] = []string{asText(*m.EnqueuedTime)}
+		header["sequencenumber"], id = []string{number}, id+"/"+number
 	}
 	return receive.Message{ID: id, Header: header, Body: body(m)}
 }
@@ -314,11 +309,7 @@ func (c *Client) accountOf(ctx context.Context, feed *receive.Feed) (account, er
 
 // parseConnection reads a connection string for an entity. Its errors do not show the key.
 func (c *Client) parseConnection(connection, entity string) (account, error) {
-	fields := map[string]string{}
-	for part := range strings.SplitSeq(connection, ";") {
-		name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
-		fields[strings.ToLower(name)] = value
-	}
+	fields := receive.Fields(connection)
 	endpoint := fields["endpoint"]
 	if strings.EqualFold(fields["usedevelopmentemulator"], "true") {
 		endpoint = strings.Replace(endpoint, "sb://", "amqp://", 1)

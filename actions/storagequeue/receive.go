@@ -126,7 +126,7 @@ func (r *receiver) store(ctx context.Context, m *azqueue.DequeuedMessage) error 
 	every := min(r.from.Visibility/2, maxRenewal)
 	renew := func(ctx context.Context) error { return r.hide(ctx, m, r.from.Visibility) }
 	err := receive.Hold(ctx, every, renew, func(ctx context.Context) error { return r.feed.Store(ctx, message(m)) })
-	if _, refused := receive.Refused(err); refused {
+	if receive.Refused(err) {
 		return r.bury(ctx, m)
 	}
 	settling, cancel := receive.Settle(ctx)
@@ -262,11 +262,7 @@ func (c *Client) signed(endpoint, text string) (func(string) (*azqueue.QueueClie
 
 // connect opens queues with a connection string. Its errors do not show the key.
 func (c *Client) connect(text string) (func(string) (*azqueue.QueueClient, error), error) {
-	fields := map[string]string{}
-	for part := range strings.SplitSeq(text, ";") {
-		name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
-		fields[strings.ToLower(name)] = value
-	}
+	fields := receive.Fields(text)
 	name, endpoint := fields["accountname"], fields["queueendpoint"]
 	if suffix := fields["endpointsuffix"]; endpoint == "" && suffix != "" && "."+suffix != azureDomain {
 		endpoint = "https://" + name + ".queue." + suffix
