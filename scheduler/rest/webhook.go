@@ -65,7 +65,7 @@ func (a *server) receiveWebhook(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Set("WWW-Authenticate", challenges[s.Webhook.Verify.Scheme]+` realm="carillon"`)
 		return err
 	}
-	if wait := a.hooks.wait(s, time.Now()); wait > 0 {
+	if wait := a.hooks.wait(s, a.Service.Now()); wait > 0 {
 		return &throttle.Exceeded{After: wait, Message: "too many events for this web hook; try again later"}
 	}
 	header := webhook.Headers(s, r.Header, body)
@@ -104,7 +104,7 @@ func (a *server) verify(s *source.Source, r *http.Request, body []byte) error {
 		secret, err = a.Service.SourceSecret(r.Context(), s.Webhook.Verify.Secret)
 	}
 	if err == nil {
-		err = webhook.Verify(s.Webhook, secret, r.Header, body, time.Now())
+		err = webhook.Verify(s.Webhook, secret, r.Header, body, a.Service.Now())
 	}
 	switch {
 	case err == nil:
