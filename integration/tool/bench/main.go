@@ -36,6 +36,7 @@ var scenarios = []scenario{
             measured in turn, with an HTTP call and an acknowledgement for each.`},
 	{"steady", 0, steady, `Jobs recur every 10 s and are due evenly, -rate a second. Every instant within -seconds is
             accounted for. A call more than 10 s late is lost.`},
+	{"events", 1, events, `N jobs listen to the same events, which are published at -rate a second for -seconds.`},
 	{"hold", 100_000, hold, `N one-shot jobs wait for 30 to 300 days: memory and disk for each.`},
 	{"restart", 100_000, restart, `N jobs wait. nats-server and carillon serve stop and start again on the same data, and
             are then killed (kill -9) and start again, each time until a new job has called the target.`},
@@ -75,8 +76,8 @@ func newFlags(o *options) *flag.FlagSet {
 	f.SetOutput(io.Discard) // run prints errors, writeHelp the help
 	f.StringVar(&o.name, "scenario", "", "`one of` "+scenarioNames())
 	f.IntVar(&o.n, "n", 0, "number of `jobs`; default depends on the scenario")
-	f.IntVar(&o.rate, "rate", 500, "steady: due `instants` a second")
-	f.Float64Var(&o.seconds, "seconds", 20, "steady: `length` of the measurement")
+	f.IntVar(&o.rate, "rate", 500, "events, steady: due `instants` a second, or events")
+	f.Float64Var(&o.seconds, "seconds", 20, "events, steady: `length` of the measurement")
 	f.DurationVar(&o.ahead, "ahead", 0, "herd, kill, steady: `time` to create the jobs before the first is due; default an estimate")
 	f.StringVar(&o.sync, "sync", "", "sync_interval of nats-server: a `duration` or always")
 	f.IntVar(&o.servers, "servers", 1, "except restart: `number` of nats-server processes, with as many replicas and 4 lanes")
