@@ -34,6 +34,7 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/secrets"
 	"github.com/carillon-sched/carillon/cmd/carillon/size"
+	"github.com/carillon-sched/carillon/cmd/carillon/sources"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/store/embedded"
 )
@@ -64,6 +65,7 @@ type cli struct {
 	Operation  operation.Command  `cmd:"" aliases:"operations" help:"List, show and cancel bulk operations."`
 	Collection collection.Command `cmd:"" aliases:"collections" help:"Create, show, disable and delete collections."`
 	Events     events.Command     `cmd:"" aliases:"event" help:"Publish events, which start jobs, and list them."`
+	Sources    sources.Command    `cmd:"" aliases:"source" help:"List, show, enable, disable and delete sources of events."`
 	History    jobs.History       `cmd:"" aliases:"logs" help:"Show past runs."`
 	Audit      jobs.Audit         `cmd:"" help:"Show who changed what."`
 	Why        jobs.Why           `cmd:"" help:"Explain why a job ran, or did not."`

@@ -24,7 +24,7 @@ type completionCmd struct {
 
 // Help shows examples.
 func (completionCmd) Help() string {
-	return `Prints a script that completes commands, flags, and names of jobs, events, collections and contexts. Job names come from the
+	return `Prints a script that completes commands, flags, and names of jobs, events, sources, collections and contexts. Job names come from the
 scheduler of the command line, which has one second to respond.
 
 For bash, in ~/.bashrc:
@@ -98,7 +98,7 @@ func valuesAt(ctx context.Context, t *terminal.Terminal, p complete.Place) (foun
 		return complete.Complete(parser.Model, []string{p.Word}, nil)
 	case p.Name == "type":
 		return candidates(initfile.Types()...), false
-	case p.Name == "collection", p.Name == "job", p.Name == "event":
+	case p.Name == "collection", p.Name == "job", p.Name == "event", p.Name == "source":
 		api, collection, err := remote.Guess(t, p.Given)
 		switch {
 		case err != nil:
@@ -107,6 +107,8 @@ func valuesAt(ctx context.Context, t *terminal.Terminal, p complete.Place) (foun
 			return collectionNames(ctx, api, ""), false
 		case p.Name == "event":
 			return eventNames(ctx, api), false
+		case p.Name == "source":
+			return sourceNames(ctx, api), false
 		}
 		return jobNames(ctx, api, collection, p.Word), false
 	}
@@ -141,6 +143,15 @@ func eventNames(ctx context.Context, api *client.Client) (found []complete.Candi
 		if one := (complete.Candidate{Word: e.Subject()}); !slices.Contains(found, one) {
 			found = append(found, one)
 		}
+	}
+	return found
+}
+
+// sourceNames returns the names of all sources.
+func sourceNames(ctx context.Context, api *client.Client) (found []complete.Candidate) {
+	all, _ := api.Sources(ctx, "")
+	for _, s := range all {
+		found = append(found, complete.Candidate{Word: s.Key.String()})
 	}
 	return found
 }

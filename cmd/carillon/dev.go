@@ -322,7 +322,7 @@ func (d *dev) applyFiles(ctx context.Context) error {
 	d.jobs = jobs.NewWatcher(d.t, reader, d.put, d.cmd.Paths)
 	results, err := d.jobs.Apply(ctx)
 	for _, r := range results {
-		if r.Job.IsCollection() {
+		if r.Job.IsCollection() || r.Job.OfEvents {
 			continue
 		}
 		d.records.Widen(r.Job.Key.String())
@@ -343,6 +343,10 @@ func (d *dev) put(ctx context.Context, j jobfile.Job) (jobfile.Answer, error) {
 	s := d.node.Load().Service()
 	if j.IsCollection() {
 		_, result, err := s.PutCollection(ctx, j.Key.Collection, j.Body)
+		return jobfile.Answer{Result: result}, err
+	}
+	if j.OfEvents {
+		_, result, err := s.PutSource(ctx, j.Key, j.Body)
 		return jobfile.Answer{Result: result}, err
 	}
 	v, _, err := s.Put(ctx, control.Edit{Key: j.Key, Body: j.Body})

@@ -68,7 +68,7 @@ func TestFind(t *testing.T) {
 	}
 	for name, want := range map[string][]string{
 		"shedule": {"schedules"}, "Guarantee5": {"guarantees"}, "natz": {"nats"},
-		"s": {"secrets", "secure", "schedules"}, "rec": {"recover", "records"}, "concepts/": {"concepts", "failure-modes", "guarantees"},
+		"se": {"secrets", "secure"}, "rec": {"recover", "records"}, "concepts/": {"concepts", "failure-modes", "guarantees"},
 		"concepts/backup": {"backup"}, "reference/natz": {"nats"}, "xyzxyz": nil, "": nil,
 	} {
 		p, err := docs.Find(name)

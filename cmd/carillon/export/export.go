@@ -1,4 +1,4 @@
-// Package export converts API responses to job files: jobs and collections without the fields that the scheduler
+// Package export converts API responses to job files: jobs, collections and sources without the fields that the scheduler
 // adds, so that "carillon apply" accepts them. The API never returns secrets, so an export has none: its notes
 // name their places.
 package export
@@ -11,6 +11,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/client"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/source"
 	"github.com/carillon-sched/carillon/scheduler/variable"
 )
 
@@ -21,6 +22,9 @@ type Document struct {
 
 	// Notes lists differences from the original: the places of secrets, and that a completed job would run again.
 	Notes []string
+
+	// OfEvents reports that it is a source of events.
+	OfEvents bool
 
 	// Damaged reports that the stored document is unreadable and cannot be exported.
 	Damaged bool
@@ -67,6 +71,27 @@ func Collection(c *client.Collection) (Document, error) {
 	return Document{Key: scheduler.Key{Collection: c.Name}, Value: document.ObjectValue(members...)}, nil
 }
 
+// Source makes a document of a source of events.
+func Source(s *client.Source) (Document, error) {
+	d := Document{Key: s.Key, OfEvents: true}
+	if s.Damage != "" {
+		d.Notes, d.Damaged = []string{"it is not exported: " + s.Damage}, true
+		return d, nil
+	}
+	v, err := document.Parse(s.Document)
+	if err != nil {
+		return d, fmt.Errorf("source %s: %w", s.Key, err)
+	}
+	properties, _ := v.Member("properties")
+	members := []document.Member{text("kind", source.Kind), text("name", s.Key.Job), text("collection", s.Key.Collection)}
+	members = append(members, variable.Escape(properties.Without("status")).Members()...)
+	d.Value = document.ObjectValue(members...)
+	if _, err := source.Read(s.Key, d.Value, nil); err != nil {
+		d.Notes = []string{"its secrets are not exported"}
+	}
+	return d, nil
+}
+
 func text(name, text string) document.Member {
 	return document.Member{Name: name, Value: document.StringValue(text)}
 }
@@ -75,6 +100,9 @@ func text(name, text string) document.Member {
 func (d Document) String() string {
 	if d.Key.Job == "" {
 		return "collection " + d.Key.Collection
+	}
+	if d.OfEvents {
+		return "source " + d.Key.String()
 	}
 	return d.Key.String()
 }

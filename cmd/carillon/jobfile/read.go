@@ -15,15 +15,17 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/flow"
+	"github.com/carillon-sched/carillon/scheduler/source"
 	"github.com/carillon-sched/carillon/scheduler/variable"
 )
 
-// Job is one document of a job file: a job, or the collection of some.
+// Job is one document of a job file: a job, a source of events, or the collection of some.
 type Job struct {
 	Source
 
-	Key  scheduler.Key
-	Body []byte // JSON
+	Key      scheduler.Key
+	Body     []byte // JSON
+	OfEvents bool   // it is a source of events
 }
 
 // Reader reads job files.
@@ -51,15 +53,15 @@ const stdinName = "standard input"
 // Read reads files. A job that an earlier one of them defines already is a
 // problem.
 func (r Reader) Read(files []string) (jobs []Job, problems []Problem) {
-	first := map[scheduler.Key]string{}
+	first := map[string]string{}
 	for _, file := range files {
 		found, wrong := r.readFile(file)
 		for _, j := range found {
-			if other, twice := first[j.Key]; twice {
+			if other, twice := first[j.Name()]; twice {
 				wrong = append(wrong, j.problem(j.Name(), "name", j.Name()+" is defined in "+other+" already", nil))
 				continue
 			}
-			first[j.Key] = j.File
+			first[j.Name()] = j.File
 		}
 		problems = append(problems, wrong...)
 		if len(wrong) == 0 {
@@ -162,7 +164,7 @@ func (r Reader) job(doc sourced, only bool) (Job, error) {
 	if err != nil {
 		return Job{}, err
 	}
-	return Job{Source: doc.Source, Key: k, Body: v.JSON()}, k.Validate()
+	return Job{Source: doc.Source, Key: k, Body: v.JSON(), OfEvents: isSource(v)}, k.Validate()
 }
 
 // key determines the name of a document's job.
@@ -209,6 +211,9 @@ func isCollection(doc document.Value) bool {
 	return false
 }
 
+// isSource reports whether a document is a source of events, and no job.
+func isSource(doc document.Value) bool { return strings.EqualFold(text(doc, "kind"), source.Kind) }
+
 // collection converts a collection's document for apply.
 func (r Reader) collection(from Source, doc document.Value, only bool) (Job, error) {
 	name := text(doc, "name")
@@ -228,10 +233,13 @@ func (r Reader) collection(from Source, doc document.Value, only bool) (Job, err
 // job.
 func (j Job) IsCollection() bool { return j.Key.Job == "" }
 
-// Name is what messages call it: collection/job, or "collection NAME".
+// Name is what messages call it: collection/job, "source collection/name", or "collection NAME".
 func (j Job) Name() string {
 	if j.IsCollection() {
 		return "collection " + j.Key.Collection
+	}
+	if j.OfEvents {
+		return "source " + j.Key.String()
 	}
 	return j.Key.String()
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/client"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/source"
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
@@ -43,7 +44,8 @@ In strings, ${CARILLON_…} is replaced by that environment variable. CARILLON_E
 "carillon dev" and "carillon serve --echo" serve. Other variables are not replaced.
 
 A document with "type: Microsoft.Scheduler/jobCollections" is a collection, as "carillon collection get" prints it.
-Collections are applied before jobs, regardless of the order of the files.
+Collections are applied before jobs, regardless of the order of the files. A document with "kind: source" is a source of
+events: see "carillon sources".
 
 All problems of all files are reported as file:line:column: path: message. JSON files can contain comments. If a file
 cannot be read, all its jobs stay unchanged; if the scheduler rejects a job, only that job does. Apply is idempotent and
@@ -97,6 +99,13 @@ func putOver(api *client.Client, o putting) jobfile.Put {
 	return func(ctx context.Context, j jobfile.Job) (jobfile.Answer, error) {
 		if j.IsCollection() {
 			return putCollectionOver(ctx, api, j, o.PutOptions)
+		}
+		if j.OfEvents {
+			got, err := api.PutSource(ctx, j.Key, j.Body)
+			if err != nil {
+				return jobfile.Answer{}, err
+			}
+			return jobfile.Answer{Result: got.Result}, nil
 		}
 		got, err := putJob(ctx, api, j, o)
 		if err != nil {
@@ -169,6 +178,10 @@ func (c Validate) Run(ctx context.Context, t *terminal.Terminal) error {
 	jobs, wrong := reader.Read(files)
 	problems = append(problems, wrong...)
 	results := jobfile.Apply(ctx, jobs, func(_ context.Context, j jobfile.Job) (jobfile.Answer, error) {
+		if j.OfEvents {
+			_, err := readSource(j)
+			return jobfile.Answer{Result: valid}, err
+		}
 		warnings, err := checker.Document(j.Key, j.Body, c.Strict)
 		return jobfile.Answer{Result: valid, Warnings: warnings}, err
 	})
@@ -177,6 +190,15 @@ func (c Validate) Run(ctx context.Context, t *terminal.Terminal) error {
 		return errors.Join(printResults(t, results, problems), err)
 	}
 	return err
+}
+
+// readSource reads a source without a scheduler.
+func readSource(j jobfile.Job) (*source.Source, error) {
+	v, err := scheduler.ParseDocument(j.Body)
+	if err != nil {
+		return nil, err
+	}
+	return source.Read(j.Key, v, nil)
 }
 
 // report prints the results of job files and returns an error for the problems.

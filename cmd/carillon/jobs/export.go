@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,14 +16,14 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/client"
 )
 
-// Export prints jobs and collections as job files.
+// Export prints jobs, collections and sources as job files.
 type Export struct {
 	remote.Server
 	remote.Within
 	remote.Picked
 
 	Output      string `short:"o" help:"Write a file per job and collection to this directory. Default: standard output." placeholder:"DIR"`
-	Collections bool   `help:"Export the collections." default:"true" negatable:""`
+	Collections bool   `help:"Export the collections, with their sources." default:"true" negatable:""`
 }
 
 // Help shows examples.
@@ -34,7 +35,8 @@ The scheduler never returns secrets. A comment and a line on stderr name the job
 job keeps them only if you send them again; for another one, add them to the file, or refer to shared secrets, which
 "carillon secrets" sets. Completed jobs have a comment too: a scheduler that does not know such a job would run it again.
 
-In a directory, the job billing/report is billing/report.yaml, and the collection is billing.yaml. Files of deleted and
+In a directory, the job billing/report is billing/report.yaml, the source billing/orders is billing/orders.source.yaml,
+and the collection is billing.yaml. Files of deleted and
 damaged jobs are not removed. Damaged jobs cannot be exported; the exit code is then 1.
 
 Examples:
@@ -105,6 +107,27 @@ func collectionsOf(ctx context.Context, api *client.Client, q client.Query, jobs
 		}
 		documents = append(documents, d)
 	}
+	return withSources(ctx, api, documents)
+}
+
+// withSources adds the sources of exported collections.
+func withSources(ctx context.Context, api *client.Client, documents []export.Document) ([]export.Document, error) {
+	for _, c := range slices.Clone(documents) {
+		all, err := api.Sources(ctx, c.Key.Collection)
+		if errors.Is(err, scheduler.ErrNotFound) {
+			continue // it has just been deleted, or the scheduler is older than sources
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range all {
+			d, err := export.Source(s)
+			if err != nil {
+				return nil, err
+			}
+			documents = append(documents, d)
+		}
+	}
 	return documents, nil
 }
 
@@ -121,7 +144,7 @@ func (c Export) write(t *terminal.Terminal, documents []export.Document) error {
 		if err := checkFileKey(d.Key); err != nil {
 			return err
 		}
-		path := filepath.Join(c.Output, fileName(d.Key))
+		path := filepath.Join(c.Output, fileName(d))
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil { //nolint:gosec // umask: the files have no secrets
 			return terminal.Unavailable(err)
 		}
@@ -142,10 +165,14 @@ func checkFileKey(k scheduler.Key) error {
 	return k.Validate()
 }
 
-// fileName is the file of a job or, without one, of a collection.
-func fileName(k scheduler.Key) string {
-	if k.Job == "" {
+// fileName is the file of a document. A job and a source may have the same name.
+func fileName(d export.Document) string {
+	switch k := d.Key; {
+	case k.Job == "":
 		return k.Collection + ".yaml"
+	case d.OfEvents:
+		return filepath.Join(k.Collection, k.Job+".source.yaml")
+	default:
+		return filepath.Join(k.Collection, k.Job+".yaml")
 	}
-	return filepath.Join(k.Collection, k.Job+".yaml")
 }

@@ -116,7 +116,7 @@ func (c Try) subject(ctx context.Context, t *terminal.Terminal, api *client.Clie
 	var names []string
 	for _, j := range jobs {
 		switch {
-		case j.IsCollection():
+		case j.IsCollection(), j.OfEvents:
 		case c.Job == "" || c.Job == j.Key.Job || c.Job == j.Key.String():
 			k, body = j.Key, j.Body
 			names = append(names, j.Key.String())
@@ -181,6 +181,9 @@ func (r *rehearsal) put(ctx context.Context, j jobfile.Job) (a jobfile.Answer, e
 		}
 		return a, err
 	}
+	if j.OfEvents {
+		return r.source(ctx, j)
+	}
 	if made, ok := r.made.Load(j.Key.Collection); ok {
 		return r.dryRun(j, made.([]byte)) //nolint:forcetypeassert // nothing else is stored
 	}
@@ -201,6 +204,39 @@ func (r *rehearsal) put(ctx context.Context, j jobfile.Job) (a jobfile.Answer, e
 		a.DryRun.Notes = append(a.DryRun.Notes, currentDefaults)
 	}
 	return a, nil
+}
+
+// source reports the effect of putting a source, without its secrets.
+func (r *rehearsal) source(ctx context.Context, j jobfile.Job) (a jobfile.Answer, err error) {
+	would, err := readSource(j)
+	if err != nil {
+		return a, err
+	}
+	before, err := r.api.Source(ctx, j.Key)
+	switch {
+	case errors.Is(err, scheduler.ErrNotFound):
+		a.Result, would = v1.Created, would.Replacing(nil, "", time.Time{})
+	case err != nil:
+		return a, err
+	default:
+		a.Result = v1.Updated
+		a.Before = propertiesOf(before.Document)
+		if would.State == "" {
+			would = would.WithState(before.State)
+		}
+	}
+	a.After = would.Settings().JSON()
+	return a, nil
+}
+
+// propertiesOf returns the properties of a source without its status.
+func propertiesOf(doc []byte) []byte {
+	v, err := document.Parse(doc)
+	if err != nil {
+		return doc
+	}
+	properties, _ := v.Member("properties")
+	return properties.Without("status").JSON()
 }
 
 // currentDefaults is a note on a job if apply would update its collection too.

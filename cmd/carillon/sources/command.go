@@ -1,0 +1,173 @@
+// Package sources has the commands that deal with sources of events.
+package sources
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/remote"
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/client"
+	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/source"
+)
+
+// Command are the commands that deal with sources.
+type Command struct {
+	List    List    `cmd:"" aliases:"ls" help:"List sources."`
+	Show    Show    `cmd:"" aliases:"get" help:"Show a source."`
+	Enable  Enable  `cmd:"" aliases:"resume" help:"Enable sources, so that they receive events."`
+	Disable Disable `cmd:"" aliases:"pause" help:"Disable sources, so that they receive no events."`
+	Delete  Delete  `cmd:"" aliases:"rm" help:"Delete sources. Their events stay."`
+}
+
+// Help explains sources.
+func (Command) Help() string {
+	return `A source stores what it receives as events of its own name, which start jobs. "carillon apply" creates it from a file:
+
+    kind: source
+    name: orders
+    type: webhook
+    webhook:
+      verify: {type: github, secret: "${CARILLON_HOOK_SECRET}"}
+
+"carillon docs sources" describes its fields.`
+}
+
+// List lists sources.
+type List struct {
+	remote.Server
+
+	Collection string `short:"c" help:"Only sources of this collection. Default: all collections." env:"CARILLON_COLLECTION" placeholder:"NAME"`
+}
+
+// Run lists the sources.
+func (c List) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+	all, err := api.Sources(ctx, c.Collection)
+	if err != nil {
+		return err
+	}
+	return terminal.PrintList(t, all, "no sources", []string{"SOURCE", "TYPE", "STATE", "LAG", "LAST EVENT", "PROBLEM"},
+		func(s *client.Source) []string {
+			return []string{
+				s.Key.String(), string(s.Type), string(s.State), lag(s.Status), t.Time(s.Status.LastEvent, terminal.Dated),
+				document.Cut(problem(s), shownProblem),
+			}
+		})
+}
+
+// shownProblem limits a problem in a table, in bytes.
+const shownProblem = 80
+
+// lag is the number of messages that wait.
+func lag(s source.Status) string {
+	if s.Lag == nil {
+		return ""
+	}
+	return strconv.FormatInt(*s.Lag, 10)
+}
+
+// problem is the damage of a source, or its last error.
+func problem(s *client.Source) string {
+	if s.Damage != "" {
+		return s.Damage
+	}
+	return s.Status.LastError
+}
+
+// Show shows a source.
+type Show struct {
+	remote.Server
+
+	Name       string `arg:"" name:"source" help:"Name of a source: source, or collection/source."`
+	Collection string `short:"c" help:"Collection of a source that is named without one." default:"default" env:"CARILLON_COLLECTION" placeholder:"NAME"`
+}
+
+// Run shows the source.
+func (c Show) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+	k, err := key(c.Collection, c.Name)
+	if err != nil {
+		return err
+	}
+	s, err := api.Source(ctx, k)
+	if err != nil {
+		return err
+	}
+	if t.JSON {
+		return t.PrintJSON(s.Document)
+	}
+	v, err := document.Parse(s.Document)
+	if err != nil {
+		return err
+	}
+	t.Printf("%s", v.YAML())
+	return nil
+}
+
+// key reads source or collection/source.
+func key(collection, name string) (scheduler.Key, error) {
+	k := scheduler.KeyIn(collection, name)
+	if err := source.ValidateKey(k); err != nil {
+		return k, terminal.Usage(err)
+	}
+	return k, nil
+}
+
+// names are the arguments of a command that does one thing to each of some sources.
+type names struct {
+	remote.Server
+
+	Names      []string `arg:"" name:"source" help:"Names of sources: source, or collection/source."`
+	Collection string   `short:"c" help:"Collection of sources that are named without one." default:"default" env:"CARILLON_COLLECTION" placeholder:"NAME"`
+}
+
+// each calls do for every source, and continues after an error.
+func (n names) each(ctx context.Context, t *terminal.Terminal, done string, do func(k scheduler.Key) error) error {
+	for _, name := range n.Names {
+		if _, err := key(n.Collection, name); err != nil {
+			return err
+		}
+	}
+	return remote.EachOf(ctx, t, "source", n.Names, func(name string) (string, error) {
+		return done, do(scheduler.KeyIn(n.Collection, name))
+	}, nil)
+}
+
+// turn sets the state of every source.
+func (n names) turn(ctx context.Context, t *terminal.Terminal, api *client.Client, state scheduler.State) error {
+	return n.each(ctx, t, string(state), func(k scheduler.Key) error {
+		_, err := api.PatchSource(ctx, k, []byte(`{"properties": {"state": "`+string(state)+`"}}`))
+		return err
+	})
+}
+
+// Enable enables sources.
+type Enable struct{ names }
+
+// Run enables the sources.
+func (c Enable) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+	return c.turn(ctx, t, api, scheduler.Enabled)
+}
+
+// Disable disables sources.
+type Disable struct{ names }
+
+// Help explains what becomes of messages.
+func (Disable) Help() string {
+	return `Messages of a stream or a queue wait. Web hooks are refused with 404, and most providers retry them for some time.
+Messages on a core NATS subject are lost.`
+}
+
+// Run disables the sources.
+func (c Disable) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+	return c.turn(ctx, t, api, scheduler.Disabled)
+}
+
+// Delete deletes sources.
+type Delete struct{ names }
+
+// Run deletes the sources.
+func (c Delete) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+	return c.each(ctx, t, "deleted", func(k scheduler.Key) error { return api.DeleteSource(ctx, k) })
+}
