@@ -184,7 +184,7 @@ func (c *Client) storeMessage(ctx context.Context, feed *receive.Feed, m jetstre
 	if matches(c.rules.prefix+".>", m.Subject()) { // through a mirror, or a source of the stream
 		return fmt.Errorf("stream %s contains messages of the scheduler, such as %s: give a subject", meta.Stream, m.Subject())
 	}
-	feed.Lag(meta.NumPending)
+	feed.Lag(int64(meta.NumPending)) //nolint:gosec // less than 2^63
 	// The sequences of a stream that is created again begin again, so the identity includes the time.
 	id := meta.Stream + "/" + strconv.FormatUint(meta.Sequence.Stream, 10) + "@" + meta.Timestamp.UTC().Format(time.RFC3339Nano)
 	renew := func(context.Context) error { return m.InProgress() }

@@ -40,7 +40,7 @@ const (
 func (f *Feed) Store(ctx context.Context, m Message) error {
 	topic, header := f.Source.Topic(), cleanHeader(m.Header)
 	if m.ID != "" {
-		header[headerID] = []string{topic.String() + "/" + m.ID}
+		header["Nats-Msg-Id"] = []string{topic.MessageID(m.ID)}
 	}
 	if _, err := scheduler.NewEvent(topic, header, m.Body); err != nil {
 		f.state.refuse(err)
@@ -59,9 +59,6 @@ func (f *Feed) Store(ctx context.Context, m Message) error {
 		flow.Pause(ctx, wait)
 	}
 }
-
-// headerID is the header with the identity of a message.
-const headerID = "Nats-Msg-Id"
 
 // cleanHeader returns headers that a NATS server takes and that do not instruct it or the scheduler.
 func cleanHeader(header map[string][]string) map[string][]string {
@@ -86,7 +83,7 @@ func cleanHeader(header map[string][]string) map[string][]string {
 func (f *Feed) Fail(err error) { f.state.fail(err) }
 
 // Lag reports the number of messages that wait at the broker.
-func (f *Feed) Lag(n uint64) {
+func (f *Feed) Lag(n int64) {
 	f.state.mu.Lock()
 	defer f.state.mu.Unlock()
 	f.state.Lag = &n
@@ -149,27 +146,16 @@ func Fields(text string) map[string]string {
 	return fields
 }
 
-// Status describes the receiver of a source in this process.
-type Status struct {
-	Running  bool      // the source is enabled, and its receiver runs or starts again after an error
-	Received uint64    // stored events since the start of the process
-	Refused  uint64    // messages that could not be events
-	Last     time.Time // when the last event was stored; zero: none
-	Error    string    // the last error; "": none
-	ErrorAt  time.Time
-	Lag      *uint64 // messages that wait at the broker; nil: unknown
-}
-
 // state is the status of a source, which outlives its receiver.
 type state struct {
 	mu sync.Mutex
-	Status
+	source.Status
 }
 
 func (s *state) store(duplicate bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.Last = time.Now().UTC()
+	s.LastEvent = time.Now().UTC()
 	if !duplicate {
 		s.Received++
 	}
@@ -185,7 +171,7 @@ func (s *state) refuse(err error) {
 func (s *state) fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.Error, s.ErrorAt = err.Error(), time.Now().UTC()
+	s.LastError, s.ErrorTime = err.Error(), time.Now().UTC()
 }
 
 func (s *state) run(running bool) {
@@ -194,7 +180,7 @@ func (s *state) run(running bool) {
 	s.Running = running
 }
 
-func (s *state) status() Status {
+func (s *state) status() source.Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.Status

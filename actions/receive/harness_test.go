@@ -59,7 +59,7 @@ func (h *harness) start() (m *receive.Manager, stop func()) {
 	registry := builtin.New(h.cfg)
 	h.Cleanup(registry.Close)
 	m = receive.New(receive.Config{
-		Receivers: actions.Readers[receive.Receiver](registry), Watch: h.sources().Watch, Publish: h.store1,
+		Receivers: actions.Readers[receive.Receiver](registry), Watch: h.store.Sources().Watch, Publish: h.store1,
 		Secrets: h.vault, Logger: storetest.Logger(h),
 	})
 	return m, storetest.Run(h, m.Run)
@@ -101,7 +101,7 @@ func key(name string) scheduler.Key { return scheduler.Key{Collection: "default"
 // put puts a source, as the API does.
 func (h *harness) put(name, text string) *source.Source {
 	h.Helper()
-	bucket, k := h.sources(), key(name)
+	bucket, k := h.store.Sources(), key(name)
 	st, err := bucket.Load(h.Context(), source.StoredName(k))
 	var before *source.Source
 	if !errors.Is(err, scheduler.ErrNotFound) {
@@ -117,7 +117,7 @@ func (h *harness) put(name, text string) *source.Source {
 // remove deletes a source.
 func (h *harness) remove(s *source.Source) {
 	h.Helper()
-	must.Do(h, h.sources().Remove(h.Context(), source.StoredName(s.Key), s.Revision))
+	must.Do(h, h.store.Sources().Remove(h.Context(), source.StoredName(s.Key), s.Revision))
 }
 
 // events returns the events of a source, the oldest first.
@@ -157,11 +157,11 @@ func (h *harness) want(name string, data ...string) (all []*scheduler.Event) {
 }
 
 // failure waits for an error of a source.
-func (h *harness) failure(m *receive.Manager, name string) (status receive.Status) {
+func (h *harness) failure(m *receive.Manager, name string) (status source.Status) {
 	h.Helper()
 	must.Await(h, "an error of "+name, func() bool {
 		status, _ = m.Status(key(name))
-		return status.Error != ""
+		return status.LastError != ""
 	})
 	return status
 }
@@ -173,6 +173,3 @@ func (h *harness) attribute(e *scheduler.Event, name, want string) {
 		h.Errorf("attribute %s: got %q, want %q; all: %v", name, e.Attributes[name], want, e.Attributes)
 	}
 }
-
-// sources returns the bucket of the sources.
-func (h *harness) sources() scheduler.Bucket { return h.store.Listeners() }

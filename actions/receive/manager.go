@@ -86,12 +86,12 @@ func New(cfg Config) *Manager {
 }
 
 // Status returns the status of a source in this process; false if the process does not run it.
-func (m *Manager) Status(k scheduler.Key) (Status, bool) {
+func (m *Manager) Status(k scheduler.Key) (source.Status, bool) {
 	m.mu.Lock()
 	one, ok := m.sources[source.StoredName(k)]
 	m.mu.Unlock()
 	if !ok || m.receivers[one.source.Type] == nil {
-		return Status{}, false
+		return source.Status{}, false
 	}
 	return one.state.status(), true
 }

@@ -134,7 +134,7 @@ func TestBackoff(t *testing.T) {
 				t.Errorf("started at %s", got)
 			}
 			status, ok := m.Status(key("a"))
-			if !ok || !status.Running || !strings.Contains(status.Error, map[bool]string{false: "broken", true: "oops"}[panics]) {
+			if !ok || !status.Running || !strings.Contains(status.LastError, map[bool]string{false: "broken", true: "oops"}[panics]) {
 				t.Errorf("%+v, %t", status, ok)
 			}
 		})

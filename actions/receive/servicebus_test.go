@@ -94,7 +94,7 @@ func TestServiceBusQueue(t *testing.T) {
 	} {
 		b.attribute(e, name, want)
 	}
-	if e.ID != "default.orders/m7/1" {
+	if e.ID != "m7/1" {
 		t.Errorf("id %s", e.ID)
 	}
 	b.awaitEmpty("q")
@@ -223,8 +223,8 @@ func TestServiceBusErrors(t *testing.T) {
 		"missing": "could not be found", "endpoint": "serviceBusQueue.connectionString: has no Endpoint",
 		"key": "needs SharedAccessKeyName and SharedAccessKey", "entity": "is for the entity other, not q",
 	} {
-		if status := b.failure(m, name); !strings.Contains(status.Error, want) || strings.Contains(status.Error, "hush") {
-			t.Errorf("%s: %s", name, status.Error)
+		if status := b.failure(m, name); !strings.Contains(status.LastError, want) || strings.Contains(status.LastError, "hush") {
+			t.Errorf("%s: %s", name, status.LastError)
 		}
 	}
 }

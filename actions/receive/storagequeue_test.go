@@ -89,13 +89,13 @@ func TestStorageQueue(t *testing.T) {
 	q.send(base64.StdEncoding.EncodeToString([]byte(`{"id":7}`)))
 	e := q.want("orders", `{"id":7}`)[0]
 	q.attribute(e, "dequeuecount", "1")
-	if id := e.Attributes["messageid"]; id == "" || e.ID != "default.orders/"+id {
+	if id := e.Attributes["messageid"]; id == "" || e.ID != id {
 		t.Errorf("id %s, message %s", e.ID, id)
 	}
 	q.send(`{"id":8}`)
 	q.want("orders", `{"id":7}`, `{"id":8}`)
 	q.awaitLength("orders", 0)
-	if status, _ := m.Status(key("orders")); status.Received != 2 || status.Lag == nil || status.Error != "" {
+	if status, _ := m.Status(key("orders")); status.Received != 2 || status.Lag == nil || status.LastError != "" {
 		t.Errorf("%+v", status)
 	}
 }
@@ -131,7 +131,7 @@ func TestStorageQueuePoison(t *testing.T) {
 	}
 	m, _ := q.start()
 	q.awaitLength("orders-poison", 1)
-	if status := q.failure(m, "orders"); !strings.Contains(status.Error, "was received 2 times and is moved to queue orders-poison") {
+	if status := q.failure(m, "orders"); !strings.Contains(status.LastError, "was received 2 times and is moved to queue orders-poison") {
 		t.Errorf("%+v", status)
 	}
 	cloudEvent := `{"specversion":"1.0","id":"1"}`
@@ -160,8 +160,8 @@ func TestStorageQueueErrors(t *testing.T) {
 		"missing": "'QueueNotFound' (status 404)", "key": "storageQueue.connectionString: needs a SharedAccessSignature",
 		"account": "has an AccountName or QueueEndpoint that", "permission": "does not permit processing messages: its sp=a has no p",
 	} {
-		if status := q.failure(m, name); !strings.Contains(status.Error, want) || strings.Contains(status.Error, "hush") {
-			t.Errorf("%s: %s", name, status.Error)
+		if status := q.failure(m, name); !strings.Contains(status.LastError, want) || strings.Contains(status.LastError, "hush") {
+			t.Errorf("%s: %s", name, status.LastError)
 		}
 	}
 }

@@ -109,7 +109,7 @@ func (r *receiver) count(ctx context.Context) {
 	}
 	r.counted = time.Now()
 	if p, err := r.queue.GetProperties(ctx, nil); err == nil && p.ApproximateMessagesCount != nil {
-		r.feed.Lag(uint64(max(0, *p.ApproximateMessagesCount)))
+		r.feed.Lag(*p.ApproximateMessagesCount)
 	}
 }
 

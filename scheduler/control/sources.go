@@ -134,11 +134,11 @@ func (s SourceKeeper) change(
 		}
 		next = next.Replacing(cur, rand.Text(), s.shared.Store.Now().UTC())
 		if cur != nil && next.Equals(cur) {
-			return s.view(ctx, cur), v1.Unchanged, nil
+			return s.view(cur), v1.Unchanged, nil
 		}
 		result, err := s.write(ctx, cur, next, revision)
 		if !errors.Is(err, scheduler.ErrConflict) {
-			return s.view(ctx, next), result, err
+			return s.view(next), result, err
 		}
 	}
 	return nil, "", contended("source " + k.String())
@@ -234,24 +234,25 @@ func (s SourceKeeper) Source(ctx context.Context, k scheduler.Key) (*v1.Source, 
 	if err != nil {
 		return nil, noSource(k, err)
 	}
-	return s.shown(ctx, k, st), nil
+	return s.shown(k, st), nil
 }
 
 // shown returns the view of a stored source, or of its damage.
-func (s SourceKeeper) shown(ctx context.Context, k scheduler.Key, st scheduler.Stored) *v1.Source {
+func (s SourceKeeper) shown(k scheduler.Key, st scheduler.Stored) *v1.Source {
 	one, err := source.Decode(k, st.Revision, st.Data, s.shared.Secrets)
 	if err != nil {
 		return &v1.Source{Source: &source.Source{Key: k, Revision: st.Revision, State: scheduler.Damaged}, Damage: err.Error()}
 	}
-	return s.view(ctx, one)
+	return s.view(one)
 }
 
 // view returns the view of a source with its status.
-func (s SourceKeeper) view(ctx context.Context, one *source.Source) *v1.Source {
+func (s SourceKeeper) view(one *source.Source) *v1.Source {
 	v := &v1.Source{Source: one}
 	if s.shared.SourceStatus != nil && one.Enabled() {
-		status := s.shared.SourceStatus(ctx, one)
-		v.Status = &status
+		if status, ok := s.shared.SourceStatus(one.Key); ok {
+			v.Status = &status
+		}
 	}
 	return v
 }
@@ -266,7 +267,7 @@ func (s SourceKeeper) Sources(ctx context.Context, collection string, sees func(
 	all := []*v1.Source{}
 	err := s.each(ctx, collection, func(k scheduler.Key, st scheduler.Stored) error {
 		if sees(k.Collection) {
-			all = append(all, s.shown(ctx, k, st))
+			all = append(all, s.shown(k, st))
 		}
 		return nil
 	})

@@ -7,11 +7,14 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// Status is how a source does, as its receivers report it.
+// Status describes the receiver of a source in the process that answers. Counts begin with the process.
 type Status struct {
-	Lag       *int64    `json:"lag,omitempty"`          // messages that wait; nil: unknown
-	LastEvent time.Time `json:"lastEventTime,omitzero"` // zero: none, or unknown
-	LastError string    `json:"lastError,omitempty"`    // "": none since the last event
+	Running   bool      `json:"running"`                // the receiver runs, or starts again after an error
+	Received  uint64    `json:"received"`               // stored events
+	Refused   uint64    `json:"refused,omitempty"`      // messages that could not be events
+	Lag       *int64    `json:"lag,omitempty"`          // messages that wait at the broker; nil: unknown
+	LastEvent time.Time `json:"lastEventTime,omitzero"` // zero: none
+	LastError string    `json:"lastError,omitempty"`    // may be older than LastEvent; "": none
 	ErrorTime time.Time `json:"lastErrorTime,omitzero"`
 }
 

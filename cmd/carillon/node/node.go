@@ -14,6 +14,7 @@ import (
 
 	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/builtin"
+	"github.com/carillon-sched/carillon/actions/receive"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/auth/tokens"
 	"github.com/carillon-sched/carillon/scheduler/control"
@@ -34,6 +35,7 @@ type Node struct {
 	service       *control.Service
 	worker        *engine.Worker
 	actions       *actions.Registry
+	sources       *receive.Manager
 	health        *health
 	disk          *disk
 	tokens        *tokens.Keeper
@@ -66,10 +68,14 @@ func Open(ctx context.Context, cfg Config) (*Node, error) {
 	n.activity = newActivity(n)
 	record := both(n.metrics.Record, n.activity.Record)
 	vault := secrets.NewVault(secrets.Config{Store: st.Secrets(), Keys: cfg.Keys})
+	n.sources = receive.New(receive.Config{
+		Receivers: actions.Readers[receive.Receiver](n.actions), Watch: st.Sources().Watch, Publish: st.PublishEvent,
+		Secrets: vault, Logger: n.log,
+	})
 	collections := jobcache.NewCollections(st.Collections(), n.actions)
 	n.service = control.New(control.Config{
 		Store: st, Actions: n.actions, Limits: cfg.Limits, Secrets: vault, Collections: collections, Logger: n.log,
-		Tokens: n.tokens, HistoryMemory: cfg.HistoryMemory, OnRecord: record, Try: n.try,
+		Tokens: n.tokens, HistoryMemory: cfg.HistoryMemory, OnRecord: record, Try: n.try, SourceStatus: n.sources.Status,
 	})
 	cfg.Worker.Secrets, cfg.Worker.Collections = vault, collections
 	cfg.Worker.Store, cfg.Worker.Actions, cfg.Worker.OnTakeover = st, n.actions, n.tookOver
@@ -164,6 +170,7 @@ func (n *Node) Run(ctx context.Context, ready func() error) error {
 
 	engine, engineCtx := errgroup.WithContext(ctx)
 	engine.Go(func() error { return n.worker.Run(engineCtx) })
+	engine.Go(func() error { return n.sources.Run(engineCtx) })
 	open := n.openNATS(engineCtx, engine)
 	engine.Go(func() error { n.audit(engineCtx); return nil })
 	engine.Go(func() error { n.watchClock(engineCtx); return nil })
