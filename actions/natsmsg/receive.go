@@ -57,7 +57,7 @@ func (c *Client) consumerName(s *source.Source) string {
 func (c *Client) receiveSubject(ctx context.Context, feed *receive.Feed) error {
 	n, nc := feed.Source.NATS, c.own.nc
 	if err := c.rules.admits(n.Subject); err != nil {
-		return err
+		return fmt.Errorf("nats.subject: %w", err)
 	}
 	group := n.QueueGroup
 	if group == source.DefaultQueueGroup { // two sources with one subject would share its messages
@@ -77,38 +77,35 @@ func (c *Client) receiveSubject(ctx context.Context, feed *receive.Feed) error {
 			return last
 		}
 	}
+	draining, end := outlast(ctx)
+	defer end()
 	defer context.AfterFunc(ctx, func() { _ = sub.Drain() })()
 	for {
-		m, err := sub.NextMsgWithContext(context.WithoutCancel(ctx)) // until it is drained
+		m, err := sub.NextMsgWithContext(draining)
+		if err == nil {
+			id := m.Header.Get(nats.MsgIdHdr)
+			err = feed.Store(draining, receive.Message{ID: id, Header: attributes(m.Subject, m.Header), Body: m.Data})
+		}
 		switch {
 		case errors.Is(err, nats.ErrSlowConsumer):
 			feed.Fail(errors.New("messages are lost: they arrive faster than they are stored; use a stream"))
-			continue
-		case err != nil:
-			return err
-		}
-		if err := c.storeSubject(ctx, feed, m); err != nil {
+		case err != nil && !receive.Refused(err):
 			return err
 		}
 	}
 }
 
-// storeSubject stores a message of a core subject, also for a short time after ctx is done.
-func (c *Client) storeSubject(ctx context.Context, feed *receive.Feed, m *nats.Msg) error {
-	storing, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	defer cancel(nil)
-	defer context.AfterFunc(ctx, func() {
-		time.AfterFunc(drainTimeout, func() { cancel(context.Cause(ctx)) })
-	})()
-	err := feed.Store(storing, receive.Message{ID: m.Header.Get(nats.MsgIdHdr), Header: attributes(m.Subject, m.Header), Body: m.Data})
-	if receive.Refused(err) {
-		return nil
-	}
-	return err
-}
-
-// drainTimeout limits how long a stopping process stores what it has received from a core subject.
+// drainTimeout limits how long a stopping process stores received messages of a core subject.
 const drainTimeout = 3 * time.Second
+
+// outlast returns a context that ends drainTimeout after ctx.
+func outlast(ctx context.Context) (context.Context, func()) {
+	longer, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		time.AfterFunc(drainTimeout, func() { cancel(context.Cause(ctx)) })
+	})
+	return longer, func() { stop(); cancel(nil) }
+}
 
 // attributes returns the headers of a message, with its subject unless a CloudEvent has one.
 func attributes(subject string, header nats.Header) map[string][]string {
@@ -123,8 +120,8 @@ func attributes(subject string, header nats.Header) map[string][]string {
 func (s subjectRules) admits(pattern string) error {
 	for _, own := range []string{s.prefix, DefaultPrefix} {
 		if overlap(pattern, own+".>") {
-			return fmt.Errorf("nats.subject: %q includes subjects of a scheduler, which begin with %s: "+
-				"the source would receive its own events", pattern, own)
+			return fmt.Errorf("%q includes subjects of a scheduler, which begin with %s: "+
+				"the source would receive its own events; give another subject", pattern, own)
 		}
 	}
 	return s.foreign(pattern)
@@ -213,7 +210,7 @@ func (c *Client) openConsumer(ctx context.Context, s *source.Source) (jetstream.
 	}
 	for _, subject := range subjects {
 		if err := c.rules.admits(subject); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("nats.stream: %w", err)
 		}
 	}
 	cfg := jetstream.ConsumerConfig{

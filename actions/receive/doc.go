@@ -19,6 +19,20 @@
 //     disabled or deleted one stops, and so do all with the process. A receiver that stops releases its messages.
 //  5. Headers that instruct a NATS server (Nats-…) or the scheduler (Carillon-…) do not pass.
 //
+// # Messages
+//
+// The body becomes the data of the event, and the headers become attributes, in lower case:
+//
+//	source         attributes                                      identity                    a message that cannot be an event
+//	nats subject   headers, subject                                Nats-Msg-Id                 is dropped
+//	nats stream    headers, subject                                stream, sequence and time   is terminated
+//	serviceBus…    application properties, cloudEvents:… without   messageId and sequence      moves to $DeadLetterQueue with
+//	               prefix, messageid, correlationid, sessionid,    number                      the reason CarillonRefused
+//	               subject, content-type, enqueuedtime, …
+//	storageQueue   messageid, insertiontime, dequeuecount          message ID                  moves to the queue <name>-poison
+//
+// The body of a storage queue's message is decoded if it is base64 of JSON or of printable text.
+//
 // Not guaranteed: exactly-once delivery. A message whose acknowledgement was lost, and that its broker delivers again
 // after more than two minutes, is stored twice. Order: only messages of a Service Bus session are stored in order.
 package receive

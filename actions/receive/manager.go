@@ -24,8 +24,8 @@ type Receiver interface {
 	// not contain secrets.
 	Receive(ctx context.Context, feed *Feed) error
 
-	// Forget removes what the receivers of a deleted source have left at its broker. They may still run in other
-	// processes.
+	// Forget removes the traces of a deleted source from its broker, such as a consumer. Its receivers may still run in
+	// other processes.
 	Forget(ctx context.Context, s *source.Source) error
 }
 
@@ -119,7 +119,7 @@ func (m *Manager) Run(ctx context.Context) error {
 	return nil
 }
 
-// retain removes all sources but those that were seen: they were deleted while there was no watch.
+// retain removes the sources that a new watch has not seen: another process deleted them while the watch was lost.
 func (m *Manager) retain(ctx context.Context, seen map[string]bool) {
 	m.mu.Lock()
 	var gone []string

@@ -199,7 +199,7 @@ type token struct {
 // accountKey is the length in bytes of an account's key.
 const accountKey = 64
 
-// permission is what a token must permit.
+// permission is a permission of a token, with its verb in messages.
 type permission struct{ letter, verb, doing string }
 
 var (
@@ -266,7 +266,7 @@ func parseQuery(text string, needs permission) (token, error) {
 	return t, checkToken(values, needs)
 }
 
-// checkToken returns the reason why the parameters of a token do not permit what an action or a source needs.
+// checkToken returns the reason why the parameters of a token do not permit an action or a source to work.
 func checkToken(values map[string]string, needs permission) error {
 	_, given := values["sig"]
 	lacks := func(name, letter string) bool { return values[name] != "" && !strings.Contains(values[name], letter) }
