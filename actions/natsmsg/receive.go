@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -72,7 +71,8 @@ func (c *Client) receiveSubject(ctx context.Context, feed *receive.Feed) error {
 	if err := nc.FlushTimeout(connectTimeout); err != nil {
 		return err
 	}
-	if last := nc.LastError(); last != before && errors.Is(last, nats.ErrPermissionViolation) { //nolint:errorlint // this very one
+	last := nc.LastError()
+	if last != before && errors.Is(last, nats.ErrPermissionViolation) { //nolint:errorlint // this very one
 		if subject, subscription := violated(last); subscription && subject == n.Subject {
 			return last
 		}
@@ -145,6 +145,10 @@ func overlap(a, b string) bool {
 const (
 	ackWait   = 30 * time.Second
 	batchSize = 64
+
+	// released is the delay of a released message. The server would deliver it to this process, which still asks for
+	// messages, again.
+	released = time.Second
 )
 
 // receiveStream stores the messages of a stream, through a durable consumer that all processes share.
@@ -163,7 +167,7 @@ func (c *Client) receiveStream(ctx context.Context, feed *receive.Feed) error {
 				err = c.storeMessage(ctx, feed, m)
 			}
 			if err != nil {
-				_ = m.Nak()
+				_ = m.NakWithDelay(released)
 			}
 		}
 		if err = cmp.Or(err, batch.Error()); err != nil {
@@ -179,11 +183,11 @@ func (c *Client) storeMessage(ctx context.Context, feed *receive.Feed, m jetstre
 		return err
 	}
 	if matches(c.rules.prefix+".>", m.Subject()) { // through a mirror, or a source of the stream
-		return fmt.Errorf("stream %s contains messages of the scheduler, such as %s: give a subject", meta.Stream, m.Subject())
+		return fmt.Errorf("nats.stream: %s contains messages of the scheduler, such as %s: give a subject", meta.Stream, m.Subject())
 	}
 	feed.Lag(int64(meta.NumPending)) //nolint:gosec // less than 2^63
 	// The sequences of a stream that is created again begin again, so the identity includes the time.
-	id := meta.Stream + "/" + strconv.FormatUint(meta.Sequence.Stream, 10) + "@" + meta.Timestamp.UTC().Format(time.RFC3339Nano)
+	id := fmt.Sprintf("%s/%d@%s", meta.Stream, meta.Sequence.Stream, meta.Timestamp.UTC().Format(time.RFC3339Nano))
 	renew := func(context.Context) error { return m.InProgress() }
 	err = receive.Hold(ctx, ackWait/3, renew, func(ctx context.Context) error {
 		return feed.Store(ctx, receive.Message{ID: id, Header: attributes(m.Subject(), m.Headers()), Body: m.Data()})

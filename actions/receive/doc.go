@@ -19,6 +19,9 @@
 //     disabled or deleted one stops, and so do all with the process. A receiver that stops releases its messages.
 //  5. Headers that instruct a NATS server (Nats-…) or the scheduler (Carillon-…) do not pass.
 //
+// Not guaranteed: exactly-once delivery. A message whose acknowledgement was lost, and that its broker delivers again
+// after more than two minutes, is stored twice. Order: only messages of a Service Bus session are stored in order.
+//
 // # Messages
 //
 // The body becomes the data of the event, and the headers become attributes, in lower case:
@@ -31,8 +34,9 @@
 //	               subject, content-type, enqueuedtime, …
 //	storageQueue   messageid, insertiontime, dequeuecount          message ID                  moves to the queue <name>-poison
 //
-// The body of a storage queue's message is decoded if it is base64 of JSON or of printable text.
+// Sources of NATS use the scheduler's own connection, whose user needs permission to subscribe to the subject; for a
+// stream, the permission for the API of JetStream suffices. Subjects of the scheduler are refused, and so are those that
+// its settings do not let jobs use.
 //
-// Not guaranteed: exactly-once delivery. A message whose acknowledgement was lost, and that its broker delivers again
-// after more than two minutes, is stored twice. Order: only messages of a Service Bus session are stored in order.
+// The body of a storage queue's message is decoded if it is base64 of JSON or of printable text.
 package receive

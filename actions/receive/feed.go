@@ -97,7 +97,7 @@ func (f *Feed) Reveal(ctx context.Context, s document.Secret) (string, error) {
 
 // Hold calls f, and renews the lease of its message at an interval until f returns. It cancels the context of f when the
 // lease is lost.
-func Hold(ctx context.Context, every time.Duration, renew func(context.Context) error, f func(context.Context) error) error {
+func Hold(ctx context.Context, every time.Duration, renew, f func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	done := make(chan struct{})

@@ -105,7 +105,7 @@ func (m *Manager) Run(ctx context.Context) error {
 	defer m.running.Wait()
 	for ctx.Err() == nil {
 		seen := map[string]bool{}
-		err := m.cfg.Watch(ctx, func() { m.retain(ctx, seen); seen = nil }, func(name string, revision uint64, data []byte) {
+		err := m.cfg.Watch(ctx, func() { m.retain(seen); seen = nil }, func(name string, revision uint64, data []byte) {
 			if seen != nil {
 				seen[name] = true
 			}
@@ -119,18 +119,16 @@ func (m *Manager) Run(ctx context.Context) error {
 	return nil
 }
 
-// retain removes the sources that a new watch has not seen: another process deleted them while the watch was lost.
-func (m *Manager) retain(ctx context.Context, seen map[string]bool) {
+// retain stops the sources that a new watch has not seen. Their absence does not prove that they were deleted, so what
+// they have at their brokers stays.
+func (m *Manager) retain(seen map[string]bool) {
 	m.mu.Lock()
-	var gone []string
-	for name := range m.sources {
+	defer m.mu.Unlock()
+	for name, one := range m.sources {
 		if !seen[name] {
-			gone = append(gone, name)
+			one.cancel()
+			delete(m.sources, name)
 		}
-	}
-	m.mu.Unlock()
-	for _, name := range gone {
-		m.change(ctx, name, 0, nil)
 	}
 }
 
@@ -158,6 +156,7 @@ func (m *Manager) change(ctx context.Context, name string, revision uint64, data
 	m.replace(name, next)
 	m.running.Go(func() {
 		defer close(next.ended)
+		defer next.cancel()
 		if known {
 			<-before.ended
 		}
@@ -241,7 +240,7 @@ var errEnded = errors.New("the receiver ended")
 func (m *Manager) receive(ctx context.Context, one *managed) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			m.cfg.Logger.Error("a receiver panicked", "source", one.source.Key.String(), "panic", p, "stack", string(debug.Stack()))
+			m.cfg.Logger.Error("a receiver panicked", "source", one.source.Key.String(), "stack", string(debug.Stack()))
 			err = fmt.Errorf("the receiver panicked: %v", p)
 		}
 	}()

@@ -65,7 +65,8 @@ func TestSubject(t *testing.T) {
 	const sent = 50
 	for i := range sent {
 		m := nats.NewMsg("orders.new")
-		m.Data, m.Header = fmt.Appendf(nil, `{"n":%d}`, i), nats.Header{"Nats-Rollup": {"all"}, "X-Shop": {"north"}, nats.MsgIdHdr: {fmt.Sprint("m", i)}}
+		m.Data = fmt.Appendf(nil, `{"n":%d}`, i)
+		m.Header = nats.Header{"Nats-Rollup": {"all"}, "X-Shop": {"north"}, nats.MsgIdHdr: {fmt.Sprint("m", i)}}
 		must.Do(t, h.nc.PublishMsg(m))
 	}
 	all := h.await("orders", 1+sent)

@@ -29,8 +29,7 @@ func (*Client) Forget(context.Context, *source.Source) error { return nil }
 
 // The limits of a receiver.
 const (
-	receiveBatch   = 32 // messages under lock at the same time
-	receiveRetries = 3  // of the SDK, which needs pauses when it renews a token
+	receiveBatch = 32 // messages under lock at the same time
 
 	// renewLock is the interval of renewal while a message waits for the store. The shortest lock lasts 5 s.
 	renewLock = 2 * time.Second
@@ -40,6 +39,9 @@ const (
 	sessionIdle   = time.Second // without a message, after which the session is released
 	sessionMost   = time.Minute // with messages, because other sessions wait
 )
+
+// receiveRetries are those of the SDK, which needs pauses when it renews a token.
+var receiveRetries = azservicebus.RetryOptions{MaxRetries: 3, RetryDelay: time.Second}
 
 // receiver receives the messages of one source on a separate connection.
 type receiver struct {
@@ -61,7 +63,7 @@ func (c *Client) Receive(ctx context.Context, feed *receive.Feed) error {
 	if err != nil {
 		return err
 	}
-	conn, err := newConnection(c.links, a, azservicebus.RetryOptions{MaxRetries: receiveRetries}) //nolint:contextcheck // it is closed here
+	conn, err := newConnection(c.links, a, receiveRetries) //nolint:contextcheck // it is closed here
 	if err != nil {
 		return err
 	}
@@ -196,7 +198,9 @@ func (r *receiver) accept(ctx context.Context) (in *azservicebus.SessionReceiver
 }
 
 // store stores a message and settles it. Its error ends the receiver.
-func (r *receiver) store(ctx context.Context, in locked, m *azservicebus.ReceivedMessage, renew func(context.Context) error) error {
+func (r *receiver) store(
+	ctx context.Context, in locked, m *azservicebus.ReceivedMessage, renew func(context.Context) error,
+) error {
 	err := receive.Hold(ctx, renewLock, renew, func(ctx context.Context) error { return r.feed.Store(ctx, message(m)) })
 	settling, cancel := receive.Settle(ctx)
 	defer cancel()

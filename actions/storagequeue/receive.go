@@ -165,7 +165,8 @@ func (r *receiver) bury(ctx context.Context, m *azqueue.DequeuedMessage) error {
 		}
 	}
 	if err != nil {
-		r.feed.Fail(fmt.Errorf("message %s cannot be moved to queue %s%s: %w", *m.MessageID, r.from.Queue, poisonSuffix, explain(err)))
+		r.feed.Fail(fmt.Errorf("message %s cannot be moved to queue %s%s: %w",
+			*m.MessageID, r.from.Queue, poisonSuffix, explain(err)))
 		return nil
 	}
 	return r.remove(ctx, m)
@@ -175,7 +176,7 @@ func (r *receiver) bury(ctx context.Context, m *azqueue.DequeuedMessage) error {
 func (r *receiver) remove(ctx context.Context, m *azqueue.DequeuedMessage) error {
 	_, err := r.queue.DeleteMessage(ctx, *m.MessageID, *m.PopReceipt, nil)
 	if queueerror.HasCode(err, queueerror.MessageNotFound, queueerror.PopReceiptMismatch) {
-		r.feed.Fail(fmt.Errorf("message %s was visible again before it was deleted; visibilityTimeout is too short", *m.MessageID))
+		r.feed.Fail(fmt.Errorf("message %s became visible before it was deleted: raise visibilityTimeout", *m.MessageID))
 		return nil
 	}
 	return err
