@@ -248,7 +248,7 @@ func (c Cause) with(e *Event) *Cause {
 	c.Sequences = c.Sequences[max(0, len(c.Sequences)-maxSequences):]
 	c.Count++
 	c.Sequence, c.ID = e.Sequence, e.ID
-	if c.Event = e.Topic.String(); e.Upstream != nil {
+	if c.Event, c.Upstream = e.Topic.String(), ""; e.Upstream != nil {
 		c.Upstream, c.Depth = e.Upstream.Occurrence, max(c.Depth, e.Upstream.Depth+1)
 	}
 	if e.Time.Before(c.Since) {
@@ -267,7 +267,7 @@ func (c *Cause) Holds(e *Event) bool {
 		return id == sequenceOf(c.Sequence, c.Upstream != "")
 	}
 	at, found := slices.BinarySearch(c.Sequences, id)
-	return found || at == 0 && len(c.Sequences) == maxSequences
+	return found || at == 0 && len(c.Sequences) == maxSequences && c.Sequences[0]>>63 == id>>63
 }
 
 // Each calls f with the sequences of the events: of published ones, or of records. It returns false if they are not all

@@ -1,7 +1,6 @@
 package scheduler
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/json"
@@ -16,18 +15,19 @@ import (
 
 // How an event affects a job. The effect on a key is a function of the event and of the key's waiting baton:
 //
-//	              no baton waits        a baton waits that        a baton waits without
-//	              for the key           holds the event           the event
-//	no delay      fires a run           –                         –
-//	delay, key    arms                  nothing                   replaces it
-//	debounce      arms                  nothing                   later, at most max after the first
-//	batch         arms                  nothing                   adds; fires at size
-//	require all   arms                  nothing                   adds; fires if all have arrived
-//	rateLimit     runs, counts          –                         runs and counts, up to the limit
-//	unless        nothing               –                         cancels it
+//	              no baton waits         a baton waits that         a baton waits without
+//	              for the key            holds the event            the event
+//	no delay      fires a run            –                          –
+//	delay, key    arms                   nothing                    replaces it
+//	debounce      arms                   nothing                    later, at most max after the first
+//	batch         arms                   nothing                    adds; fires at size
+//	require all   arms                   nothing                    adds; fires if all have arrived
+//	rateLimit     counts, fires a run    fires a run                counts and fires, up to the limit
+//	unless        notes the cancellation records the cancellation   cancels it
 //
-// A run without a key has a slot of its own, which the time of the event names. A key has one slot ([KeySlot]); when
-// its baton fires, a worker moves it to the slot of the run.
+// A run without a key has a separate slot, which the time of the event names. A key has one slot ([KeySlot]); when
+// its baton fires, a worker moves it to the slot of the run. A spent baton in the slot starts no run: it counts runs, or
+// notes a cancellation for a moment, because events may be matched in another order than they were stored.
 
 // Match is the answer of a job to an event, before the state of its key is known.
 type Match struct {
@@ -154,7 +154,8 @@ const keySlotPrefix = "key-"
 type Reaction struct {
 	Effect Effect
 	Baton  Baton
-	At     time.Time // Arm: when the server fires it; zero: by [Job.ArmAt]
+	At     time.Time // when the server fires it; zero: by [Job.ArmAt]
+	Stored bool      // the slot has the baton
 }
 
 // Effect is what happens to a slot.
@@ -162,32 +163,48 @@ type Effect uint8
 
 // The effects.
 const (
-	NoEffect Effect = iota // the slot already holds the event, or nothing waits that could be canceled
+	NoEffect Effect = iota // the slot already holds the event
 	Start                  // fire the baton, in place of the waiting one if there is one
 	Arm                    // store the baton, which waits, in place of the waiting one if there is one
+	Flush                  // fire the waiting baton, then match the event again
 	Allow                  // store the baton, which counts runs, in place of the waiting one; then start a run of the event
 	Limit                  // record that the event starts no run
-	Withdraw               // remove the waiting baton
+	Withdraw               // store the baton, which notes a cancellation, in place of the waiting one; record the canceled run
+	Canceled               // record the run of the event, which a later event has canceled
 )
+
+// noted is how long a cancellation is noted. Events that are published in order are matched in order after that.
+const noted = time.Minute
 
 // React decides what a matching event does to a slot. waiting is the baton of j that waits in it, nil for none.
 func (j *Job) React(e *Event, m Match, waiting *Baton, now time.Time) (Reaction, error) {
 	t := j.Def.Trigger
+	limits := t.LimitRuns > 0
 	switch {
-	case m.Verdict == Cancels && (waiting == nil || waiting.Spent):
-		return Reaction{}, nil
+	case waiting != nil && limits && !waiting.Spent: // of the trigger before an edit
+		return Reaction{Effect: Flush, Baton: *waiting}, nil
+	case limits:
+		return j.limit(e, m, waiting, now), nil
 	case m.Verdict == Cancels:
-		return Reaction{Effect: Withdraw, Baton: *waiting}, nil
-	case t.LimitRuns > 0:
-		return j.limit(e, m, waiting), nil
+		return j.withdraw(e, m, waiting), nil
+	case waiting != nil && waiting.Spent && t.Unless != nil && e.instant().Before(waiting.Due.Add(-noted)):
+		b, err := j.Single(e, m)
+		return Reaction{Effect: Canceled, Baton: b}, err
+	case waiting != nil && waiting.Spent:
+		waiting = nil
 	case waiting != nil && waiting.Cause.Holds(e):
 		return Reaction{}, nil
-	case waiting != nil && !t.collects() && e.Sequence < waiting.Cause.Sequence:
+	case waiting != nil && !t.collects() && e.instant().Before(waiting.Nominal):
 		return Reaction{}, nil // a later event has replaced it
 	}
 	b, err := j.Single(e, m)
-	if err == nil && t.collects() {
+	switch {
+	case err != nil:
+		return Reaction{}, err
+	case t.collects():
 		b, err = t.collect(b, e, m, waiting, now)
+	case waiting != nil:
+		b.Cause = waiting.Cause.with(e)
 	}
 	b.Keyed = j.Keyed()
 	r := Reaction{Effect: Arm, Baton: b}
@@ -200,13 +217,34 @@ func (j *Job) React(e *Event, m Match, waiting *Baton, now time.Time) (Reaction,
 	return r, err
 }
 
+// withdraw cancels the run that waits for the key of e, unless it is of later events.
+func (j *Job) withdraw(e *Event, m Match, waiting *Baton) Reaction {
+	b := j.triggered(e, m)
+	switch {
+	case waiting == nil:
+	case waiting.Spent && waiting.Cause.Holds(e) && waiting.Cause.Count > 1: // canceled, and perhaps not recorded
+		return Reaction{Effect: Withdraw, Baton: *waiting, Stored: true}
+	case waiting.Spent, e.instant().Before(waiting.Nominal):
+		return Reaction{}
+	default:
+		b = *waiting
+		b.Cause, b.Events = waiting.Cause.with(e), nil
+	}
+	b.Keyed, b.Spent, b.Due = true, true, e.instant().Add(noted)
+	if waiting == nil {
+		return Reaction{Effect: Arm, Baton: b, At: b.Due}
+	}
+	return Reaction{Effect: Withdraw, Baton: b, At: b.Due}
+}
+
 // limit counts the runs of a key in a baton that waits for the end of the period.
-func (j *Job) limit(e *Event, m Match, waiting *Baton) Reaction {
+func (j *Job) limit(e *Event, m Match, waiting *Baton, now time.Time) Reaction {
 	t, b := j.Def.Trigger, j.triggered(e, m)
 	switch {
 	case waiting == nil:
 	case waiting.Cause.Holds(e):
-		return Reaction{Effect: Allow, Baton: *waiting, At: waiting.Due}
+		return Reaction{Effect: Allow, Baton: *waiting, Stored: true}
+	case !e.Time.Before(waiting.Cause.Since.Add(t.LimitPeriod)): // a new period
 	case waiting.Cause.Count >= t.LimitRuns && t.Once:
 		return Reaction{}
 	case waiting.Cause.Count >= t.LimitRuns:
@@ -214,9 +252,12 @@ func (j *Job) limit(e *Event, m Match, waiting *Baton) Reaction {
 	default:
 		b.Nominal, b.Cause = waiting.Nominal, waiting.Cause.with(e)
 	}
-	b.Keyed, b.Spent, b.Due = true, true, b.Cause.Since.Add(t.LimitPeriod)
+	b.Keyed, b.Spent, b.Due = true, true, later(b.Cause.Since.Add(t.LimitPeriod), now.Add(backlog))
 	return Reaction{Effect: Allow, Baton: b, At: b.Due}
 }
+
+// backlog is the least time that a baton waits for further events: those of a backlog may be older than their period.
+const backlog = time.Second
 
 // Single returns the baton of a run of one event.
 func (j *Job) Single(e *Event, m Match) (Baton, error) {
@@ -231,41 +272,64 @@ func (t *Trigger) collects() bool { return t.Debounce > 0 || t.Batch > 0 || t.Wi
 
 // collect adds the event of b, a run of its own, to the events that wait for its key. waiting may be nil.
 func (t *Trigger) collect(b Baton, e *Event, m Match, waiting *Baton, now time.Time) (Baton, error) {
-	late := false
+	var before, one []json.RawMessage
 	if waiting != nil {
-		var before, one []json.RawMessage
 		if err := errors.Join(json.Unmarshal(waiting.Events, &before), json.Unmarshal(b.Events, &one)); err != nil {
 			return b, fmt.Errorf("events of the waiting run: %w", err)
 		}
-		late = t.Debounce > 0 && e.Time.Add(t.Debounce).Before(waiting.Due)
-		switch {
-		case t.Debounce == 0:
-			one = append(before, one...)
-		case late:
+		b.Nominal, b.Cause, b.Arrived = waiting.Nominal, waiting.Cause.with(e), slices.Clone(waiting.Arrived)
+	}
+	least, since := now.Add(min(backlog, t.Debounce+t.BatchWait+t.Within)), b.Cause.Since // of a period that may have passed
+	if waiting != nil {
+		least = waiting.Due
+	}
+	switch {
+	case t.Debounce > 0:
+		if waiting != nil && e.Time.Add(t.Debounce).Before(waiting.Due) { // late
 			one = before
 		}
-		b.Nominal, b.Cause, b.Arrived = waiting.Nominal, waiting.Cause.with(e), slices.Clone(waiting.Arrived)
-		b.Events, _ = json.Marshal(one) //nolint:errchkjson // it was decoded
-	}
-	since := b.Cause.Since
-	switch {
-	case late:
-		b.Due = waiting.Due
-	case t.Debounce > 0:
-		b.Due = earlier(e.Time.Add(t.Debounce), since.Add(t.DebounceMax))
+		b.Due = later(earlier(e.Time.Add(t.Debounce), since.Add(t.DebounceMax)), least)
 	case t.Batch > 0:
-		if b.Due = since.Add(t.BatchWait); b.Cause.Count >= t.Batch || len(b.Events) >= maxBatchSize {
-			b.Due = now
-		}
+		one = append(before, one...)
+		b.Due = later(since.Add(t.BatchWait), least)
 	default:
-		if !slices.Contains(b.Arrived, m.Listener) {
-			b.Arrived = append(b.Arrived, m.Listener)
+		label := t.On[m.Listener].label()
+		if i := slices.Index(b.Arrived, label); i >= 0 && i < len(before) {
+			before[i], one = one[0], before // the last event of each listener
+		} else {
+			b.Arrived, one = append(b.Arrived, label), append(before, one...)
 		}
-		if b.Due = since.Add(t.Within); len(b.Arrived) == len(t.On) {
-			b.Due = now
-		}
+		b.Due = later(since.Add(t.Within), least)
+	}
+	if waiting != nil {
+		b.Events, _ = json.Marshal(one) //nolint:errchkjson // it was decoded
+	} else if t.Within > 0 {
+		b.Arrived = []string{t.On[m.Listener].label()}
+	}
+	if t.Batch > 0 && (b.Cause.Count >= t.Batch || len(b.Events) >= maxBatchSize) || t.Within > 0 && t.missing(&b) == nil {
+		b.Due = now
 	}
 	return b, nil
+}
+
+// label identifies the listener in the baton that waits for one event of each.
+func (l *Listener) label() string {
+	label := l.Source + l.Subject + l.Job // one of them
+	if l.Filter != nil {
+		label += " " + l.Filter.String()
+	}
+	return label
+}
+
+// missing returns the listeners whose events have not come.
+func (t *Trigger) missing(b *Baton) (all []string) {
+	for i := range t.On {
+		l := &t.On[i]
+		if !slices.Contains(b.Arrived, l.label()) {
+			all = append(all, l.Source+l.Subject+l.Job)
+		}
+	}
+	return all
 }
 
 // Incomplete returns the listeners of a trigger with require all that b, whose time is up, has not heard; nil if it runs.
@@ -274,13 +338,7 @@ func (j *Job) Incomplete(b *Baton) (missing []string) {
 	if t == nil || !b.Keyed || t.Within == 0 || t.RunPartial {
 		return nil
 	}
-	for i := range t.On {
-		if !slices.Contains(b.Arrived, i) {
-			l := &t.On[i]
-			missing = append(missing, cmp.Or(l.Source, l.Subject, l.Job))
-		}
-	}
-	return missing
+	return t.missing(b)
 }
 
 // earlier returns the earlier of two times.
@@ -321,13 +379,9 @@ func (j *Job) LimitRecord(e *Event, m Match, now time.Time) Record {
 	return j.RefusedRecord(e, m, now)
 }
 
-// WithdrawnRecord returns the record of the run of b, which an event canceled before it began.
-func (j *Job) WithdrawnRecord(b *Baton, e *Event, now time.Time) Record {
-	label := (&Cause{Event: e.Topic.String()}).Label()
-	if e.Upstream != nil {
-		label = e.Upstream.Occurrence
-	}
-	s := skip{from: b.Nominal, to: b.Nominal, count: 1, reason: ReasonCanceled, message: "canceled by the event " + label}
+// CanceledRecord returns the record of the run of b, which an event canceled before it began.
+func (j *Job) CanceledRecord(b *Baton, now time.Time) Record {
+	s := skip{from: b.Nominal, to: b.Nominal, count: 1, reason: ReasonCanceled, message: "canceled by an event (trigger.unless)"}
 	r := s.record(j, now, Progress{})
 	r.Kind, r.Cause = Triggered, b.Cause
 	return r

@@ -166,11 +166,12 @@ func (j *Job) onwards(p Progress, after, now time.Time) Step {
 type PositionSearch struct {
 	Found *Record // nil: none
 
-	job     *Job
-	seen    int
-	faulted []string       // occurrences with a faulted record
-	gaps    map[int64]bool // clock changes, by their Unix seconds
-	gaveUp  *Record        // the next run was too expensive to compute; the schedule did not run after this record
+	job       *Job
+	seen      int
+	triggered int            // records of triggered runs, which seen omits up to busyDepth
+	faulted   []string       // occurrences with a faulted record
+	gaps      map[int64]bool // clock changes, by their Unix seconds
+	gaveUp    *Record        // the next run was too expensive to compute; the schedule did not run after this record
 }
 
 // PlaceOutcomes are the outcomes that a [PositionSearch] must see.
@@ -188,7 +189,10 @@ func (s *PositionSearch) Faulted() bool {
 // latest nominal time counts. An overtaken edit may append records of an earlier schedule later: records of the current
 // schedule win.
 func (s *PositionSearch) Visit(r *Record) bool {
-	s.seen++
+	if s.seen++; r.Kind == Triggered && s.triggered < busyDepth { // an event may start very many runs
+		s.triggered++
+		s.seen--
+	}
 	j := s.job
 	switch {
 	case r.UID != j.Incarnation():

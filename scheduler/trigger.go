@@ -196,7 +196,7 @@ func (d *Definition) readTrigger(o *document.Object) {
 	t.readRequire(to)
 	t.readLimit(to)
 	checkOne(to, "delay", "debounce", "batch", "within", "once", "rateLimit")
-	t.Unless = readProgram(to, "unless", expression.Condition)
+	t.readUnless(to)
 	if n, ok := to.Int("maxDepth", 1, MaxChain); ok {
 		t.MaxDepth = int(n)
 	}
@@ -314,6 +314,19 @@ func (t *Trigger) readCollecting(o *document.Object) {
 		t.Batch = int(n)
 		t.BatchWait, _ = bo.ExactDuration("wait", time.Second, maxEventDelay)
 		bo.Done()
+	}
+}
+
+// readUnless reads unless. It cancels what waits, of the same key.
+func (t *Trigger) readUnless(o *document.Object) {
+	t.Unless = readProgram(o, "unless", expression.Condition)
+	keyed := slices.ContainsFunc(t.On, func(l Listener) bool { return l.Key != nil })
+	switch {
+	case t.Unless == nil:
+	case t.LimitRuns > 0 || !t.collects() && t.Delay == 0 && t.DelayUntil == nil:
+		o.Problem("unless", "goes with delay, debounce, batch or require all: otherwise no run waits that it could cancel")
+	case !keyed && !t.collects():
+		o.Problem("unless", "requires a key in on: otherwise each event replaces the run of the one before")
 	}
 }
 

@@ -2,6 +2,7 @@ package scheduler_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -176,8 +177,8 @@ func TestMatch(t *testing.T) {
 			scheduler.Match{Verdict: scheduler.Matches, Listener: 1, Due: at("09:00:00")}},
 		"delay too far": {on + `, "delay": "timestamp('9000-01-01T00:00:00Z')"}`, "", scheduler.Event{Upstream: up},
 			scheduler.Match{Verdict: scheduler.Refuses, Why: "trigger.delay: 9000-01-01T00:00:00Z is too far in the future"}},
-		"unless": {on + `, "unless": "event.data.paid"}`, "", scheduler.Event{Topic: orders, Data: json.RawMessage(`{"total": 11, "id": 4, "paid": true}`)},
-			scheduler.Match{Verdict: scheduler.Cancels, Key: "4", Due: at("09:00:00")}},
+		"unless": {on + `, "delay": "PT1S", "unless": "event.data.paid"}`, "", scheduler.Event{Topic: orders, Data: json.RawMessage(`{"total": 11, "id": 4, "paid": true}`)},
+			scheduler.Match{Verdict: scheduler.Cancels, Key: "4", Due: at("09:00:01")}},
 	} {
 		j := job(t, row.fields)
 		if row.state != "" {
@@ -226,6 +227,15 @@ func TestReact(t *testing.T) {
 			{1, 2, `2`, scheduler.Allow, "09:01:00", ""},
 			{2, 3, `3`, scheduler.Limit, "", ""},
 			{2, 1, `1`, scheduler.Allow, "09:01:00", ""}, // again: its run may be missing
+			{60, 4, `4`, scheduler.Allow, "09:02:00", ""},
+		},
+		`"delay": "PT1M", "unless": "event.data == 0"`: {
+			{0, 1, `1`, scheduler.Arm, "09:01:00", "1"},
+			{5, 2, `0`, scheduler.Withdraw, "09:01:05", ""},
+			{5, 2, `0`, scheduler.Withdraw, "09:01:05", ""}, // again: it may have no record
+			{4, 3, `3`, scheduler.Canceled, "09:01:05", ""}, // late: the cancellation came after it
+			{6, 4, `4`, scheduler.Arm, "09:01:06", "4"},
+			{5, 5, `0`, scheduler.NoEffect, "09:01:06", "4"}, // late: it canceled an earlier event
 		},
 		`"once": "PT1M"`: {
 			{0, 1, `1`, scheduler.Allow, "09:01:00", ""},
@@ -242,7 +252,7 @@ func TestReact(t *testing.T) {
 					Sequence: uint64(row.sequence), Time: now, Data: json.RawMessage(row.data),
 				}
 				r := must.Get(j.React(e, j.Match(e), waiting, now))(t)
-				if r.Effect == scheduler.Arm || r.Effect == scheduler.Start || r.Effect == scheduler.Allow {
+				if slices.Contains([]scheduler.Effect{scheduler.Arm, scheduler.Start, scheduler.Allow, scheduler.Withdraw}, r.Effect) {
 					b := must.Get(scheduler.DecodeBaton(r.Baton.Encode()))(t) // as it is stored
 					waiting = &b
 				}

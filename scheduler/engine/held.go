@@ -26,7 +26,7 @@ func (w *Worker) hold(r *run) stage {
 	}
 	r.wake = r.baton.Wake()
 	if r.packed == nil {
-		r.weighs(scheduler.HeldBytes(r.known, false))
+		r.weighs(scheduler.HeldBytes(r.known, false) + 2*len(r.baton.Events))
 	} else {
 		r.weighs(r.packed.HeldBytes())
 		r.runState = nil

@@ -2,9 +2,8 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"slices"
+	"fmt"
 	"sync"
 	"time"
 
@@ -21,6 +20,7 @@ type matcher struct {
 	published *flow.Buffer[uint64] // events in this process
 	records   *flow.Buffer[uint64]
 	slots     chan struct{} // limits the concurrent events
+	tasks     sync.WaitGroup
 }
 
 // The limits of a matcher.
@@ -30,7 +30,8 @@ const (
 	eventsDone  = 64   // events that are matched at the same time
 
 	// contested is the pause after a slot has changed while an event was matched, or while the server may be firing it.
-	contested = 20 * time.Millisecond
+	contested     = 20 * time.Millisecond
+	contestedMost = 5 * time.Second // then the event is delivered again later
 )
 
 func newMatcher(w *Worker) *matcher {
@@ -42,29 +43,27 @@ func newMatcher(w *Worker) *matcher {
 
 // run matches events until ctx is done.
 func (m *matcher) run(ctx context.Context) {
-	var side sync.WaitGroup
-	defer side.Wait()
-	side.Go(func() { m.follow(ctx) })
+	defer m.tasks.Wait()
 	store := m.worker.cfg.Store
-	side.Go(func() {
-		m.deliver(ctx, "events", m.listeners.live, m.published, store.DeliverEvents)
-	})
-	side.Go(func() {
-		m.deliver(ctx, "records", m.listeners.chained, m.records,
-			func(ctx context.Context, wake <-chan struct{}, room func() int, take func(scheduler.DeliveredEvent)) error {
-				return store.DeliverRecords(ctx, store.Now().Add(-time.Minute), wake, room, take)
-			})
-	})
+	records := func(ctx context.Context, wake <-chan struct{}, room func() int, take func(scheduler.DeliveredEvent)) error {
+		return store.DeliverRecords(ctx, store.Now().Add(-time.Minute), wake, room, take)
+	}
+	m.tasks.Go(func() { m.deliver(ctx, "events", m.listeners.live, m.published, store.DeliverEvents) })
+	m.tasks.Go(func() { m.deliver(ctx, "records", m.listeners.chained, m.records, records) })
+	m.follow(ctx)
 }
 
 // follow watches what jobs listen to.
 func (m *matcher) follow(ctx context.Context) {
+	late := func(all []missedEvents) {
+		for _, one := range all {
+			m.tasks.Go(func() { m.matchLate(ctx, one) })
+		}
+	}
 	for ctx.Err() == nil {
-		m.listeners.reset()
-		err := m.worker.cfg.Store.Listeners().Watch(ctx, m.listeners.ready, func(name string, _ uint64, data []byte) {
-			if k, missed := m.listeners.set(name, data); len(missed) > 0 {
-				go m.matchLate(ctx, k, missed)
-			}
+		m.listeners.begin()
+		err := m.worker.cfg.Store.Listeners().Watch(ctx, func() { late(m.listeners.ready()) }, func(name string, _ uint64, data []byte) {
+			late(m.listeners.set(name, data))
 		})
 		m.listeners.lose()
 		if ctx.Err() == nil {
@@ -74,14 +73,22 @@ func (m *matcher) follow(ctx context.Context) {
 	}
 }
 
-// deliver takes events from a source while the listeners are known.
+// source delivers events until ctx is done.
+type source func(ctx context.Context, wake <-chan struct{}, room func() int, take func(scheduler.DeliveredEvent)) error
+
+// deliver takes events from a source while the listeners are known. live returns the context of that time.
 func (m *matcher) deliver(
-	ctx context.Context, what string, live func(context.Context) bool, buffer *flow.Buffer[uint64],
-	source func(ctx context.Context, wake <-chan struct{}, room func() int, take func(scheduler.DeliveredEvent)) error,
+	ctx context.Context, what string, live func(context.Context) (context.Context, context.CancelFunc), buffer *flow.Buffer[uint64], from source,
 ) {
-	for live(ctx) {
-		err := source(ctx, buffer.Wake(0), buffer.Ask, func(d scheduler.DeliveredEvent) { m.take(ctx, buffer, d) })
-		if ctx.Err() == nil {
+	for {
+		known, cancel := live(ctx)
+		if known == nil {
+			return
+		}
+		err := from(known, buffer.Wake(0), buffer.Ask, func(d scheduler.DeliveredEvent) { m.take(known, buffer, d) })
+		lost := known.Err() != nil
+		cancel()
+		if !lost {
 			m.worker.log.Warn("the delivery of events ended; retrying", "of", what, "err", err)
 			flow.Pause(ctx, retryPause)
 		}
@@ -94,89 +101,100 @@ func (m *matcher) take(ctx context.Context, buffer *flow.Buffer[uint64], d sched
 		d.Lease.Yield()
 		return
 	}
-	go func() {
+	m.tasks.Go(func() {
 		defer buffer.Release(d.Event.Sequence)
 		select {
 		case m.slots <- struct{}{}:
 			defer func() { <-m.slots }()
+			m.match(ctx, d)
 		case <-ctx.Done():
 			_ = d.Lease.Nak(0)
-			return
 		}
-		m.match(d)
-	}()
+	})
 }
 
 // match applies an event to the jobs that listen to it, and acknowledges it.
-func (m *matcher) match(d scheduler.DeliveredEvent) {
-	ctx := m.worker.settles
-	if d.Err != nil {
-		m.worker.log.Warn("an event cannot be read and starts no job", "sequence", d.Event.Sequence, "err", d.Err)
+func (m *matcher) match(ctx context.Context, d scheduler.DeliveredEvent) {
+	w, e := m.worker, d.Event
+	keys, known := m.listeners.of(e)
+	if !known {
+		_ = d.Lease.Nak(retryPause)
+		return
 	}
-	for _, k := range m.listeners.of(d.Event) {
-		if d.Err != nil {
-			break
-		}
+	if d.Err != nil {
+		w.log.Warn("an event cannot be read and starts no job", "sequence", e.Sequence, "err", d.Err)
+		keys = nil
+	}
+	doubtful := d.Deliveries > 1 || e.Time.UnixNano() < w.suspect.Load()
+	var failed error
+	for _, k := range keys {
 		if !d.Lease.Stands() {
 			d.Lease.Drop()
 			return
 		}
-		doubtful := d.Deliveries > 1
-		err := m.worker.persist(ctx, k, func(ctx context.Context) error {
-			again := doubtful
-			doubtful = true // the response may be lost
-			return m.apply(ctx, k, d.Event, again)
-		})
-		if err != nil {
-			m.worker.log.Warn("an event is matched again later", "job", k.String(), "sequence", d.Event.Sequence, "err", err)
-			_ = d.Lease.Nak(retryPause)
-			return
+		if err := m.persist(ctx, k, e, doubtful); err != nil {
+			failed = err
 		}
+	}
+	if failed != nil {
+		_ = d.Lease.Nak(scheduler.DamagedPause(d.Deliveries))
+		return
 	}
 	if err := d.Lease.Ack(); err != nil {
-		m.worker.log.Warn("event not acknowledged", "sequence", d.Event.Sequence, "err", err)
+		w.log.Warn("event not acknowledged", "sequence", e.Sequence, "err", err)
 	}
 }
 
-// matchLate applies the events that this process has matched since a job was edited: what the job listens to may be
-// known only after them.
-func (m *matcher) matchLate(ctx context.Context, k scheduler.Key, missed []recentEvent) {
-	store := m.worker.cfg.Store
-	j, err := m.worker.jobs.Load(ctx, k)
-	for _, r := range missed {
-		if err != nil || r.time.Before(j.Updated) {
+// persist applies an event to a job, and repeats that while the store is unavailable, until ctx is done. It logs an
+// error.
+func (m *matcher) persist(ctx context.Context, k scheduler.Key, e *scheduler.Event, doubtful bool) error {
+	w := m.worker
+	err := w.writes.Persist(w.settles, ctx, k.String(), func(ctx context.Context) error {
+		again := doubtful
+		doubtful = true // the response may be lost
+		return m.apply(ctx, k, e, again)
+	})
+	damaged, is := errors.AsType[*scheduler.DamagedError](err)
+	if err != nil && (!is || w.damageLogged.first(k, damaged.Revision)) {
+		w.log.Warn("an event waits for a job", "job", k.String(), "sequence", e.Sequence, "err", err)
+	}
+	return err
+}
+
+// matchLate applies the events that this process has matched since a job was edited, before it knew what the job listens
+// to.
+func (m *matcher) matchLate(ctx context.Context, missed missedEvents) {
+	j, err := m.worker.jobs.Load(ctx, missed.job)
+	if err != nil {
+		return // deleted, damaged, or this process ends
+	}
+	for _, r := range missed.events {
+		if r.time.Before(j.Updated) {
 			continue
 		}
-		var e *scheduler.Event
-		if r.upstream == (scheduler.Key{}) {
-			e, err = store.EventAt(ctx, r.sequence)
-		} else if records, failed := store.RecordsAt(ctx, []uint64{r.sequence}); failed != nil || len(records) == 0 {
-			err = failed
-		} else if of, ok := scheduler.EventOf(records[0]); ok {
-			e = &of
+		e, err := m.reread(ctx, r)
+		switch {
+		case err == nil && e != nil:
+			_ = m.persist(ctx, missed.job, e, true)
+		case err != nil && ctx.Err() == nil:
+			m.worker.log.Warn("a new trigger has missed an event", "job", missed.job.String(), "sequence", r.sequence, "err", err)
 		}
-		if err == nil && e != nil {
-			err = m.worker.persist(ctx, k, func(ctx context.Context) error { return m.apply(ctx, k, e, true) })
-		}
-	}
-	if err != nil && !errors.Is(err, scheduler.ErrNotFound) && ctx.Err() == nil {
-		m.worker.log.Warn("a new trigger may have missed an event", "job", k.String(), "err", err)
 	}
 }
 
-// recentEvent is an event of the last moments.
-type recentEvent struct {
-	topic    scheduler.Topic
-	upstream scheduler.Key
-	sequence uint64
-	time     time.Time
+// reread reads an event again.
+func (m *matcher) reread(ctx context.Context, r recentEvent) (*scheduler.Event, error) {
+	store := m.worker.cfg.Store
+	if r.upstream == (scheduler.Key{}) {
+		return store.EventAt(ctx, r.sequence)
+	}
+	records, err := store.RecordsAt(ctx, []uint64{r.sequence})
+	if err != nil || len(records) == 0 {
+		return nil, err
+	}
+	e, _ := scheduler.EventOf(records[0])
+	return &e, nil
 }
-
-// Limits of the remembered events. The announcement of a listener takes a second at most, unless the watch is lost.
-const (
-	recentAge  = 5 * time.Second
-	recentMost = 1 << 16
-)
 
 // apply applies an event to a job. doubtful: an earlier process may have done so.
 func (m *matcher) apply(ctx context.Context, k scheduler.Key, e *scheduler.Event, doubtful bool) error {
@@ -199,14 +217,16 @@ func (m *matcher) apply(ctx context.Context, k scheduler.Key, e *scheduler.Event
 	if !j.Keyed() {
 		return m.start(ctx, j, e, match, doubtful)
 	}
-	for ctx.Err() == nil {
+	for began := time.Now(); time.Since(began) < contestedMost; doubtful = true { // another process may have the event, too
 		done, err := m.react(ctx, j, e, match, doubtful)
 		if done || err != nil && !errors.Is(err, scheduler.ErrConflict) {
 			return err
 		}
-		flow.Pause(ctx, contested)
+		if !flow.Pause(ctx, contested) {
+			return context.Cause(ctx)
+		}
 	}
-	return context.Cause(ctx)
+	return fmt.Errorf("key %q: %w: its run is being started", match.Key, scheduler.ErrConflict)
 }
 
 // start stores the run of a single event. Its slot, which the event's time names, holds no other run.
@@ -270,29 +290,33 @@ func (m *matcher) react(
 	if err != nil {
 		return false, err
 	}
+	record := func(r scheduler.Record) error { return m.worker.steps.Record(ctx, j, []scheduler.Record{r}, doubtful) }
 	switch r.Effect {
 	case scheduler.NoEffect:
 		return true, nil
-	case scheduler.Withdraw:
-		if err := store.Cancel(ctx, slot, st.Revision); err != nil {
+	case scheduler.Limit:
+		return true, record(j.LimitRecord(e, match, store.Now()))
+	case scheduler.Canceled:
+		return true, record(j.CanceledRecord(&r.Baton, store.Now()))
+	case scheduler.Allow, scheduler.Withdraw:
+		if r.Stored {
+			break
+		}
+		if err := store.ScheduleAt(ctx, slot, r.Baton.Encode(), r.At, st.Revision); err != nil {
 			return false, err
 		}
-		return true, m.worker.steps.Record(ctx, j, []scheduler.Record{j.WithdrawnRecord(&r.Baton, e, store.Now())}, false)
-	case scheduler.Limit:
-		return true, m.worker.steps.Record(ctx, j, []scheduler.Record{j.LimitRecord(e, match, store.Now())}, doubtful)
-	case scheduler.Allow:
-		if waiting == nil || !waiting.Cause.Holds(e) {
-			if err := store.ScheduleAt(ctx, slot, r.Baton.Encode(), r.At, st.Revision); err != nil {
-				return false, err
-			}
-		}
-		return true, m.start(ctx, j, e, match, doubtful)
+	case scheduler.Flush:
+		return false, store.Fire(ctx, slot, r.Baton.Encode(), st.Revision) // then the event is matched again
 	case scheduler.Start, scheduler.Arm:
+		if err := m.store(ctx, j, slot, r, st.Revision); err != nil {
+			return false, err
+		}
+		return r.Effect == scheduler.Start || !st.MayFire(store.Now()), nil // otherwise the server may have removed it with the baton that it fired
 	}
-	if err := m.store(ctx, j, slot, r, st.Revision); err != nil {
-		return false, err
+	if r.Effect == scheduler.Allow {
+		return true, m.start(ctx, j, e, match, doubtful || r.Stored)
 	}
-	return !st.MayFire(store.Now()), nil // otherwise the server may have removed it with the baton that it fired
+	return true, record(j.CanceledRecord(&r.Baton, store.Now()))
 }
 
 // store stores the baton of a reaction in a slot, in place of the waiting one.
@@ -313,9 +337,9 @@ func (m *matcher) store(
 // history has a record.
 func (m *matcher) fired(ctx context.Context, j *scheduler.Job, e *scheduler.Event) (fired bool, err error) {
 	store := m.worker.cfg.Store
-	err = store.FindDetached(ctx, []scheduler.Key{j.Key}, func(_ scheduler.BatonKey, st scheduler.Stored, _ bool) {
+	err = store.SomeDetached(ctx, j.Key, func(_ scheduler.BatonKey, st scheduler.Stored, _ bool) {
 		b, err := scheduler.DecodeBaton(st.Data)
-		fired = fired || err == nil && b.BelongsTo(j) && b.Cause.Holds(e)
+		fired = fired || err == nil && b.BelongsTo(j) && !b.Spent && b.Cause.Holds(e)
 	})
 	if err != nil || fired {
 		return fired, err
@@ -339,144 +363,4 @@ func (w *Worker) unkey(r *run) stage {
 		return w.nak(r)
 	}
 	return w.ack(r)
-}
-
-// listeners is what jobs listen to. The zero value is empty.
-type listeners struct {
-	mu     sync.Mutex
-	known  chan struct{} // closed while all listeners are known
-	chains chan struct{} // closed once a job follows another one
-	by     map[string]heardBy
-	topics map[scheduler.Topic][]scheduler.Key
-	jobs   map[scheduler.Key][]scheduler.Key
-	recent []recentEvent // events that were matched, oldest first
-}
-
-type heardBy struct {
-	job   scheduler.Key
-	heard scheduler.Heard
-}
-
-// reset forgets all listeners before a watch, which reports all of them.
-func (l *listeners) reset() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.init()
-	l.by, l.topics, l.jobs = map[string]heardBy{}, map[scheduler.Topic][]scheduler.Key{}, map[scheduler.Key][]scheduler.Key{}
-}
-
-// init creates the channels. The caller holds the lock.
-func (l *listeners) init() {
-	if l.known == nil {
-		l.known, l.chains = make(chan struct{}), make(chan struct{})
-	}
-}
-
-// ready lets events be delivered.
-func (l *listeners) ready() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	close(l.known)
-	if len(l.jobs) > 0 {
-		l.chain()
-	}
-}
-
-// chain lets records be delivered. The caller holds the lock.
-func (l *listeners) chain() {
-	select {
-	case <-l.chains:
-	default:
-		close(l.chains)
-	}
-}
-
-// lose stops deliveries until the next watch is ready.
-func (l *listeners) lose() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.known, l.chains = nil, nil
-	l.init()
-}
-
-// live waits until all listeners are known. It returns false if ctx is done first.
-func (l *listeners) live(ctx context.Context) bool {
-	return l.await(ctx, func() chan struct{} { return l.known })
-}
-
-// chained waits until a job follows another one.
-func (l *listeners) chained(ctx context.Context) bool {
-	return l.await(ctx, func() chan struct{} { return l.chains })
-}
-
-func (l *listeners) await(ctx context.Context, which func() chan struct{}) bool {
-	l.mu.Lock()
-	l.init()
-	until := which()
-	l.mu.Unlock()
-	select {
-	case <-until:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// set replaces what a job listens to; nil data: nothing. It returns the job, and the events that were matched before it
-// was known that the job listens to them.
-func (l *listeners) set(name string, data []byte) (k scheduler.Key, missed []recentEvent) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	old := l.by[name]
-	isOld := func(k scheduler.Key) bool { return k == old.job }
-	for _, t := range old.heard.Topics {
-		l.topics[t] = slices.DeleteFunc(slices.Clone(l.topics[t]), isOld)
-	}
-	for _, k := range old.heard.Jobs {
-		l.jobs[k] = slices.DeleteFunc(slices.Clone(l.jobs[k]), isOld)
-	}
-	delete(l.by, name)
-	one := heardBy{}
-	if data == nil || json.Unmarshal(data, &one.heard) != nil || one.job.UnmarshalText([]byte(name)) != nil {
-		return one.job, nil
-	}
-	l.by[name] = one
-	for _, t := range one.heard.Topics {
-		l.topics[t] = append(slices.Clip(l.topics[t]), one.job)
-	}
-	for _, k := range one.heard.Jobs {
-		l.jobs[k] = append(slices.Clip(l.jobs[k]), one.job)
-	}
-	if len(one.heard.Jobs) > 0 {
-		l.chain()
-	}
-	for _, e := range l.recent {
-		if e.selectedBy(&one.heard) && !e.selectedBy(&old.heard) {
-			missed = append(missed, e)
-		}
-	}
-	return one.job, missed
-}
-
-func (e *recentEvent) selectedBy(h *scheduler.Heard) bool {
-	return slices.Contains(h.Topics, e.topic) || slices.Contains(h.Jobs, e.upstream)
-}
-
-// of returns the jobs that may listen to an event, and remembers the event.
-func (l *listeners) of(e *scheduler.Event) []scheduler.Key {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	old := 0
-	for old < len(l.recent) && (e.Time.Sub(l.recent[old].time) > recentAge || len(l.recent)-old >= recentMost) {
-		old++
-	}
-	one := recentEvent{topic: e.Topic, sequence: e.Sequence, time: e.Time}
-	if e.Upstream != nil {
-		one.upstream = e.Upstream.Job
-	}
-	l.recent = append(l.recent[old:], one)
-	if e.Upstream != nil {
-		return l.jobs[e.Upstream.Job]
-	}
-	return l.topics[e.Topic]
 }

@@ -18,7 +18,7 @@ func (w *Worker) take(ctx context.Context, lane int, d *scheduler.Delivery) {
 		delivery: d, runState: &runState{baton: b}, lane: int32(lane),
 		suspect: d.Deliveries > 1 || b.Suspect || d.Fired.UnixNano() < w.suspect.Load(),
 	}
-	r.weighs(scheduler.HeldBytes(nil, r.suspect))
+	r.weighs(scheduler.HeldBytes(nil, r.suspect) + 2*len(b.Events)) // in the message, and decoded
 	if !w.buffer.KeepSized(r.place(), int(r.weight)) {
 		d.Lease.Yield()
 		return // the run in progress settles the message
