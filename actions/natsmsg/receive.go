@@ -157,8 +157,10 @@ func (c *Client) receiveStream(ctx context.Context, feed *receive.Feed) error {
 	if err != nil {
 		return err
 	}
+	fetching, cancel := context.WithCancel(ctx)
+	defer cancel()
 	for {
-		batch, err := consumer.Fetch(batchSize, jetstream.FetchContext(ctx))
+		batch, err := consumer.Fetch(batchSize, jetstream.FetchContext(fetching))
 		if err != nil {
 			return err
 		}
@@ -167,6 +169,7 @@ func (c *Client) receiveStream(ctx context.Context, feed *receive.Feed) error {
 				err = c.storeMessage(ctx, feed, m)
 			}
 			if err != nil {
+				cancel() // of the rest of the batch, which may come later
 				_ = m.NakWithDelay(released)
 			}
 		}

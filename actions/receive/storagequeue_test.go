@@ -55,8 +55,8 @@ func (q *storage) source(name, rest string) {
 		Protocol: sas.ProtocolHTTPSandHTTP, ExpiryTime: time.Now().Add(time.Hour).UTC(), Permissions: "racwup", ResourceTypes: "sco",
 	}
 	token := must.Get(values.SignWithSharedKey(q.key))(q)
-	q.put(name, fmt.Sprintf(`{"type": "storageQueue", "storageQueue": {"storageAccount": "myaccount", "sasToken": %q, "queueName": "orders"%s}}`,
-		token.Encode(), rest))
+	q.put(name, fmt.Sprintf(`{"type": "storageQueue", "storageQueue": {"storageAccount": "myaccount", "sasToken": %q,
+		"queueName": "orders"%s}}`, token.Encode(), rest))
 }
 
 func (q *storage) send(texts ...string) {
