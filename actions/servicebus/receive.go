@@ -40,7 +40,7 @@ const (
 	sessionMost   = time.Minute // with messages, because other sessions wait
 )
 
-// receiveRetries are those of the SDK, which needs pauses when it renews a token.
+// receiveRetries configures the SDK, which renews tokens and needs pauses between its attempts.
 var receiveRetries = azservicebus.RetryOptions{MaxRetries: 3, RetryDelay: time.Second}
 
 // receiver receives the messages of one source on a separate connection.
