@@ -29,7 +29,7 @@ var isHook = func() func(r *http.Request) bool {
 	}
 }()
 
-// errNoHook is the answer for everything that is no enabled web hook, so that it does not reveal which sources exist.
+// errNoHook is the error of every address without an enabled web hook. It does not reveal which sources exist.
 var errNoHook = fault{http.StatusNotFound, "ResourceNotFound", "no web hook has this address"}
 
 // hook returns the enabled source of a web hook that a request names.
@@ -66,7 +66,7 @@ func (a *server) receiveWebhook(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if wait := a.hooks.wait(s, a.Service.Now()); wait > 0 {
-		return &throttle.Exceeded{After: wait, Message: "too many events for this web hook; try again later"}
+		return &throttle.Exceeded{After: wait, Message: "too many events of the web hook; try again later"}
 	}
 	header := webhook.Headers(s, r.Header, body)
 	v, err := a.Service.PublishEvent(lasting(r), s.Topic(), header, body)
@@ -90,8 +90,8 @@ func (a *server) checkSite(h *source.Webhook, r *http.Request) error {
 	return nil
 }
 
-// challenges are the authentication schemes of a 401, which must name one (RFC 9110, section 15.5.2). No registered scheme
-// stands for the signatures of web hooks.
+// challenges are the authentication schemes of a 401, which must name one (RFC 9110, section 15.5.2). Signatures of
+// web hooks have no registered scheme.
 var challenges = map[source.Scheme]string{
 	source.Basic: "Basic", source.Token: "Bearer",
 	source.Standard: "Webhook", source.GitHub: "Webhook", source.Stripe: "Webhook", source.HMAC: "Webhook",

@@ -1,9 +1,16 @@
 package rest_test
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/rest"
 )
@@ -63,5 +70,44 @@ func TestWebhooks(t *testing.T) {
 	}
 	if r := w.do(http.MethodGet, "/jobCollections/default/sources/github", "", ours); strings.Contains(r.body, "Everybody") {
 		t.Errorf("the source shows its secret: %s", r.body)
+	}
+}
+
+// TestTimestampedWebhooks sends requests with a signed timestamp, in time and too late.
+func TestTimestampedWebhooks(t *testing.T) {
+	w := newHarness(t)
+	const body = `{"id": "evt_1"}`
+	key := []byte("0123456789abcdef01234567")
+	sign := func(key []byte, text string) []byte {
+		mac := hmac.New(sha256.New, key)
+		_, _ = mac.Write([]byte(text))
+		return mac.Sum(nil)
+	}
+	for scheme, send := range map[string]struct {
+		secret  string
+		headers func(at string) []string
+	}{
+		"standard": {"whsec_" + base64.StdEncoding.EncodeToString(key), func(at string) []string {
+			return []string{
+				"webhook-id: evt_1", "webhook-timestamp: " + at,
+				"webhook-signature: v1," + base64.StdEncoding.EncodeToString(sign(key, "evt_1."+at+"."+body)),
+			}
+		}},
+		"stripe": {"whsec_stripe", func(at string) []string {
+			return []string{"Stripe-Signature: t=" + at + ",v1=" + hex.EncodeToString(sign([]byte("whsec_stripe"), at+"."+body))}
+		}},
+	} {
+		source := fmt.Sprintf(`{"type": "webhook", "webhook": {"verify": {"type": %q, "secret": %q}}}`, scheme, send.secret)
+		w.must(http.MethodPut, "/jobCollections/default/sources/"+scheme, source)
+		for age, want := range map[time.Duration]int{0: 202, 10 * time.Minute: 401, -10 * time.Minute: 401} {
+			at := strconv.FormatInt(w.store.Now().Add(-age).Unix(), 10)
+			r := w.do(http.MethodPost, "/events/default/"+scheme, body, send.headers(at)...)
+			if r.status != want || want == 202 && !strings.Contains(r.body, `"duplicate":false`) {
+				t.Errorf("%s, %s old: %d %s, want %d", scheme, age, r.status, r.body, want)
+			}
+		}
+	}
+	if r := w.do(http.MethodGet, "/events", ""); strings.Count(r.body, `"sequence":`) != 2 {
+		t.Errorf("the same ID of two sources: %s", r.body)
 	}
 }

@@ -20,7 +20,7 @@ var ofSources = map[string]Description{
 
 	"source.webhook":                     {"An HTTP endpoint: POST /events/<collection>/<name>.", "", ""},
 	"source.webhook.verify":              {"How to verify the sender.", "", ""},
-	"source.webhook.verify.type":         {"The scheme. none permits everybody.", "", "github"},
+	"source.webhook.verify.type":         {"The scheme. none permits any sender.", "", "github"},
 	"source.webhook.verify.secret":       {"The key of the signature, or the token.", "", ""},
 	"source.webhook.verify.user":         {"The user name of basic authentication.", "", "shop"},
 	"source.webhook.verify.password":     {"The password of basic authentication.", "", ""},

@@ -60,7 +60,7 @@ func (r *rotator) rotateSource(ctx context.Context, bucket scheduler.Bucket, bou
 // errLocked is the failure of a source whose secret this process cannot open.
 var errLocked = errors.New("this scheduler has no key that opens the secret; start it with --secret-key-file")
 
-// Resolve returns the text of a secret of a source: its own, or that of the shared secret to which it refers.
+// Resolve returns the text of a secret of a source. A reference yields the text of the shared secret.
 func (v *Vault) Resolve(ctx context.Context, s document.Secret) (string, error) {
 	if name := s.Ref(); name != "" {
 		text, err := v.Shared(ctx, name)

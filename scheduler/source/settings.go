@@ -142,7 +142,7 @@ const (
 	HMAC     Scheme = "hmac" // of the body, in a header
 	Basic    Scheme = "basic"
 	Token    Scheme = "token" // in a header
-	None     Scheme = "none"  // anybody who knows the URL can publish events
+	None     Scheme = "none"  // any sender that knows the URL can publish events
 )
 
 // Defaults and limits of a webhook.

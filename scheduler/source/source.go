@@ -98,7 +98,7 @@ func (s *Source) Equals(other *Source) bool {
 type Check func(o *document.Object, properties document.Value) error
 
 // Read reads the document of a source: its properties, with or without the envelope of [View]. The error matches
-// scheduler.ErrInvalid and holds every problem with its path, or is that of check.
+// scheduler.ErrInvalid and holds every problem with its path, unless check itself fails.
 func Read(k scheduler.Key, v document.Value, check Check) (*Source, error) {
 	if err := ValidateKey(k); err != nil {
 		return nil, err
@@ -179,7 +179,7 @@ const envelope = "properties"
 // envelopeNames are the fields next to the properties. They name the source.
 var envelopeNames = []string{"kind", "id", "etag", "name", "collection", "result"}
 
-// Kind is the value of the field kind that distinguishes the document of a source from that of a job.
+// Kind is the value of the field kind, which distinguishes sources from jobs.
 const Kind = "source"
 
 // readEnvelope reads the fields around the properties, and returns the object of the properties.
@@ -268,7 +268,7 @@ type stored struct {
 	State   scheduler.State `json:"state"`
 }
 
-// SealKey returns the name to which the secrets of a source are bound. It differs from that of a job of the same name.
+// SealKey returns the name to which the secrets of a source are bound. A job of the same name has another.
 func SealKey(k scheduler.Key) scheduler.Key {
 	return scheduler.Key{Collection: "source:" + k.Collection, Job: k.Job}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/source"
 )
 
-// ownHeaders belong to the request, not to the event: those of the connection (RFC 9110, section 7.6.1), of proxies, and
-// the signatures whose names do not say so.
+// ownHeaders belong to the request, not to the event: headers of the connection (RFC 9110, section 7.6.1), of proxies and
+// of traces.
 var ownHeaders = map[string]bool{
 	"connection": true, "proxy-connection": true, "keep-alive": true, "te": true, "trailer": true,
 	"transfer-encoding": true, "upgrade": true, "host": true, "content-length": true, "content-encoding": true,

@@ -58,7 +58,7 @@ func Verify(w *source.Webhook, secret string, header http.Header, body []byte, n
 	return unverified("the source has an unknown scheme")
 }
 
-// hashes and encodings are those of the scheme hmac.
+// The hash functions and encodings of the scheme hmac.
 var (
 	hashes    = map[string]func() hash.Hash{"sha1": sha1.New, "sha256": sha256.New, "sha512": sha512.New}
 	encodings = map[string]func(string) ([]byte, error){"hex": hex.DecodeString, "base64": base64.StdEncoding.DecodeString}
@@ -175,7 +175,7 @@ func (c *check) token() error {
 	return nil
 }
 
-// same compares texts in constant time, whatever their lengths.
+// same compares texts in constant time, also texts of different lengths.
 func same(a, b string) bool {
 	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
