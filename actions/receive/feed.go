@@ -55,6 +55,10 @@ func (f *Feed) Store(ctx context.Context, m Message) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
+		if Refused(err) {
+			f.state.refuse(err)
+			return err
+		}
 		f.Fail(fmt.Errorf("the event is not stored; trying again: %w", err))
 		flow.Pause(ctx, wait)
 	}
@@ -65,7 +69,8 @@ func cleanHeader(header map[string][]string) map[string][]string {
 	cleaned := map[string][]string{}
 	for name, values := range header {
 		lower := strings.ToLower(name)
-		if len(values) == 0 || strings.HasPrefix(lower, "nats-") || strings.HasPrefix(lower, "carillon-") {
+		unnamed := lower == "" || lower == "ce-" // NATS refuses the first
+		if unnamed || len(values) == 0 || strings.HasPrefix(lower, "nats-") || strings.HasPrefix(lower, "carillon-") {
 			continue
 		}
 		name = strings.Map(func(r rune) rune {

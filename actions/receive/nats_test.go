@@ -143,6 +143,26 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestRefusedByStore terminates a message that the store never takes, and ignores headers without a name.
+func TestRefusedByStore(t *testing.T) {
+	h := newHarness(t, builtin.Config{})
+	js := h.stream()
+	h.send(js, "orders.new", `1`)
+	must.Get(js.PublishMsg(t.Context(), &nats.Msg{Subject: "orders.new", Data: []byte(`2`), Header: nats.Header{"ce-": {"x"}}}))(t)
+	h.put("orders", `{"type": "nats", "nats": {"stream": "ORDERS", "start": "all"}}`)
+	h.publish = func(_ context.Context, call int, store func() error) error {
+		if call == 1 {
+			return scheduler.Invalid("", "message could not decode headers")
+		}
+		return store()
+	}
+	m, _ := h.start()
+	h.want("orders", `2`)
+	if status, _ := m.Status(key("orders")); status.Refused != 1 {
+		t.Errorf("%+v", status)
+	}
+}
+
 // TestOwnSubjects refuses sources that would receive their own events.
 func TestOwnSubjects(t *testing.T) {
 	h := newHarness(t, builtin.Config{Subjects: []string{"orders.>", "carillon.>"}})

@@ -54,7 +54,7 @@ func (s *Events) EventSubject(t scheduler.Topic) string {
 }
 
 // PublishEvent stores an event and returns its sequence, which is the sequence of an earlier event if that has the same
-// ID. scheduler.ErrUnavailable if the stream is full.
+// ID. scheduler.ErrUnavailable if the stream is full, scheduler.ErrInvalid if NATS never takes the event.
 func (s *Events) PublishEvent(
 	ctx context.Context, t scheduler.Topic, header map[string][]string, body []byte,
 ) (sequence uint64, duplicate bool, err error) {
@@ -68,6 +68,8 @@ func (s *Events) PublishEvent(
 	case api != nil && api.ErrorCode == errStoreFailed:
 		return 0, false, fmt.Errorf("%w: the stream %s is full: raise its size or lower its age (--event-bytes, --event-age)",
 			scheduler.ErrUnavailable, s.conn.Config.Stream(eventsStream))
+	case errors.Is(err, nats.ErrBadHeaderMsg), errors.Is(err, nats.ErrMaxPayload):
+		return 0, false, scheduler.Invalid("", err.Error())
 	case err != nil:
 		return 0, false, conn.Translate(err)
 	}
