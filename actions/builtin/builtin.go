@@ -54,6 +54,9 @@ type Config struct {
 	// Subjects are the subjects that jobs may publish to on Conn. Default: all
 	// except the scheduler's and the server's.
 	Subjects []string
+
+	// SourceSubjects are the subjects that sources may receive on Conn. Default: none.
+	SourceSubjects []string
 }
 
 // New returns the clients of all action types. It does no I/O. Call
@@ -71,6 +74,8 @@ func New(c Config) *actions.Registry {
 		servicebus.New(servicebus.Config{
 			Version: c.Version, Endpoints: c.ServiceBus, KeyOptional: c.AnyKey, Guard: c.Guard, TLS: busTLS,
 		}),
-		natsmsg.New(natsmsg.Config{Conn: c.Conn, Prefix: c.Prefix, Allow: c.Subjects, Guard: c.Guard, RootCAs: c.RootCAs}),
+		natsmsg.New(natsmsg.Config{
+			Conn: c.Conn, Prefix: c.Prefix, Allow: c.Subjects, Sources: c.SourceSubjects, Guard: c.Guard, RootCAs: c.RootCAs,
+		}),
 	)
 }

@@ -35,6 +35,9 @@ type Config struct {
 	// package comment) stay forbidden. Default: >, every subject.
 	Allow []string
 
+	// Sources lists the subjects that sources can receive on Conn, as Allow does. Default: none.
+	Sources []string
+
 	// Guard decides which addresses jobs' own servers may have. Default: nil,
 	// which refuses none.
 	Guard *egress.Guard
@@ -158,15 +161,16 @@ func checkSubject(subject string) error {
 	return nil
 }
 
-// subjectRules say which subjects jobs may use on the scheduler's connection.
+// subjectRules say which subjects jobs and sources may use on the scheduler's connection.
 type subjectRules struct {
-	prefix string
-	inbox  string // prefix of the connection's inboxes; "" is _INBOX
-	allow  []string
+	prefix  string
+	inbox   string   // prefix of the connection's inboxes; "" is _INBOX
+	allow   []string // of jobs
+	sources []string // of sources
 }
 
 func newSubjectRules(c *Config) subjectRules {
-	s := subjectRules{prefix: cmp.Or(c.Prefix, DefaultPrefix), allow: slices.Clone(c.Allow)}
+	s := subjectRules{prefix: cmp.Or(c.Prefix, DefaultPrefix), allow: slices.Clone(c.Allow), sources: slices.Clone(c.Sources)}
 	if len(s.allow) == 0 {
 		s.allow = []string{">"}
 	}
@@ -197,9 +201,21 @@ func (s subjectRules) refuses(subject string) error {
 
 // foreign returns why a subject is not for jobs, nil if it is.
 func (s subjectRules) foreign(subject string) error {
+	if subject == "" { // missing, or reported before
+		return nil
+	}
+	if err := s.reserved(subject); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(s.allow, func(pattern string) bool { return matches(pattern, subject) }) {
+		return nil
+	}
+	return fmt.Errorf("%q is none of the subjects that this scheduler lets jobs use: %s", subject, strings.Join(s.allow, ", "))
+}
+
+// reserved returns an error if a subject, or all of a pattern, belongs to the scheduler or to NATS.
+func (s subjectRules) reserved(subject string) error {
 	switch {
-	case subject == "":
-		return nil // missing, or reported before
 	case matches(s.prefix+".>", subject) || subject == s.prefix:
 		return fmt.Errorf("%q belongs to the scheduler, whose subjects begin with %s", subject, s.prefix)
 	case matches(DefaultPrefix+".>", subject) || subject == DefaultPrefix:
@@ -209,10 +225,7 @@ func (s subjectRules) foreign(subject string) error {
 	case s.inbox != "" && matches(s.inbox+".>", subject):
 		return fmt.Errorf("%q is among the scheduler's inboxes", subject)
 	}
-	if slices.ContainsFunc(s.allow, func(pattern string) bool { return matches(pattern, subject) }) {
-		return nil
-	}
-	return fmt.Errorf("%q is none of the subjects that this scheduler lets jobs use: %s", subject, strings.Join(s.allow, ", "))
+	return nil
 }
 
 // matches reports whether a subject, or every subject of a second pattern, matches a pattern with the wildcards * and >.

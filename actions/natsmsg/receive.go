@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -116,15 +117,26 @@ func attributes(subject string, header nats.Header) map[string][]string {
 	return all
 }
 
-// admits returns why a source must not listen to a subject with wildcards, nil if it may.
+// admits returns why a source must not receive a subject, or one with wildcards, nil if it may.
 func (s subjectRules) admits(pattern string) error {
-	for _, own := range []string{s.prefix, DefaultPrefix} {
-		if overlap(pattern, own+".>") {
+	own := []string{s.prefix, DefaultPrefix}
+	if s.inbox != "" {
+		own = append(own, s.inbox)
+	}
+	for _, prefix := range own {
+		if overlap(pattern, prefix+".>") {
 			return fmt.Errorf("%q includes subjects of a scheduler, which begin with %s: "+
-				"the source would receive its own events; give another subject", pattern, own)
+				"the source could receive its own events; give another subject", pattern, prefix)
 		}
 	}
-	return s.foreign(pattern)
+	if err := s.reserved(pattern); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(s.sources, func(allowed string) bool { return matches(allowed, pattern) }) {
+		return nil
+	}
+	return fmt.Errorf("%q is none of the subjects that sources may receive: the operator of the scheduler lists them in "+
+		"--nats-source-subject", pattern)
 }
 
 // overlap reports whether a subject can match both patterns.
@@ -185,8 +197,9 @@ func (c *Client) storeMessage(ctx context.Context, feed *receive.Feed, m jetstre
 	if err != nil {
 		return err
 	}
-	if matches(c.rules.prefix+".>", m.Subject()) { // through a mirror, or a source of the stream
-		return fmt.Errorf("nats.stream: %s contains messages of the scheduler, such as %s: give a subject", meta.Stream, m.Subject())
+	if err := c.rules.admits(m.Subject()); err != nil { // the stream mirrors another, or has sources
+		feed.Refuse(fmt.Errorf("nats.stream: %s: %w", meta.Stream, err))
+		return m.TermWithReason(err.Error())
 	}
 	feed.Lag(int64(meta.NumPending)) //nolint:gosec // less than 2^63
 	// The sequences of a stream that is created again begin again, so the identity includes the time.

@@ -36,7 +36,7 @@
 //
 // Sources of NATS use the scheduler's own connection, whose user needs permission to subscribe to the subject; for a
 // stream, the permission for the API of JetStream suffices. Subjects of the scheduler are refused, and so are those that
-// its settings do not let jobs use.
+// its settings do not let sources receive.
 //
 // The body of a storage queue's message is decoded if it is base64 of JSON or of printable text.
 package receive

@@ -43,7 +43,7 @@ func (f *Feed) Store(ctx context.Context, m Message) error {
 		header["Nats-Msg-Id"] = []string{topic.MessageID(m.ID)}
 	}
 	if _, err := scheduler.NewEvent(topic, header, m.Body); err != nil {
-		f.state.refuse(err)
+		f.Refuse(err)
 		return err
 	}
 	for wait := minWait; ; wait = min(2*wait, maxWait) {
@@ -56,7 +56,7 @@ func (f *Feed) Store(ctx context.Context, m Message) error {
 			return context.Cause(ctx)
 		}
 		if Refused(err) {
-			f.state.refuse(err)
+			f.Refuse(err)
 			return err
 		}
 		f.Fail(fmt.Errorf("the event is not stored; trying again: %w", err))
@@ -83,6 +83,9 @@ func cleanHeader(header map[string][]string) map[string][]string {
 	}
 	return cleaned
 }
+
+// Refuse reports a message that is not stored.
+func (f *Feed) Refuse(err error) { f.state.refuse(err) }
 
 // Fail reports an error that does not end the receiver.
 func (f *Feed) Fail(err error) { f.state.fail(err) }

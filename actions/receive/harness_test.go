@@ -49,6 +49,9 @@ type harness struct {
 func newHarness(t *testing.T, cfg builtin.Config) *harness {
 	t.Helper()
 	h := &harness{T: t, nc: storetest.Connect(t, storetest.Server(t)), cfg: cfg}
+	if cfg.SourceSubjects == nil {
+		h.cfg.SourceSubjects = []string{">"}
+	}
 	h.store = must.Get(store.Open(t.Context(), h.nc, store.Config{Storage: jetstream.MemoryStorage}))(t)
 	h.vault = secrets.NewVault(secrets.Config{Store: h.store.Secrets(), Keys: seal.NewKeyring(must.Get(seal.NewKey("k"))(t))})
 	return h

@@ -165,7 +165,7 @@ func TestRefusedByStore(t *testing.T) {
 
 // TestOwnSubjects refuses sources that would receive their own events.
 func TestOwnSubjects(t *testing.T) {
-	h := newHarness(t, builtin.Config{Subjects: []string{"orders.>", "carillon.>"}})
+	h := newHarness(t, builtin.Config{SourceSubjects: []string{"orders.>", "carillon.>"}})
 	js := must.Get(jetstream.New(h.nc))(t)
 	must.Get(js.CreateStream(t.Context(), jetstream.StreamConfig{
 		Name: "COPY", Storage: jetstream.MemoryStorage, Sources: []*jetstream.StreamSource{{Name: "CARILLON_EVENTS"}},
@@ -178,7 +178,7 @@ func TestOwnSubjects(t *testing.T) {
 	m, _ := h.start()
 	for name, want := range map[string]string{
 		"subject": "subjects of a scheduler", "stream": "subjects of a scheduler",
-		"copy": "contains messages of the scheduler", "other": "none of the subjects",
+		"copy": "subjects of a scheduler", "other": "none of the subjects",
 	} {
 		if status := h.failure(m, name); !strings.Contains(status.LastError, want) || len(h.events(name)) > 0 {
 			t.Errorf("%s: %+v", name, status)

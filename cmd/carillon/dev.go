@@ -305,6 +305,7 @@ func (d *dev) delivery() (builtin.Config, error) {
 	flags := deliveryFlags{AllowTarget: d.cmd.Allow, LoginEndpoint: cmp.Or(d.cmd.Login, d.url()+client.EchoPath+"/token")}
 	delivery, err := flags.delivery(loopback...)
 	p := d.emulators.Ports()
+	delivery.SourceSubjects = []string{">"}
 	delivery.ServiceBus.Default, delivery.AnyKey = "amqp://"+p.AMQP, true
 	delivery.StorageQueues.Default = p.Queue + "/{name}"
 	for _, l := range []string{d.listener.Addr().String(), p.AMQP, strings.TrimPrefix(p.Queue, "http://")} {

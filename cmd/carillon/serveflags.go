@@ -45,6 +45,9 @@ func (c serveCmd) check() error {
 	for _, subject := range c.NATSSubject {
 		problems = append(problems, checkSubject("nats-subject", subject))
 	}
+	for _, subject := range c.NATSSource {
+		problems = append(problems, checkSubject("nats-source-subject", subject))
+	}
 	return errors.Join(problems...)
 }
 

@@ -3,6 +3,7 @@ package node_test
 import (
 	"testing"
 
+	"github.com/carillon-sched/carillon/actions/builtin"
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
 	"github.com/carillon-sched/carillon/cmd/carillon/node/nodetest"
 	"github.com/carillon-sched/carillon/integration/testkit/must"
@@ -11,7 +12,7 @@ import (
 
 // TestSource puts a source, whose message starts a job.
 func TestSource(t *testing.T) {
-	s := nodetest.Start(t, node.Config{}, nil)
+	s := nodetest.Start(t, node.Config{Delivery: builtin.Config{SourceSubjects: []string{"shop.>"}}}, nil)
 	k := scheduler.Key{Collection: scheduler.DefaultCollection, Job: "orders"}
 	_, _, err := s.Node.Service().PutSource(t.Context(), k, []byte(`{"type": "nats", "nats": {"subject": "shop.orders"}}`))
 	must.Do(t, err)
