@@ -182,6 +182,27 @@ func TestServiceBusLock(t *testing.T) {
 	b.awaitEmpty("short")
 }
 
+// TestServiceBusLostLock receives a message again whose lock is lost while it waits for the store, on the same link.
+func TestServiceBusLostLock(t *testing.T) {
+	b := newBus(t)
+	b.source("orders", "serviceBusQueue", `"queueName": "short"`)
+	b.send("short", &azservicebus.Message{Body: []byte(`1`)})
+	b.publish = func(ctx context.Context, call int, store func() error) error {
+		if call > 1 {
+			return store()
+		}
+		b.server.Inject(emulator.Fault{Operation: emulator.OpManage, Condition: "com.microsoft:message-lock-lost"})
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	m, _ := b.start()
+	if status := b.failure(m, "orders"); !strings.Contains(status.LastError, "lost before it was settled") {
+		t.Errorf("%+v", status)
+	}
+	b.want("orders", `1`)
+	b.awaitEmpty("short")
+}
+
 // TestServiceBusSessions stores the messages of each session in order.
 func TestServiceBusSessions(t *testing.T) {
 	b := newBus(t)

@@ -96,7 +96,7 @@ func (r *receiver) messages(ctx context.Context) error {
 		for i, m := range batch {
 			group.Go(func() error {
 				renew := func(ctx context.Context) error { return in.RenewMessageLock(ctx, m, nil) }
-				err := r.store(ctx, in, m, renew)
+				err := lockLost(r.store(ctx, in, m, renew))
 				if err == nil {
 					batch[i] = nil
 				}
@@ -175,7 +175,7 @@ func (r *receiver) session(ctx context.Context) error {
 		}
 		for _, m := range batch {
 			if err := r.store(ctx, in, m, renew); err != nil {
-				return err // closing the session releases its messages
+				return lockLost(err) // closing the session releases its messages
 			}
 		}
 	}
@@ -197,7 +197,7 @@ func (r *receiver) accept(ctx context.Context) (in *azservicebus.SessionReceiver
 	return in, err
 }
 
-// store stores a message and settles it. Its error ends the receiver.
+// store stores a message and settles it. Its error ends the receiver, except that of a lost lock.
 func (r *receiver) store(
 	ctx context.Context, in locked, m *azservicebus.ReceivedMessage, renew func(context.Context) error,
 ) error {
@@ -209,15 +209,13 @@ func (r *receiver) store(
 		err = in.DeadLetterMessage(settling, m, &azservicebus.DeadLetterOptions{
 			Reason: new("CarillonRefused"), ErrorDescription: new(err.Error()),
 		})
-	case err != nil:
-		return err
-	default:
+	case err == nil:
 		err = in.CompleteMessage(settling, m, nil)
 	}
 	if lockLost(err) == nil && err != nil {
 		r.feed.Fail(errors.New("the lock of a message was lost before it was settled; it is delivered again"))
 	}
-	return lockLost(err)
+	return err
 }
 
 // lockLost returns nil for the error of a lost lock, which concerns one message or session.
