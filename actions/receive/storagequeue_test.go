@@ -1,6 +1,7 @@
 package receive_test
 
 import (
+	"context"
 	"encoding/base64"
 	"fmt"
 	"net/http"
@@ -118,27 +119,45 @@ func TestStorageQueueCrash(t *testing.T) {
 	q.want("orders", `1`)
 }
 
-// TestStorageQueuePoison moves messages that were received too often, or that cannot be events, to the poison queue.
+// deliver receives the only message of the queue twice, and releases it.
+func (q *storage) deliver(text string) {
+	q.Helper()
+	for range 2 {
+		received := must.Get(q.queue.DequeueMessage(q.Context(), nil))(q).Messages[0]
+		must.Get(q.queue.UpdateMessage(q.Context(), *received.MessageID, *received.PopReceipt, text, &azqueue.UpdateMessageOptions{
+			VisibilityTimeout: new(int32),
+		}))(q)
+	}
+}
+
+// TestStorageQueuePoison moves messages that were received too often and are not stored, or that cannot be events, to the
+// poison queue.
 func TestStorageQueuePoison(t *testing.T) {
 	q := newStorage(t)
-	q.source("orders", `, "maxDequeueCount": 2`)
-	q.send("poison")
-	for range 2 {
-		received := must.Get(q.queue.DequeueMessage(t.Context(), nil))(t).Messages[0]
-		must.Get(q.queue.UpdateMessage(t.Context(), *received.MessageID, *received.PopReceipt, "poison", &azqueue.UpdateMessageOptions{
-			VisibilityTimeout: new(int32),
-		}))(t)
+	q.source("orders", `, "maxDequeueCount": 2, "visibilityTimeout": "PT1S"`)
+	q.publish = func(_ context.Context, _ int, store func() error) error {
+		if q.length("orders-poison") < 1 {
+			return scheduler.ErrUnavailable
+		}
+		return store()
 	}
-	m, _ := q.start()
+	q.send("poison")
+	q.deliver("poison")
+	m, stop := q.start()
 	q.awaitLength("orders-poison", 1)
-	if status := q.failure(m, "orders"); !strings.Contains(status.LastError, "was received 2 times and is moved to queue orders-poison") {
+	if status := q.failure(m, "orders"); !strings.Contains(status.LastError, "was received 3 times, is still not stored, and is moved") {
 		t.Errorf("%+v", status)
 	}
+	stop()
+	q.send("late")
+	q.deliver("late")
+	m, _ = q.start()
+	q.want("orders", `"late"`)
 	cloudEvent := `{"specversion":"1.0","id":"1"}`
 	q.send(cloudEvent, strings.Repeat("x", scheduler.MaxEventSize))
 	q.awaitLength("orders-poison", 2)
 	q.awaitLength("orders", 0)
-	q.want("orders", cloudEvent)
+	q.want("orders", `"late"`, cloudEvent)
 	if status, _ := m.Status(key("orders")); status.Refused != 1 {
 		t.Errorf("%+v", status)
 	}

@@ -113,20 +113,29 @@ func (r *receiver) count(ctx context.Context) {
 	}
 }
 
+// errTooOften ends the wait of a message that was received more often than maxDequeueCount allows. Restarts count, too,
+// so the number alone does not bury a message.
+var errTooOften = errors.New("it was received too often")
+
 // store stores a message and deletes it. Its error ends the receiver.
 func (r *receiver) store(ctx context.Context, m *azqueue.DequeuedMessage) error {
 	if m.MessageID == nil || m.PopReceipt == nil || m.MessageText == nil {
 		return errors.New("the service returned a message without an ID, a receipt or a text")
 	}
+	waiting, end := ctx, func() {}
 	if m.DequeueCount != nil && *m.DequeueCount > int64(r.from.MaxDequeue) {
-		r.feed.Fail(fmt.Errorf("message %s was received %d times and is moved to queue %s%s",
-			*m.MessageID, *m.DequeueCount-1, r.from.Queue, poisonSuffix))
-		return r.bury(ctx, m)
+		waiting, end = context.WithTimeoutCause(ctx, min(r.from.Visibility, maxRenewal), errTooOften)
 	}
+	defer end()
 	every := min(r.from.Visibility/2, maxRenewal)
 	renew := func(ctx context.Context) error { return r.hide(ctx, m, r.from.Visibility) }
-	err := receive.Hold(ctx, every, renew, func(ctx context.Context) error { return r.feed.Store(ctx, message(m)) })
-	if receive.Refused(err) {
+	err := receive.Hold(waiting, every, renew, func(ctx context.Context) error { return r.feed.Store(ctx, message(m)) })
+	switch {
+	case errors.Is(err, errTooOften):
+		r.feed.Fail(fmt.Errorf("message %s was received %d times, is still not stored, and is moved to queue %s%s",
+			*m.MessageID, *m.DequeueCount, r.from.Queue, poisonSuffix))
+		return r.bury(ctx, m)
+	case receive.Refused(err):
 		return r.bury(ctx, m)
 	}
 	settling, cancel := receive.Settle(ctx)

@@ -60,5 +60,5 @@ var ofSources = map[string]Description{
 	"source.storageQueue.visibilityTimeout": {
 		"How long other receivers do not see a received message. The scheduler renews it.", "PT1M", "PT30S",
 	},
-	"source.storageQueue.maxDequeueCount": {"Number of deliveries after which a message moves to the queue <name>-poison.", "5", "3"},
+	"source.storageQueue.maxDequeueCount": {"Number of deliveries after which a message that is not stored within a minute moves to the queue <name>-poison.", "5", "3"},
 }

@@ -344,7 +344,8 @@ type StorageQueue struct {
 	// Visibility is how long a received message is hidden from other receivers. It is renewed. Default: 1 min.
 	Visibility time.Duration
 
-	// MaxDequeue is the number of deliveries after which a message is moved to the queue <name>-poison. Default: 5.
+	// MaxDequeue is the number of deliveries after which a message that the store does not accept within a minute is
+	// moved to the queue <name>-poison. Default: 5.
 	MaxDequeue int
 }
 
