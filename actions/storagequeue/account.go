@@ -161,25 +161,6 @@ func checkAccount(name string) error {
 	return nil
 }
 
-// checkQueue checks the name of a queue.
-func checkQueue(name string) error {
-	const rule = "a queue's name has 3 to 63 lower-case letters, digits and single dashes between them"
-	bad := func(r rune) bool { return !isLower(r) && r != '-' }
-	switch i := strings.IndexFunc(name, bad); {
-	case i >= 0 && !strings.ContainsFunc(strings.ToLower(name), bad):
-		return fmt.Errorf("has upper-case letters: write %s", strings.ToLower(name))
-	case i >= 0:
-		return fmt.Errorf("has %q in it: %s", firstRune(name[i:]), rule)
-	case len(name) < 3 || len(name) > 63:
-		return fmt.Errorf("has a length of %d: %s", len(name), rule)
-	case name[0] == '-' || name[len(name)-1] == '-':
-		return fmt.Errorf("begins or ends with a dash: %s", rule)
-	case strings.Contains(name, "--"):
-		return fmt.Errorf("has two dashes together: %s", rule)
-	}
-	return nil
-}
-
 // isConnectionString reports whether a text is what Azure's portal calls a connection string.
 func isConnectionString(text string) bool {
 	folded := strings.ToLower(text)

@@ -15,6 +15,7 @@ import (
 	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/payload"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/source"
 )
 
 const (
@@ -59,7 +60,7 @@ func (p *post) readTarget(o *document.Object, c *Client) {
 	o.Require("queueName")
 	if name, ok := o.String("queueName"); ok {
 		p.queue = name
-		if err := checkQueue(name); err != nil {
+		if err := source.CheckQueue(name); err != nil {
 			o.Problem("queueName", "%v", err)
 		}
 	}

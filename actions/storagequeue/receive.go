@@ -41,7 +41,6 @@ const (
 	maxMessages   = receiveBatch * 7 * maxText // bytes of a response; XML needs up to 6 bytes for a character
 	lagEvery      = 30 * time.Second           // interval of asking for the length of the queue
 	maxRenewal    = time.Minute                // interval of renewing a long visibility timeout
-	poisonSuffix  = "-poison"                  // of a queue's name, as Azure Functions has it
 	foreverSecond = int32(neverExpires)
 )
 
@@ -62,7 +61,7 @@ func (c *Client) Receive(ctx context.Context, feed *receive.Feed) error {
 		r.queue, err = open(r.from.Queue)
 	}
 	if err == nil {
-		r.poison, err = open(r.from.Queue + poisonSuffix)
+		r.poison, err = open(r.from.Queue + source.PoisonSuffix)
 	}
 	if err != nil {
 		return fmt.Errorf("storageQueue.%w", err)
@@ -133,7 +132,7 @@ func (r *receiver) store(ctx context.Context, m *azqueue.DequeuedMessage) error 
 	switch {
 	case errors.Is(err, errTooOften):
 		r.feed.Fail(fmt.Errorf("message %s was received %d times, is still not stored, and is moved to queue %s%s",
-			*m.MessageID, *m.DequeueCount, r.from.Queue, poisonSuffix))
+			*m.MessageID, *m.DequeueCount, r.from.Queue, source.PoisonSuffix))
 		return r.bury(ctx, m)
 	case receive.Refused(err):
 		return r.bury(ctx, m)
@@ -175,7 +174,7 @@ func (r *receiver) bury(ctx context.Context, m *azqueue.DequeuedMessage) error {
 	}
 	if err != nil {
 		r.feed.Fail(fmt.Errorf("message %s cannot be moved to queue %s%s: %w",
-			*m.MessageID, r.from.Queue, poisonSuffix, explain(err)))
+			*m.MessageID, r.from.Queue, source.PoisonSuffix, explain(err)))
 		return nil
 	}
 	return r.remove(ctx, m)

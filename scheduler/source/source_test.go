@@ -3,6 +3,7 @@ package source_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -25,7 +26,7 @@ func read(t *testing.T, text string) (*source.Source, error) {
 const (
 	hook    = `{"type": "webhook", "webhook": {"verify": {"type": "github", "secret": "hush"}, "rateLimit": {"requests": 5, "period": "PT1M"}}}`
 	bus     = `{"type": "serviceBusSubscription", "serviceBusSubscription": {"namespace": "ns", "authentication": {"sasKeyName": "listen", "sasKey": "hush"}, "topicName": "t", "subscriptionName": "s", "sessions": true}}`
-	storage = `{"type": "storageQueue", "state": "disabled", "storageQueue": {"storageAccount": "acc", "sasToken": "sig=hush", "queueName": "q"}}`
+	storage = `{"type": "storageQueue", "state": "disabled", "storageQueue": {"storageAccount": "acc", "sasToken": "sig=hush", "queueName": "orders"}}`
 )
 
 // TestRead reads one source of each type, and stores it.
@@ -64,6 +65,11 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// storageOf returns a source of a storage queue.
+func storageOf(queue string) string {
+	return fmt.Sprintf(`{"type": "storageQueue", "storageQueue": {"connectionString": "x", "queueName": %q}}`, queue)
+}
+
 func TestProblems(t *testing.T) {
 	for text, want := range map[string]string{
 		`{}`:                              "type: is required",
@@ -71,16 +77,19 @@ func TestProblems(t *testing.T) {
 		`{"type": "webhook"}`:             "webhook: is required",
 		`{"type": "webhook", "nats": {}}`: "nats: goes with the type nats, and this source has the type webhook",
 		`{"type": "nats", "nats": {}}`:    "nats.subject: is required; or stream",
-		`{"type": "nats", "nats": {"subject": "a..b"}}`:                                                                            "nats.subject: \"a..b\" is not a NATS subject",
-		`{"type": "nats", "nats": {"subject": ">"}}`:                                                                               "nats.subject: must begin with a word",
-		`{"type": "nats", "nats": {"subject": "a", "start": "all"}}`:                                                               "nats.start: goes with stream",
-		`{"type": "webhook", "webhook": {"verify": {"type": "github"}}}`:                                                           "webhook.verify.secret: is required",
-		`{"type": "webhook", "webhook": {"verify": {"type": "github", "secret": "x", "user": "u"}}}`:                               "webhook.verify.user: unknown field",
-		`{"type": "webhook", "webhook": {"verify": {"type": "standard", "secret": "no base64!"}}}`:                                 "webhook.verify.secret: is not a secret of Standard Webhooks",
-		`{"type": "webhook", "webhook": {"verify": {"type": "none"}, "maxBytes": 100000}}`:                                         "webhook.maxBytes: 100000 is not in 1-65536",
-		`{"type": "serviceBusQueue", "serviceBusQueue": {"connectionString": "x", "namespace": "n", "queueName": "q"}}`:            "serviceBusQueue.namespace: does not go with connectionString",
-		`{"type": "serviceBusQueue", "serviceBusQueue": {"namespace": "n", "queueName": "q"}}`:                                     "serviceBusQueue.authentication: is required",
-		`{"type": "storageQueue", "storageQueue": {"storageAccount": "acc", "sasToken": "s", "visibilityTimeout": "PT0.5S"}}`:      "storageQueue.queueName: is required",
+		`{"type": "nats", "nats": {"subject": "a..b"}}`:                                                                       "nats.subject: \"a..b\" is not a NATS subject",
+		`{"type": "nats", "nats": {"subject": ">"}}`:                                                                          "nats.subject: must begin with a word",
+		`{"type": "nats", "nats": {"subject": "a", "start": "all"}}`:                                                          "nats.start: goes with stream",
+		`{"type": "webhook", "webhook": {"verify": {"type": "github"}}}`:                                                      "webhook.verify.secret: is required",
+		`{"type": "webhook", "webhook": {"verify": {"type": "github", "secret": "x", "user": "u"}}}`:                          "webhook.verify.user: unknown field",
+		`{"type": "webhook", "webhook": {"verify": {"type": "standard", "secret": "no base64!"}}}`:                            "webhook.verify.secret: is not a secret of Standard Webhooks",
+		`{"type": "webhook", "webhook": {"verify": {"type": "none"}, "maxBytes": 100000}}`:                                    "webhook.maxBytes: 100000 is not in 1-65536",
+		`{"type": "serviceBusQueue", "serviceBusQueue": {"connectionString": "x", "namespace": "n", "queueName": "q"}}`:       "serviceBusQueue.namespace: does not go with connectionString",
+		`{"type": "serviceBusQueue", "serviceBusQueue": {"namespace": "n", "queueName": "q"}}`:                                "serviceBusQueue.authentication: is required",
+		`{"type": "storageQueue", "storageQueue": {"storageAccount": "acc", "sasToken": "s", "visibilityTimeout": "PT0.5S"}}`: "storageQueue.queueName: is required",
+		storageOf("Orders"):                "storageQueue.queueName: has upper-case letters: write orders",
+		storageOf("a/b"):                   "storageQueue.queueName: has '/' in it",
+		storageOf(strings.Repeat("q", 57)): "storageQueue.queueName: has a length of 57, at most 56 are allowed",
 		`{"name": "else", "type": "webhook", "webhook": {"verify": {"type": "none"}}}`:                                             `name: is "else", but the source is put as "sales/orders"`,
 		`{"kind": "job", "type": "webhook", "webhook": {"verify": {"type": "none"}}}`:                                              "kind: ",
 		`{"type": "webhook", "webhook": {"verify": {"type": "token", "secret": "x", "header": "X Y"}}}`:                            "webhook.verify.header: \"X Y\" is not the name of an HTTP header",
