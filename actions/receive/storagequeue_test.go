@@ -173,14 +173,33 @@ func TestStorageQueueErrors(t *testing.T) {
 	}
 	connection("key", "AccountName=myaccount;AccountKey=hush!")
 	connection("account", "AccountName=no_account;AccountKey=hush")
+	connection("update", "AccountName=myaccount;SharedAccessSignature=sv=2020-02-10&sp=rap&sig=hush")
 	connection("permission", "AccountName=myaccount;SharedAccessSignature=sv=2020-02-10&sp=a&sig=hush")
 	m, _ := q.start()
 	for name, want := range map[string]string{
 		"missing": "'QueueNotFound' (status 404)", "key": "storageQueue.connectionString: needs a SharedAccessSignature",
 		"account": "has an AccountName or QueueEndpoint that", "permission": "does not permit processing messages: its sp=a has no p",
+		"update": "does not permit updating messages: its sp=rap has no u",
 	} {
 		if status := q.failure(m, name); !strings.Contains(status.LastError, want) || strings.Contains(status.LastError, "hush") {
 			t.Errorf("%s: %s", name, status.LastError)
 		}
+	}
+}
+
+// TestStorageQueueToken receives with a token for one queue, and reports that it cannot move messages.
+func TestStorageQueueToken(t *testing.T) {
+	q := newStorage(t)
+	values := sas.QueueSignatureValues{
+		Protocol: sas.ProtocolHTTPSandHTTP, ExpiryTime: time.Now().Add(time.Hour).UTC(), Permissions: "rup", QueueName: "orders",
+	}
+	token := must.Get(values.SignWithSharedKey(q.key))(t)
+	q.put("orders", fmt.Sprintf(`{"type": "storageQueue", "storageQueue": {"storageAccount": "myaccount", "sasToken": %q,
+		"queueName": "orders"}}`, token.Encode()))
+	m, _ := q.start()
+	q.send(`1`)
+	q.want("orders", `1`)
+	if status := q.failure(m, "orders"); !strings.Contains(status.LastError, "cannot move refused messages to queue orders-poison") {
+		t.Errorf("%+v", status)
 	}
 }

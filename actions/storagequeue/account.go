@@ -175,6 +175,9 @@ type token struct {
 	hidden []string // parts that must not be recorded
 	start  time.Time
 	expiry time.Time // zero: it does not say
+
+	account bool   // it is for the account, and not for one queue
+	permits string // the letters of its permissions
 }
 
 // accountKey is the length in bytes of an account's key.
@@ -186,19 +189,20 @@ type permission struct{ letter, verb, doing string }
 var (
 	mayAdd     = permission{"a", "add", "adding"}
 	mayProcess = permission{"p", "process", "processing"}
+	mayUpdate  = permission{"u", "update", "updating"}
 )
 
 // parseToken reads a token as users paste it. It refuses a text that cannot be a token, or is one for another
 // purpose, but accepts a word such as TOKEN in Azure's samples, which emulators accept. It ignores the expiry
 // (see [token.expired]), so its result depends on the text alone. Its error contains no secret part of the text.
-func parseToken(text string, needs permission) (token, error) {
+func parseToken(text string, needs ...permission) (token, error) {
 	text = strings.TrimPrefix(strings.TrimSpace(text), "?")
 	switch key, err := base64.StdEncoding.DecodeString(text); {
 	case text == "":
 		return token{}, errors.New("is empty")
 	case err == nil && len(key) == accountKey:
 		return token{}, errors.New("is the key of the account, which may do everything: " +
-			"make a shared access signature with it that may " + needs.verb + " messages, and write that")
+			"make a shared access signature with it that may " + needs[0].verb + " messages, and write that")
 	case isConnectionString(text):
 		return token{}, errors.New("is a connection string: write only the shared access signature, sv=…&sig=…")
 	case strings.Contains(text, "://"):
@@ -208,7 +212,7 @@ func parseToken(text string, needs permission) (token, error) {
 	case strings.ContainsFunc(text, oddInQuery):
 		return token{}, errors.New("has a space, a quote or another character that no query string has")
 	}
-	return parseQuery(text, needs)
+	return parseQuery(text, needs...)
 }
 
 func oddInQuery(r rune) bool {
@@ -216,7 +220,7 @@ func oddInQuery(r rune) bool {
 }
 
 // parseQuery reads the parameters of a token.
-func parseQuery(text string, needs permission) (token, error) {
+func parseQuery(text string, needs ...permission) (token, error) {
 	var t token
 	values := map[string]string{}
 	parts := strings.Split(text, "&")
@@ -244,11 +248,12 @@ func parseQuery(text string, needs permission) (token, error) {
 		t.hidden = append(t.hidden, t.query) // any part of it may be secret
 	}
 	t.start, t.expiry = tokenTime(values["st"]), tokenTime(values["se"])
+	t.account, t.permits = values["ss"] != "", values["sp"]
 	return t, checkToken(values, needs)
 }
 
 // checkToken returns the reason why the parameters of a token do not permit an action or a source to work.
-func checkToken(values map[string]string, needs permission) error {
+func checkToken(values map[string]string, needs []permission) error {
 	_, given := values["sig"]
 	lacks := func(name, letter string) bool { return values[name] != "" && !strings.Contains(values[name], letter) }
 	switch {
@@ -258,14 +263,22 @@ func checkToken(values map[string]string, needs permission) error {
 		return errors.New("has an empty sig, which is the signature")
 	case values["sig"] == "" && values["sv"] != "":
 		return errors.New("has no sig, which is the signature")
-	case lacks("sp", needs.letter):
-		return fmt.Errorf("does not permit %s messages: its sp=%s has no %s", needs.doing, printable(values["sp"]), needs.letter)
 	case lacks("ss", "q"):
 		return fmt.Errorf("is not for queues: its ss=%s has no q", printable(values["ss"]))
 	case lacks("srt", "o"):
 		return fmt.Errorf("is not for messages: its srt=%s has no o", printable(values["srt"]))
 	}
+	for _, p := range needs {
+		if lacks("sp", p.letter) {
+			return fmt.Errorf("does not permit %s messages: its sp=%s has no %s", p.doing, printable(values["sp"]), p.letter)
+		}
+	}
 	return nil
+}
+
+// buries reports whether the token may move messages to a queue that it creates.
+func (t token) buries() bool {
+	return !t.signed || t.account && strings.Contains(t.permits, "a") && strings.ContainsAny(t.permits, "cw")
 }
 
 // expired reports an expired token.

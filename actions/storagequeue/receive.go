@@ -234,7 +234,7 @@ func (c *Client) opener(ctx context.Context, feed *receive.Feed) (func(string) (
 		if err != nil {
 			return nil, fmt.Errorf("connectionString: %w", err)
 		}
-		open, err := c.connect(text)
+		open, err := c.connect(feed, text)
 		if err != nil {
 			return nil, fmt.Errorf("connectionString: %w", err)
 		}
@@ -248,7 +248,7 @@ func (c *Client) opener(ctx context.Context, feed *receive.Feed) (func(string) (
 	if err != nil {
 		return nil, fmt.Errorf("sasToken: %w", err)
 	}
-	return c.signed(a.endpoint, text)
+	return c.signed(feed, a.endpoint, text)
 }
 
 // receiving are the options of a client that receives.
@@ -259,10 +259,14 @@ func (c *Client) receiving() *azqueue.ClientOptions {
 }
 
 // signed opens queues with a token.
-func (c *Client) signed(endpoint, text string) (func(string) (*azqueue.QueueClient, error), error) {
-	t, err := parseToken(text, mayProcess)
+func (c *Client) signed(feed *receive.Feed, endpoint, text string) (func(string) (*azqueue.QueueClient, error), error) {
+	t, err := parseToken(text, mayProcess, mayUpdate)
 	if err != nil {
 		return nil, fmt.Errorf("sasToken: %w", err)
+	}
+	if !t.buries() {
+		feed.Fail(fmt.Errorf("storageQueue.sasToken: cannot move refused messages to queue %s%s, so they stay: "+
+			"use a token of the account with the permissions a, c, p and u", feed.Source.StorageQueue.Queue, source.PoisonSuffix))
 	}
 	return func(queue string) (*azqueue.QueueClient, error) {
 		return azqueue.NewQueueClientWithNoCredential(endpoint+"/"+queue+"?"+t.query, c.receiving())
@@ -270,7 +274,7 @@ func (c *Client) signed(endpoint, text string) (func(string) (*azqueue.QueueClie
 }
 
 // connect opens queues with a connection string. Its errors do not show the key.
-func (c *Client) connect(text string) (func(string) (*azqueue.QueueClient, error), error) {
+func (c *Client) connect(feed *receive.Feed, text string) (func(string) (*azqueue.QueueClient, error), error) {
 	fields := receive.Fields(text)
 	name, endpoint := fields["accountname"], fields["queueendpoint"]
 	if suffix := fields["endpointsuffix"]; endpoint == "" && suffix != "" && "."+suffix != azureDomain {
@@ -284,7 +288,7 @@ func (c *Client) connect(text string) (func(string) (*azqueue.QueueClient, error
 	case err != nil:
 		return nil, fmt.Errorf("has an AccountName or QueueEndpoint that %w", err)
 	case fields["sharedaccesssignature"] != "":
-		return c.signed(a.endpoint, fields["sharedaccesssignature"])
+		return c.signed(feed, a.endpoint, fields["sharedaccesssignature"])
 	}
 	key, err := azqueue.NewSharedKeyCredential(name, fields["accountkey"])
 	if err != nil || fields["accountkey"] == "" {

@@ -42,7 +42,7 @@ var ofSources = map[string]Description{
 	"source.serviceBusQueue.namespace":   {"The namespace. It requires authentication.", "that of connectionString", "contoso"},
 	"source.serviceBusQueue.queueName":   {"The name of the queue.", "", "orders"},
 	"source.storageQueue.storageAccount": {"The name or endpoint of the account. It requires sasToken.", "that of connectionString", "contoso"},
-	"source.storageQueue.sasToken":       {"A shared access signature with the permission process.", "that of connectionString", ""},
+	"source.storageQueue.sasToken":       {"A shared access signature with the permissions process and update.", "that of connectionString", ""},
 	"source.storageQueue.queueName":      {"The name of the queue.", "", "orders"},
 
 	"source.serviceBusQueue.authentication":                   {"A shared access policy that may listen.", "that of connectionString", ""},
