@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -24,8 +25,8 @@ type Receiver interface {
 	// not contain secrets.
 	Receive(ctx context.Context, feed *Feed) error
 
-	// Forget removes the traces of a deleted source from its broker, such as a consumer. Its receivers may still run in
-	// other processes.
+	// Forget removes the traces of a source that was deleted, or has moved to another stream, from its broker, such as a
+	// consumer. Its receivers may still run in other processes.
 	Forget(ctx context.Context, s *source.Source) error
 }
 
@@ -65,7 +66,7 @@ type Manager struct {
 
 // managed is a source that the manager knows.
 type managed struct {
-	source *source.Source
+	source *source.Source // nil: it is deleted, and its receiver has not ended yet
 	state  *state
 	cancel context.CancelFunc
 	ended  chan struct{} // closed when its receiver, and all earlier ones of the name, have ended
@@ -90,7 +91,7 @@ func (m *Manager) Status(k scheduler.Key) (source.Status, bool) {
 	m.mu.Lock()
 	one, ok := m.sources[source.StoredName(k)]
 	m.mu.Unlock()
-	if !ok || m.receivers[one.source.Type] == nil {
+	if !ok || one.source == nil || m.receivers[one.source.Type] == nil {
 		return source.Status{}, false
 	}
 	return one.state.status(), true
@@ -105,7 +106,7 @@ func (m *Manager) Run(ctx context.Context) error {
 	defer m.running.Wait()
 	for ctx.Err() == nil {
 		seen := map[string]bool{}
-		err := m.cfg.Watch(ctx, func() { m.retain(seen); seen = nil }, func(name string, revision uint64, data []byte) {
+		err := m.cfg.Watch(ctx, func() { m.retain(ctx, seen); seen = nil }, func(name string, revision uint64, data []byte) {
 			if seen != nil {
 				seen[name] = true
 			}
@@ -121,48 +122,80 @@ func (m *Manager) Run(ctx context.Context) error {
 
 // retain stops the sources that a new watch has not seen. Their absence does not prove that they were deleted, so what
 // they have at their brokers stays.
-func (m *Manager) retain(seen map[string]bool) {
+func (m *Manager) retain(ctx context.Context, seen map[string]bool) {
 	m.mu.Lock()
-	defer m.mu.Unlock()
-	for name, one := range m.sources {
-		if !seen[name] {
-			one.cancel()
-			delete(m.sources, name)
+	all := maps.Clone(m.sources)
+	m.mu.Unlock()
+	for name, one := range all {
+		if !seen[name] && one.source != nil {
+			m.replace(ctx, name, one, &managed{state: &state{}}, nil)
 		}
 	}
 }
 
 // change replaces a source; nil data: it is deleted.
 func (m *Manager) change(ctx context.Context, name string, revision uint64, data []byte) {
-	before, known := m.sources[name] // only this goroutine changes the map
-	if data == nil && !known || known && data != nil && before.source.Revision == revision {
+	m.mu.Lock()
+	before := m.sources[name]
+	m.mu.Unlock()
+	var was *source.Source
+	if before != nil {
+		was = before.source
+	}
+	if data == nil && was == nil || data != nil && was != nil && was.Revision == revision {
 		return
 	}
-	next, deleted := &managed{state: &state{}, ended: make(chan struct{})}, (*source.Source)(nil)
+	next, left := &managed{state: &state{}}, (*source.Source)(nil)
 	if data != nil {
 		next.source = m.decode(name, revision, data)
 	}
-	if known {
-		before.cancel()
-		switch {
-		case next.source != nil && next.source.UID == before.source.UID:
+	if was != nil && (next.source != nil || data == nil) {
+		if next.source != nil && next.source.UID == was.UID {
 			next.state = before.state
-		case next.source != nil || data == nil:
-			deleted = before.source
+		}
+		if moved(was, next.source) {
+			left = was
 		}
 	}
+	m.replace(ctx, name, before, next, left)
+}
+
+// moved reports whether next, nil for none, does not use what was has at its broker.
+func moved(was, next *source.Source) bool {
+	return next == nil || next.UID != was.UID || next.Type != was.Type || was.NATS != nil && was.NATS.Stream != next.NATS.Stream
+}
+
+// replace stops a source, nil for none, and forgets what left has at its broker. Then it runs the next one, which stays
+// known until its receiver has ended, so that receivers of one name do not overlap.
+func (m *Manager) replace(ctx context.Context, name string, before, next *managed, left *source.Source) {
+	next.ended = make(chan struct{})
 	var receiving context.Context
 	receiving, next.cancel = context.WithCancel(ctx)
-	m.replace(name, next)
+	m.mu.Lock()
+	m.sources[name] = next
+	m.mu.Unlock()
+	if before != nil {
+		before.cancel()
+	}
 	m.running.Go(func() {
-		defer close(next.ended)
-		defer next.cancel()
-		if known {
+		defer m.end(name, next)
+		if before != nil {
 			<-before.ended
 		}
-		m.forget(ctx, deleted)
+		m.forget(ctx, left)
 		m.run(receiving, next)
 	})
+}
+
+// end records that the receiver of a source has ended.
+func (m *Manager) end(name string, one *managed) {
+	one.cancel()
+	close(one.ended)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if one.source == nil && m.sources[name] == one {
+		delete(m.sources, name)
+	}
 }
 
 // decode decodes a stored source; nil: it cannot be read.
@@ -178,17 +211,7 @@ func (m *Manager) decode(name string, revision uint64, data []byte) *source.Sour
 	return nil
 }
 
-func (m *Manager) replace(name string, next *managed) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if next.source == nil {
-		delete(m.sources, name)
-		return
-	}
-	m.sources[name] = next
-}
-
-// forget cleans up after a deleted source; nil: none was.
+// forget cleans up after a source that was deleted or has moved; nil: none was.
 func (m *Manager) forget(ctx context.Context, s *source.Source) {
 	if s == nil || m.receivers[s.Type] == nil {
 		return
@@ -196,7 +219,7 @@ func (m *Manager) forget(ctx context.Context, s *source.Source) {
 	ctx, cancel := Settle(ctx)
 	defer cancel()
 	if err := m.receivers[s.Type].Forget(ctx, s); err != nil {
-		m.cfg.Logger.Warn("a deleted source leaves something at its broker", "source", s.Key.String(), "err", err)
+		m.cfg.Logger.Warn("a source leaves something at its broker", "source", s.Key.String(), "err", err)
 	}
 }
 

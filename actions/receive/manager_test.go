@@ -174,6 +174,33 @@ func TestWatch(t *testing.T) {
 	})
 }
 
+// TestOverlap starts a source only after the receiver of a deleted source with its name has ended and is forgotten.
+func TestOverlap(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		f := &fake{lasts: []time.Duration{time.Hour}}
+		m, stop := f.run(t)
+		defer stop()
+		f.reports(t, 1, "a uid1", "ready")
+		f.watches <- func(_ func(), changed func(string, uint64, []byte)) error {
+			changed("default.a", 2, nil)
+			return nil
+		}
+		synctest.Wait()
+		if _, ok := m.Status(key("a")); ok {
+			t.Error("a deleted source has a status")
+		}
+		f.reports(t, 3, "a uid2")
+		if f.running != 1 || len(f.began) != 1 || len(f.forgotten) != 0 {
+			t.Errorf("%d receivers, %d starts, forgotten: %v", f.running, len(f.began), f.forgotten)
+		}
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if f.running != 1 || len(f.began) != 2 || !slices.Equal(f.forgotten, []string{"a uid1"}) {
+			t.Errorf("%d receivers, %d starts, forgotten: %v", f.running, len(f.began), f.forgotten)
+		}
+	})
+}
+
 // TestHold renews a lease until the message is stored, and stops when it is lost.
 func TestHold(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {

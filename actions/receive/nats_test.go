@@ -217,6 +217,22 @@ func TestChanges(t *testing.T) {
 	h.want("orders", `1`, `2`, `3`, `4`)
 }
 
+// TestMoved removes the consumer of a stream that a source has left.
+func TestMoved(t *testing.T) {
+	h := newHarness(t, builtin.Config{})
+	js := h.stream()
+	must.Get(js.CreateStream(t.Context(), jetstream.StreamConfig{
+		Name: "BILLS", Subjects: []string{"bills"}, Storage: jetstream.MemoryStorage,
+	}))(t)
+	h.put("orders", `{"type": "nats", "nats": {"stream": "ORDERS"}}`)
+	h.start()
+	must.Await(t, "the consumer", func() bool { return h.consumers(js) == 1 })
+	h.put("orders", `{"type": "nats", "nats": {"stream": "BILLS", "start": "all"}}`)
+	must.Await(t, "the end of the consumer", func() bool { return h.consumers(js) == 0 })
+	h.send(js, "bills", `1`)
+	h.want("orders", `1`)
+}
+
 // TestFullStore keeps a message while the store does not take it.
 func TestFullStore(t *testing.T) {
 	h := newHarness(t, builtin.Config{})
