@@ -31,7 +31,7 @@
 //	nats stream    headers, subject                                stream, sequence and time   is terminated
 //	serviceBus…    application properties, cloudEvents:… without   messageId and sequence      moves to $DeadLetterQueue with
 //	               prefix, messageid, correlationid, sessionid,    number                      the reason CarillonRefused
-//	               subject, content-type, enqueuedtime, …
+//	               subject, content-type, content-encoding, …
 //	storageQueue   messageid, insertiontime, dequeuecount          message ID                  moves to the queue <name>-poison
 //
 // Sources of NATS use the scheduler's own connection, whose user needs permission to subscribe to the subject; for a

@@ -103,6 +103,20 @@ func TestServiceBusQueue(t *testing.T) {
 	}
 }
 
+// TestServiceBusEncoding keeps the encoding of a body.
+func TestServiceBusEncoding(t *testing.T) {
+	b := newBus(t)
+	b.source("orders", "serviceBusQueue", `"queueName": "q"`)
+	b.start()
+	sender := must.Get(b.client.NewSender("q", nil))(t)
+	defer func() { must.Do(t, sender.Close(t.Context())) }()
+	must.Do(t, sender.SendAMQPAnnotatedMessage(t.Context(), &azservicebus.AMQPAnnotatedMessage{
+		Properties: &azservicebus.AMQPAnnotatedMessageProperties{ContentEncoding: new("gzip")},
+		Body:       azservicebus.AMQPAnnotatedMessageBody{Data: [][]byte{[]byte("1")}},
+	}, nil))
+	b.attribute(b.want("orders", `1`)[0], "content-encoding", "gzip")
+}
+
 // TestServiceBusSubscription receives a subscription with a connection string.
 func TestServiceBusSubscription(t *testing.T) {
 	b := newBus(t)

@@ -242,7 +242,7 @@ func message(m *azservicebus.ReceivedMessage) receive.Message {
 		header[name] = []string{asText(value)}
 	}
 	for name, value := range map[string]*string{
-		"content-type": m.ContentType, "messageid": &m.MessageID, "correlationid": m.CorrelationID, "subject": m.Subject,
+		"content-type": m.ContentType, "content-encoding": contentEncoding(m), "messageid": &m.MessageID, "correlationid": m.CorrelationID, "subject": m.Subject,
 		"to": m.To, "replyto": m.ReplyTo, "replytosessionid": m.ReplyToSessionID, "sessionid": m.SessionID,
 		"partitionkey": m.PartitionKey, "deadlettersource": m.DeadLetterSource,
 	} {
@@ -259,6 +259,14 @@ func message(m *azservicebus.ReceivedMessage) receive.Message {
 		header["sequencenumber"], id = []string{number}, id+"/"+number
 	}
 	return receive.Message{ID: id, Header: header, Body: body(m)}
+}
+
+// contentEncoding returns a property that the SDK shows only in the raw message; nil: none.
+func contentEncoding(m *azservicebus.ReceivedMessage) *string {
+	if m.RawAMQPMessage == nil || m.RawAMQPMessage.Properties == nil {
+		return nil
+	}
+	return m.RawAMQPMessage.Properties.ContentEncoding
 }
 
 // body returns the body of a message: its data sections, or the value of another section as text.
