@@ -59,12 +59,8 @@ func (c *Client) receiveSubject(ctx context.Context, feed *receive.Feed) error {
 	if err := c.rules.admits(n.Subject); err != nil {
 		return fmt.Errorf("nats.subject: %w", err)
 	}
-	group := n.QueueGroup
-	if group == source.DefaultQueueGroup { // two sources with one subject would share its messages
-		group = c.consumerName(feed.Source)
-	}
 	before := nc.LastError()
-	sub, err := nc.QueueSubscribeSync(n.Subject, group)
+	sub, err := nc.QueueSubscribeSync(n.Subject, cmp.Or(n.QueueGroup, c.consumerName(feed.Source)))
 	if err != nil {
 		return err
 	}

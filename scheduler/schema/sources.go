@@ -14,7 +14,7 @@ var ofSources = map[string]Description{
 
 	"source.nats":            {"A subject, or a stream, of the scheduler's NATS.", "", ""},
 	"source.nats.subject":    {"A subject with wildcards. With a stream: only its messages on that subject.", "all of the stream", "orders.>"},
-	"source.nats.queueGroup": {"The queue group of the subscription.", "carillon", "billing"},
+	"source.nats.queueGroup": {"The queue group of the subscription, whose members share the messages.", "a group of the source", "billing"},
 	"source.nats.stream":     {"A stream. It needs a durable consumer; without a stream, messages are lost while no server runs.", "none", "ORDERS"},
 	"source.nats.start":      {"Where a new source begins in the stream: new, all, or a sequence.", "new", "all"},
 

@@ -14,7 +14,7 @@ import (
 // NATS is a subject, or a stream, of the NATS that Carillon uses.
 type NATS struct {
 	Subject    string // of a core subscription, or the filter of Stream; "" with a stream: all its subjects
-	QueueGroup string // of a core subscription. Default: carillon
+	QueueGroup string // of a core subscription: subscribers of a group share its messages. "": one for the source
 	Stream     string // name of a stream; "": a core subscription, which misses messages while no server runs
 	Start      Start  // in the stream, at the creation of the source
 }
@@ -25,9 +25,6 @@ type Start struct {
 	Sequence uint64
 }
 
-// DefaultQueueGroup is the queue group of a core subscription.
-const DefaultQueueGroup = "carillon"
-
 // The limits of texts, in bytes.
 const (
 	maxSubject = 512
@@ -35,7 +32,7 @@ const (
 )
 
 func readNATS(o *document.Object) *NATS {
-	n := &NATS{QueueGroup: DefaultQueueGroup}
+	n := &NATS{}
 	o.RequireOne("subject", "stream")
 	if text, ok := o.String("subject"); ok {
 		n.Subject = text
