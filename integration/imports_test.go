@@ -68,7 +68,7 @@ var layers = []layer{
 	{path: "scheduler/engine/step", imports: append([]string{"scheduler/flow", "scheduler/tracing"}, decisions...), never: outside},
 	{path: "scheduler/source", imports: decisions, never: outside},
 	{path: "scheduler/source/webhook", imports: append([]string{"scheduler/source"}, decisions...), never: []string{"github.com/nats-io/..."}},
-	{path: "scheduler/registry", imports: decisions, never: outside},
+	{path: "scheduler/registry", imports: append([]string{"scheduler/flow"}, decisions...), never: outside},
 	{path: "scheduler/backup", imports: append([]string{"scheduler/registry", "scheduler/source"}, decisions...), never: outside},
 	{path: "scheduler/control", imports: append([]string{"scheduler/source", "scheduler/awx", "scheduler/fairqueue", "scheduler/forecast", "scheduler/historyindex", "scheduler/jobcache/index", "scheduler/registry", "scheduler/auth/tokens", "scheduler/api/v1", "scheduler/explain"}, rooms...), never: outside},
 	{path: "scheduler/engine", imports: append([]string{"scheduler/engine/limits"}, rooms...), never: outside},

@@ -15,8 +15,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 )
 
 // Change is a change of the entry of one job. The zero Change changes nothing.
@@ -28,8 +31,11 @@ type Change struct {
 	hears    scheduler.Heard
 }
 
-// tries limits the tries of a write with conflicts.
-const tries = 10
+// The limit of the tries of a write with conflicts, and the pause after the first one. The pause doubles each time.
+const (
+	tries      = 10
+	firstPause = 10 * time.Millisecond
+)
 
 // Prepare adds what the next definition of a job hears to the job's entry. had is what the stored definition hears. It
 // costs a job without a trigger nothing.
@@ -42,18 +48,22 @@ func Prepare(
 	c := Change{bucket: bucket, hears: hears}
 	name, err := k.MarshalText()
 	c.name = string(name)
-	for try := 0; try < tries && err == nil; try++ {
-		if err = c.load(ctx); err != nil || hears.IsEmpty() {
-			break
+	if err != nil {
+		return c, err
+	}
+	for try, pause := 1, firstPause; ; try, pause = try+1, 2*pause {
+		if err := c.load(ctx); err != nil || hears.IsEmpty() {
+			return c, err
 		}
 		c.entry = c.entry.Union(had).Union(hears)
 		c.revision, err = c.save(ctx, c.entry)
-		if !errors.Is(err, scheduler.ErrConflict) {
-			break
+		switch {
+		case !errors.Is(err, scheduler.ErrConflict):
+			return c, err
+		case try == tries, !flow.Pause(ctx, pause):
+			return c, fmt.Errorf("job %s: its trigger cannot be registered: %w: other edits kept changing the entry; try again", k, err)
 		}
-		err = nil
 	}
-	return c, err
 }
 
 // load reads the entry and its revision.
