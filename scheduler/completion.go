@@ -213,8 +213,12 @@ func (j *Job) Cancels(batons []Baton, c Cancellation) *Job {
 	return &next
 }
 
-// Cancelable reports whether b's occurrence has begun, or a worker may be about to begin it. running: a worker has b.
+// Cancelable reports whether b's occurrence has begun, or a worker may be about to begin it. running: a worker has b. A
+// baton that waits for its key has not begun, and further events may replace it.
 func (b *Baton) Cancelable(running bool, now time.Time) bool {
+	if b.Keyed {
+		return false
+	}
 	return !b.NeedsOpen() || b.Deferred() || running && !b.MayRun().After(now)
 }
 

@@ -155,3 +155,28 @@ func TestForgetMerged(t *testing.T) {
 		t.Error("a run is forgotten although its baton is stored, or kept although it is not")
 	}
 }
+
+// TestCancelable checks that the runs that wait for their keys are not canceled with the started occurrences of a job.
+func TestCancelable(t *testing.T) {
+	j := job(t, "")
+	keyed := func(b *scheduler.Baton) { b.Keyed = true }
+	spent := func(b *scheduler.Baton) { b.Keyed, b.Spent = true, true }
+	for _, row := range []struct {
+		name    string
+		baton   scheduler.Baton
+		running bool
+		want    bool
+	}{
+		{"a run that an event started", baton(j, "09:00:00", of(scheduler.Triggered)), true, true},
+		{"its retry waits", baton(j, "09:00:00", of(scheduler.Triggered), begun), false, true},
+		{"it waits for its key", baton(j, "09:00:00", of(scheduler.Triggered), keyed), false, false},
+		{"a worker moves it to its slot", baton(j, "09:00:00", of(scheduler.Triggered), keyed), true, false},
+		{"the count of a rate limit", baton(j, "09:00:00", of(scheduler.Triggered), spent), false, false},
+		{"a planned occurrence waits", baton(j, "09:00:00"), false, false},
+		{"a worker begins it", baton(j, "09:00:00"), true, true},
+	} {
+		if got := row.baton.Cancelable(row.running, at("09:00:00")); got != row.want {
+			t.Errorf("%s: cancelable %t, want %t", row.name, got, row.want)
+		}
+	}
+}

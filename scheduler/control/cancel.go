@@ -19,8 +19,8 @@ import (
 // Cancel ends started occurrences of a job: it cancels the running attempt on any replica, and no retry or errorAction
 // follows. The history records the caller and the reason. The schedule is not affected.
 //
-// The body is {"occurrence": …, "reason": …, "dryRun": false}, or empty. Default: all occurrences. A dry run lists the
-// occurrences that would be canceled.
+// The body is {"occurrence": …, "reason": …, "dryRun": false}, or empty. Default: all started occurrences. A dry run lists
+// the occurrences that would be canceled.
 //
 // Errors: ErrInvalid with every problem of the body; ErrNotFound if the job does not exist; ErrConflict if it has no
 // active occurrence.
@@ -88,7 +88,7 @@ func (e Editor) active(ctx context.Context, collection string) (map[scheduler.Ke
 			if slot.Collection != collection {
 				return nil
 			}
-			if b, err := scheduler.DecodeBaton(st.Data); slot.Detached != "" || err == nil && b.Cancelable(!waiting, now) {
+			if b, err := scheduler.DecodeBaton(st.Data); err == nil && b.Cancelable(!waiting, now) {
 				keys[slot.Key] = true
 			}
 			return nil
