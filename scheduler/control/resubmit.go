@@ -114,7 +114,7 @@ func (r Runner) resubmitFailed(ctx context.Context, it item, since time.Time) (v
 	}
 	var run *repetition
 	if err == nil {
-		run, err = r.repetition(ctx, again, search.Cause())
+		run, err = r.repetition(ctx, j, again, search.Cause())
 	}
 	if err == nil {
 		run.waiting = from.Waiting
@@ -137,16 +137,29 @@ type repetition struct {
 	events  json.RawMessage
 }
 
-// repetition returns the repetition of a run with its events, which the store must still have.
-func (r Runner) repetition(ctx context.Context, again *scheduler.Resubmission, cause *scheduler.Cause) (*repetition, error) {
+// maxResubmitted is the maximum size in bytes of the events of a repeated run: its baton is one message.
+const maxResubmitted = 512 << 10
+
+// repetition returns the repetition of a run of j with the events that it carried, which the store must still have.
+func (r Runner) repetition(
+	ctx context.Context, j *scheduler.Job, again *scheduler.Resubmission, cause *scheduler.Cause,
+) (*repetition, error) {
 	run := &repetition{Resubmission: again, cause: cause}
 	if cause == nil {
 		return run, nil
 	}
-	var list []*scheduler.Event
-	all, err := cause.Each(func(sequence uint64, record bool) error {
+	var list []json.RawMessage
+	size := 0
+	all, err := carried(j, cause).Each(func(sequence uint64, record bool) error {
 		e, err := r.eventAt(ctx, sequence, record)
-		list = append(list, e)
+		if err != nil {
+			return err
+		}
+		data, err := json.Marshal(e)
+		if size += len(data); err == nil && size > maxResubmitted {
+			err = fmt.Errorf("occurrence: %w: its events have more than %d KiB; publish them again", scheduler.ErrConflict, maxResubmitted>>10)
+		}
+		list = append(list, data)
 		return err
 	})
 	if err == nil && !all || errors.Is(err, scheduler.ErrNotFound) {
@@ -157,6 +170,19 @@ func (r Runner) repetition(ctx context.Context, again *scheduler.Resubmission, c
 	}
 	run.events, err = json.Marshal(list)
 	return run, err
+}
+
+// carried returns the events of c that its run carried: all, or only the last one if the trigger of j debounces them.
+func carried(j *scheduler.Job, c *scheduler.Cause) *scheduler.Cause {
+	if j.Def.Trigger == nil || j.Def.Trigger.Debounce == 0 {
+		return c
+	}
+	last := *c
+	last.Count = 1
+	if last.Event != "" {
+		last.Upstream = "" // of an earlier event
+	}
+	return &last
 }
 
 // eventAt returns a published event, or the event of a history record.
@@ -232,7 +258,7 @@ func (r Runner) resubmission(
 			return &repetition{Resubmission: again}, nil, err
 		}
 		if again.Nominal.Equal(nominal) {
-			run, err := r.repetition(ctx, again, search.Cause())
+			run, err := r.repetition(ctx, j, again, search.Cause())
 			return run, search.Data(), err
 		}
 		nominal = again.Nominal // it was a rerun: other reruns of the original may have succeeded

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/engine"
@@ -324,6 +326,45 @@ func TestEventResubmitted(t *testing.T) {
 		_, err := w.service.Resubmit(t.Context(), key("a"), []byte(`{"force": true, "occurrence": "`+w.history("a")[0].Occurrence+`"}`))
 		if !errors.Is(err, scheduler.ErrConflict) || !strings.Contains(err.Error(), "no longer stored") {
 			t.Errorf("without the events: %v", err)
+		}
+	})
+}
+
+// TestEventsResubmitted repeats runs of several events: with those that the first run carried, and none that is too large.
+func TestEventsResubmitted(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *harness) {
+		const action = `"action": {"type": "Http", "request": {"uri": "http://target.example/", "method": "POST", "template": true,
+			"body": "{{.Event.Data.id}} of {{.Trigger.Count}}, carries {{len .Events}}"}}`
+		w.putTriggered("debounced", `{`+action+`, "trigger": {"on": {"source": "a"}, "debounce": {"period": "PT10S"}}}`)
+		w.putTriggered("full", `{`+action+`, "trigger": {"on": {"source": "b"}, "batch": {"size": 100, "wait": "PT1H"}}}`)
+		on, large := []string{}, strings.Repeat("x", 60<<10)
+		for n := range 10 {
+			on = append(on, fmt.Sprintf(`{"source": "c%d"}`, n))
+		}
+		w.putTriggered("large", `{`+action+`, "trigger": {"on": [`+strings.Join(on, ",")+`], "require": "all", "within": "PT1H"}}`)
+		for n := range 10 {
+			w.publish("a", "", fmt.Sprintf(`{"id": %d}`, n))
+			w.publish(fmt.Sprintf("c%d", n), "", fmt.Sprintf(`{"id": "c", "text": %q}`, large))
+		}
+		for range 5 {
+			w.publish("b", "", fmt.Sprintf(`{"id": "b", "text": %q}`, large))
+		}
+		time.Sleep(time.Minute)
+		for name, want := range map[string]error{"debounced": nil, "full": nil, "large": scheduler.ErrConflict} {
+			w.wantHistory(name, "completed")
+			_, err := w.service.Resubmit(t.Context(), key(name), []byte(`{"force": true, "occurrence": "`+w.history(name)[0].Occurrence+`"}`))
+			if !errors.Is(err, want) {
+				t.Errorf("%s: %v, want %v", name, err, want)
+			}
+		}
+		time.Sleep(10 * time.Second)
+		bodies := map[string]int{}
+		for _, c := range w.sink.seen() {
+			bodies[c.body]++
+		}
+		want := map[string]int{"9 of 10, carries 1": 2, "b of 5, carries 5": 2, "c of 10, carries 10": 1}
+		if diff := cmp.Diff(want, bodies); diff != "" {
+			t.Error("the bodies:", diff)
 		}
 	})
 }
