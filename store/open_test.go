@@ -83,6 +83,21 @@ func TestSecondOpenUpdatesNoStream(t *testing.T) {
 	}
 }
 
+// TestOperatorsMaxBytes: a start keeps the maximum size that an operator gave a stream, also when it changes its age.
+func TestOperatorsMaxBytes(t *testing.T) {
+	nc := connect(t, storetest.Server(t))
+	must.Get(open(t, nc, store.Config{}))(t)
+	js := must.Get(jetstream.New(nc))(t)
+	cfg := must.Get(js.Stream(t.Context(), "CARILLON_HISTORY"))(t).CachedInfo().Config
+	cfg.MaxBytes = 1 << 20
+	must.Get(js.UpdateStream(t.Context(), cfg))(t)
+	must.Get(open(t, nc, store.Config{HistoryAge: time.Hour}))(t)
+	got := must.Get(js.Stream(t.Context(), "CARILLON_HISTORY"))(t).CachedInfo().Config
+	if got.MaxBytes != 1<<20 || got.MaxAge != time.Hour {
+		t.Errorf("the stream has %d bytes at most, for %s", got.MaxBytes, got.MaxAge)
+	}
+}
+
 func TestPrefixesAreApart(t *testing.T) {
 	s := storetest.Server(t)
 	nc := connect(t, s)

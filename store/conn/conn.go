@@ -1,6 +1,7 @@
 package conn
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -257,9 +258,10 @@ func (s *Conn) stream(ctx context.Context, want jetstream.StreamConfig) (jetstre
 	if wrong := mismatch(have, want); wrong != "" {
 		return nil, incompatible("stream "+want.Name, wrong)
 	}
+	maxBytes := cmp.Or(want.MaxBytes, have.MaxBytes) // operators may limit a stream that Carillon does not limit
 	if want.MaxAge != 0 && (have.MaxAge != want.MaxAge || bound(have.MaxMsgsPerSubject) != bound(want.MaxMsgsPerSubject) ||
-		bound(have.MaxBytes) != bound(want.MaxBytes)) {
-		have.MaxAge, have.MaxMsgsPerSubject, have.MaxBytes = want.MaxAge, want.MaxMsgsPerSubject, want.MaxBytes
+		bound(have.MaxBytes) != bound(maxBytes)) {
+		have.MaxAge, have.MaxMsgsPerSubject, have.MaxBytes = want.MaxAge, want.MaxMsgsPerSubject, maxBytes
 		have.Duplicates = min(have.Duplicates, want.MaxAge) // the server refuses a longer window
 		if st, err = s.JS.UpdateStream(ctx, have); err != nil {
 			return nil, s.openError("stream "+want.Name, err)
