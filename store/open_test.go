@@ -98,6 +98,19 @@ func TestOperatorsMaxBytes(t *testing.T) {
 	}
 }
 
+// TestNoRoomForEvents opens a store on a server with less space than events may use, at the first start and after an
+// upgrade, and with a size that fits.
+func TestNoRoomForEvents(t *testing.T) {
+	nc := connect(t, storetest.Server(t, func(o *server.Options) { o.JetStreamMaxMemory = 64 << 20 }))
+	js := must.Get(jetstream.New(nc))(t)
+	for _, step := range []struct{ asks, want int64 }{{0, -1}, {0, -1}, {1 << 20, 1 << 20}, {1 << 30, 1 << 20}} {
+		must.Get(open(t, nc, store.Config{EventBytes: step.asks}))(t)
+		if got := must.Get(js.Stream(t.Context(), "CARILLON_EVENTS"))(t).CachedInfo().Config.MaxBytes; got != step.want {
+			t.Errorf("with %d bytes: the stream has %d at most, want %d", step.asks, got, step.want)
+		}
+	}
+}
+
 func TestPrefixesAreApart(t *testing.T) {
 	s := storetest.Server(t)
 	nc := connect(t, s)

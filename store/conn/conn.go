@@ -253,7 +253,6 @@ func (s *Conn) stream(ctx context.Context, want jetstream.StreamConfig) (jetstre
 	if err != nil {
 		return nil, s.openError("stream "+want.Name, err)
 	}
-	s.Opened = append(s.Opened, want.Name)
 	have := st.CachedInfo().Config
 	if wrong := mismatch(have, want); wrong != "" {
 		return nil, incompatible("stream "+want.Name, wrong)
@@ -267,6 +266,7 @@ func (s *Conn) stream(ctx context.Context, want jetstream.StreamConfig) (jetstre
 			return nil, s.openError("stream "+want.Name, err)
 		}
 	}
+	s.Opened = append(s.Opened, want.Name)
 	return st, nil
 }
 

@@ -120,8 +120,17 @@ const errSingleServer jetstream.ErrorCode = 10074
 const errNoPeers jetstream.ErrorCode = 10005
 
 // outOfRoom lists the errors of a server without space for a stream (nats-server: JSInsufficientResourcesErr,
-// JSStorageResourcesExceededErr, JSAccountResourcesExceededErr).
-var outOfRoom = []jetstream.ErrorCode{10023, 10047, 10002}
+// JSStorageResourcesExceededErr, JSMemoryResourcesExceededErr, JSAccountResourcesExceededErr).
+var outOfRoom = []jetstream.ErrorCode{10023, 10047, 10028, 10002}
+
+// errStreamTooLarge is the error of an account that limits the maximum size of streams (JSStreamMaxStreamBytesExceeded).
+const errStreamTooLarge jetstream.ErrorCode = 10122
+
+// IsOutOfRoom reports whether a server refuses a stream because it, or the account, lacks the space for its maximum size.
+func IsOutOfRoom(err error) bool {
+	api, ok := errors.AsType[*jetstream.APIError](err)
+	return ok && (slices.Contains(outOfRoom, api.ErrorCode) || api.ErrorCode == errStreamTooLarge)
+}
 
 // ServerSetting is the Setting of a [SettingError] that the NATS server or its host causes.
 const ServerSetting = "nats-server"

@@ -35,14 +35,28 @@ const eventsStream = "EVENTS"
 // window is the duplicate window: an event with the ID of another one of the window is stored once.
 const window = 2 * time.Minute
 
-// Open opens the stream and its consumer.
-func (s *Events) Open(ctx context.Context) (err error) {
-	s.stream, err = s.conn.OpenQueue(ctx, jetstream.StreamConfig{
+// Open opens the stream and its consumer. A server reserves the maximum size of a stream: if it lacks that space, the
+// stream is created without a maximum, or keeps its own.
+func (s *Events) Open(ctx context.Context) error {
+	cfg := jetstream.StreamConfig{
 		Name: s.conn.Config.Stream(eventsStream), Description: "Carillon: published events",
 		Subjects:  []string{s.conn.Config.Prefix + ".event.*.*"},
 		Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardNew,
 		MaxAge: s.conn.Config.EventAge, MaxBytes: s.conn.Config.EventBytes, Duplicates: window,
-	}, func(wait time.Duration) jetstream.ConsumerConfig {
+	}
+	err := s.open(ctx, cfg)
+	if !conn.IsOutOfRoom(err) {
+		return err
+	}
+	s.conn.Config.Logger.Warn("the NATS server or the account lacks the space for the maximum size of the stream of events; "+
+		"opening it without: set --event-bytes to a size that fits", "stream", cfg.Name, "bytes", cfg.MaxBytes, "err", err)
+	cfg.MaxBytes = 0
+	return s.open(ctx, cfg)
+}
+
+// open opens the stream with these limits, and its consumer.
+func (s *Events) open(ctx context.Context, cfg jetstream.StreamConfig) (err error) {
+	s.stream, err = s.conn.OpenQueue(ctx, cfg, func(wait time.Duration) jetstream.ConsumerConfig {
 		return conn.SharedConsumer("Carillon: events for jobs", s.conn.Config.Prefix+".event.>", wait)
 	})
 	return err
