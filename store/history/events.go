@@ -189,6 +189,9 @@ func (s *Events) deliver(
 			s.conn.Config.Logger.Error("event without JetStream metadata", "subject", m.Subject, "reply", m.Reply)
 			return
 		}
+		if s.conn.Failover.Old(time.Now()) {
+			of.Deliveries = max(of.Deliveries, 2) // the server may have redelivered it to another process
+		}
 		take(m, of)
 	})
 }
