@@ -34,7 +34,9 @@ type Conn struct {
 	IndexPage uint64
 
 	publisher  *publisher
-	queues     []queue
+	queues     []queue // fixed when the store is open
+	joinedMu   sync.Mutex
+	joined     []*queue // see [Conn.Join]
 	suspicions chan struct{}
 	shut       atomic.Pointer[Shuts] // result of the last check
 	spreadSeen uint64                // revision of spreadKey at the last look; see [Conn.Spread]
@@ -58,6 +60,9 @@ func New(nc *nats.Conn, cfg Config) (*Conn, error) {
 
 // maxAckPending is the maximum number of batons of a lane that all workers together hold.
 const maxAckPending = 1 << 18
+
+// maxWaiting is the maximum number of pull requests of all processes that wait at a consumer.
+const maxWaiting = 4096
 
 // Open checks the server, and opens the settings. The stores open their streams afterwards.
 func (s *Conn) Open(ctx context.Context) error {
@@ -324,7 +329,6 @@ func limited(cfg jetstream.StreamConfig) bool {
 
 // consumer creates or updates a durable consumer.
 func (s *Conn) consumer(ctx context.Context, st jetstream.Stream, cfg jetstream.ConsumerConfig) error {
-	cfg.Replicas, cfg.MaxWaiting = 0, 4096
 	if _, err := st.CreateOrUpdateConsumer(ctx, cfg); err != nil {
 		return s.openError("consumer "+cfg.Durable+" of stream "+st.CachedInfo().Config.Name, err)
 	}

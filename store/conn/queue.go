@@ -3,6 +3,7 @@ package conn
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,7 +17,7 @@ import (
 type queue struct {
 	store  *Conn
 	stream jetstream.Stream
-	config func(wait time.Duration) jetstream.ConsumerConfig // of the consumer, with the given ack wait
+	config func(wait time.Duration) jetstream.ConsumerConfig // of the consumer, with the given ack wait; nil: see [Conn.Join]
 }
 
 // Consumer returns the consumer.
@@ -26,7 +27,46 @@ func (q queue) Consumer(ctx context.Context) (jetstream.Consumer, error) {
 
 // SetAckWait sets the ack wait of the consumer.
 func (q queue) SetAckWait(ctx context.Context, wait time.Duration) error {
-	return q.store.consumer(ctx, q.stream, q.config(wait))
+	if q.config != nil {
+		return q.store.consumer(ctx, q.stream, q.config(wait))
+	}
+	c, err := q.Consumer(ctx)
+	if err == nil {
+		cfg := c.CachedInfo().Config
+		cfg.AckWait = wait
+		_, err = q.stream.UpdateConsumer(ctx, cfg)
+	}
+	if errors.Is(err, jetstream.ErrConsumerNotFound) || errors.Is(err, jetstream.ErrConsumerDoesNotExist) {
+		return nil // it is deleted, and its messages with it
+	}
+	return err
+}
+
+// Join lets failover claim the messages of the consumer of a stream until leave is called. In contrast to that of
+// [Conn.OpenQueue], the consumer may be deleted.
+func (s *Conn) Join(st jetstream.Stream) (leave func()) {
+	q := &queue{store: s, stream: st}
+	s.joinedMu.Lock()
+	defer s.joinedMu.Unlock()
+	s.joined = append(s.joined, q)
+	return func() {
+		s.joinedMu.Lock()
+		defer s.joinedMu.Unlock()
+		s.joined = slices.DeleteFunc(s.joined, func(other *queue) bool { return other == q })
+	}
+}
+
+// claimable returns the queues whose messages failover may claim.
+func (s *Conn) claimable() (all []failover.Queue) {
+	for _, q := range s.queues {
+		all = append(all, q)
+	}
+	s.joinedMu.Lock()
+	defer s.joinedMu.Unlock()
+	for _, q := range s.joined {
+		all = append(all, q)
+	}
+	return all
 }
 
 // OpenQueue opens a stream and its consumer. A stream without an age is a work queue.
@@ -48,13 +88,7 @@ func (s *Conn) OpenQueue(
 // openPublisher prepares failover, and the publisher, which reports to it.
 func (s *Conn) openPublisher(context.Context) (err error) {
 	s.Failover = failover.New(failover.Config{
-		Conn: s.NC, Prefix: s.Config.Prefix, Logger: s.Config.Logger, Unannounced: s.unannounced,
-		Queues: func() (all []failover.Queue) {
-			for _, q := range s.queues {
-				all = append(all, q)
-			}
-			return all
-		},
+		Conn: s.NC, Prefix: s.Config.Prefix, Logger: s.Config.Logger, Unannounced: s.unannounced, Queues: s.claimable,
 	})
 	s.publisher, err = newPublisher(s.NC, s.Failover)
 	return err
@@ -79,7 +113,7 @@ const Workers = "workers"
 func SharedConsumer(description, filter string, wait time.Duration) jetstream.ConsumerConfig {
 	return jetstream.ConsumerConfig{
 		Durable: Workers, Description: description, FilterSubject: filter,
-		AckPolicy: jetstream.AckExplicitPolicy, AckWait: wait, MaxDeliver: -1, MaxAckPending: maxAckPending,
+		AckPolicy: jetstream.AckExplicitPolicy, AckWait: wait, MaxDeliver: -1, MaxAckPending: maxAckPending, MaxWaiting: maxWaiting,
 	}
 }
 
