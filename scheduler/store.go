@@ -164,6 +164,7 @@ type Events interface { //nolint:interfacebloat // all that events need
 	RecentEvents(ctx context.Context, t Topic, before uint64, f func(*Event) bool) error
 	DeliverEvents(ctx context.Context, wake <-chan struct{}, room func() int, take func(DeliveredEvent)) error
 	DeliverRecords(ctx context.Context, since time.Time, wake <-chan struct{}, room func() int, take func(DeliveredEvent)) error
+	CloseRecords(ctx context.Context) error
 }
 
 // DeliveredEvent is an event held by this process.

@@ -43,6 +43,11 @@ func TestVanishedProcess(t *testing.T) {
 				w.publish(fmt.Sprintf("put.c.j%d", i), "spec")
 			}
 		}},
+		"records": {ofRecords, "CARILLON_HISTORY", func(w *harness, n int) {
+			for i := range n {
+				w.record(scheduler.Key{Collection: "c", Job: fmt.Sprintf("j%d", i)}, scheduler.OutcomeFaulted, "")
+			}
+		}},
 	}, func(t *testing.T, w *harness, of messages) {
 		const each = 40
 		process := func() *holder {

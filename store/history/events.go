@@ -14,7 +14,6 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/store/conn"
-	"github.com/carillon-sched/carillon/store/failover"
 )
 
 // Events stores published events, and delivers them and the records of a history to the schedulers. Any NATS client with
@@ -140,43 +139,7 @@ func (s *Events) DeliverEvents(ctx context.Context, wake <-chan struct{}, room f
 	})
 }
 
-// DeliverRecords is DeliverEvents for the records of the history that end an attempt. Other records are acknowledged.
-// The first call creates the consumer, which begins at since.
-func (s *Events) DeliverRecords(
-	ctx context.Context, since time.Time, wake <-chan struct{}, room func() int, take func(scheduler.DeliveredEvent),
-) error {
-	if err := s.openRecords(ctx, since); err != nil {
-		return err
-	}
-	return s.deliver(ctx, "HISTORY", wake, room, func(m *nats.Msg, of conn.Delivered) {
-		lease := s.conn.Failover.Keep(of.Stream, of.Sequence, m.Reply)
-		r, err := s.history.record(&jetstream.RawStreamMsg{Subject: m.Subject, Sequence: of.Sequence, Data: m.Data, Time: of.Stored})
-		if err == nil {
-			if e, ok := scheduler.EventOf(r); ok {
-				take(scheduler.DeliveredEvent{Event: &e, Deliveries: of.Deliveries, Lease: lease})
-				return
-			}
-		}
-		_ = lease.Ack()
-	})
-}
-
-// openRecords creates the consumer of records, unless it exists.
-func (s *Events) openRecords(ctx context.Context, since time.Time) error {
-	st := s.history.stream
-	_, err := st.Consumer(ctx, conn.Workers)
-	if !errors.Is(err, jetstream.ErrConsumerNotFound) {
-		return conn.Translate(err)
-	}
-	cfg := conn.SharedConsumer("Carillon: records for jobs that follow others", s.conn.Config.Prefix+".history.>", failover.AckWait)
-	cfg.DeliverPolicy, cfg.OptStartTime = jetstream.DeliverByStartTimePolicy, &since
-	_, err = st.CreateConsumer(ctx, cfg)
-	if errors.Is(err, jetstream.ErrConsumerExists) {
-		return nil // another process was faster
-	}
-	return conn.Translate(err)
-}
-
+// deliver passes the messages of a stream to take until ctx is done.
 func (s *Events) deliver(
 	ctx context.Context, stream string, wake <-chan struct{}, room func() int, take func(*nats.Msg, conn.Delivered),
 ) error {
