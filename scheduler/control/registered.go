@@ -2,7 +2,9 @@ package control
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -14,18 +16,54 @@ import (
 // stored.
 const staleEntry = time.Minute
 
-// auditRegistry compares jobs with a trigger with the registry. The index knows these jobs; until it is built, the
-// check does not look at them. A job without an entry is a problem, an entry without a job is not: fix removes it, as
-// jobs that expire leave it behind.
+// registered is an entry of the registry.
+type registered struct {
+	name     string
+	revision uint64
+	written  time.Time
+	heard    scheduler.Heard
+}
+
+// registeredJobs lists the registry.
+func registeredJobs(ctx context.Context, bucket scheduler.Bucket) (map[scheduler.Key]registered, error) {
+	all := map[scheduler.Key]registered{}
+	err := bucket.Each(ctx, func(st scheduler.Stored) error {
+		var k scheduler.Key
+		if k.UnmarshalText([]byte(st.Key.Job)) == nil {
+			e := registered{name: st.Key.Job, revision: st.Revision, written: st.Written}
+			_ = json.Unmarshal(st.Data, &e.heard) // a damaged entry has no listeners
+			all[k] = e
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("registry: %w", err)
+	}
+	return all, nil
+}
+
+// auditRegistry compares jobs with a trigger with the registry, which it lists once. The index knows these jobs; until it
+// is built, the check does not look at them. A job without an entry is a problem, an entry without a job is not: fix
+// removes it, as jobs that expire leave it behind.
 func (a Auditor) auditRegistry(ctx context.Context, rep *AuditReport, fix bool) error {
 	bucket := a.shared.Store.Listeners()
+	entries, err := registeredJobs(ctx, bucket)
+	if err != nil {
+		return err
+	}
 	for chunk := range slices.Chunk(a.shared.index.Triggered(), batchKeys) {
 		jobs, err := a.shared.stored(ctx, chunk)
 		if err != nil {
 			return err
 		}
 		for _, st := range jobs {
-			missing, err := registry.Ensure(ctx, bucket, st.Key, scheduler.StoredHears(st.Key, st.Data), fix)
+			hears := scheduler.StoredHears(st.Key, st.Data)
+			heard := entries[st.Key].heard
+			delete(entries, st.Key) // it is not stale
+			if heard.Includes(hears) {
+				continue
+			}
+			missing, err := registry.Ensure(ctx, bucket, st.Key, hears, fix)
 			if err != nil {
 				return fmt.Errorf("job %s: %w", st.Key, err)
 			}
@@ -37,29 +75,14 @@ func (a Auditor) auditRegistry(ctx context.Context, rep *AuditReport, fix bool) 
 	if !fix {
 		return nil
 	}
-	stale := map[scheduler.Key]scheduler.Stored{}
-	err := bucket.Each(ctx, func(st scheduler.Stored) error {
-		var k scheduler.Key
-		if k.UnmarshalText([]byte(st.Key.Job)) == nil && a.shared.Store.Now().Sub(st.Written) > staleEntry {
-			stale[k] = st
-		}
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("registry: %w", err)
-	}
-	return a.removeStale(ctx, bucket, stale)
+	now := a.shared.Store.Now()
+	maps.DeleteFunc(entries, func(_ scheduler.Key, e registered) bool { return now.Sub(e.written) <= staleEntry })
+	return a.removeStale(ctx, bucket, entries)
 }
 
 // removeStale removes the entries of jobs that do not exist.
-func (a Auditor) removeStale(
-	ctx context.Context, bucket scheduler.Bucket, entries map[scheduler.Key]scheduler.Stored,
-) error {
-	keys := make([]scheduler.Key, 0, len(entries))
-	for k := range entries {
-		keys = append(keys, k)
-	}
-	for chunk := range slices.Chunk(keys, batchKeys) {
+func (a Auditor) removeStale(ctx context.Context, bucket scheduler.Bucket, entries map[scheduler.Key]registered) error {
+	for chunk := range slices.Chunk(slices.Collect(maps.Keys(entries)), batchKeys) {
 		gone := map[scheduler.Key]bool{}
 		for _, k := range chunk {
 			gone[k] = true
@@ -68,7 +91,7 @@ func (a Auditor) removeStale(
 			return err
 		}
 		for k := range gone {
-			_ = bucket.Remove(ctx, entries[k].Key.Job, entries[k].Revision) // the next check repeats it
+			_ = bucket.Remove(ctx, entries[k].name, entries[k].revision) // the next check repeats it
 		}
 	}
 	return nil
