@@ -14,8 +14,8 @@ const (
 	Gone                 // the job was deleted, or its definition was lost
 	Foreign              // the job was deleted, and a new job has its name
 	JobEnded             // the job has ended; or it is disabled, and the planned run has not begun
-	Dropped              // the detached run has not begun, and its job is disabled; or it is triggered, and its collection is
-	Closed               // the planned run has not begun, and its collection is disabled
+	Dropped              // the detached or triggered run has not begun, and its job is disabled; see also Closed
+	Closed               // the planned run has not begun, and its collection is disabled; a triggered one is Dropped
 )
 
 // EligibilityOf compares b with the current job j, which is nil if it has no definition. open reports whether the

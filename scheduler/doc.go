@@ -64,8 +64,8 @@
 //  4. At least once. A target receives a repeated call only after a crash between its answer and the history record.
 //     The idempotency key is the same. A process leaves at most as many unrecorded attempts as it has slots, and
 //     starts none while a record has waited for 1 s.
-//  5. Nothing is silent. Every due time ends in at least one [Record]: completed, failed, faulted, postponed, or
-//     skipped with a [Reason].
+//  5. Nothing is silent. Every due time, and every run that events start, ends in at least one [Record]: completed,
+//     failed, faulted, postponed, or skipped with a [Reason]. An event whose filter is false leaves no record.
 //  6. An occurrence ends under the definition it started with, including its retries and error actions. An edit takes
 //     effect with the next occurrence.
 //  7. A deleted job runs nothing more, except for an attempt in progress. A disabled job starts no occurrence of its
@@ -85,7 +85,8 @@
 //	Due          nominal time plus jitter: the earliest start of the occurrence
 //	Attempt      one execution of an action
 //	Record       a history entry: an attempt, or due times that did not run
-//	Kind         planned, manual, or detached from the job's own baton
+//	Kind         planned, manual, detached from the job's own baton, or triggered by events
+//	Event        a message, or the end of an attempt of another job, that can start runs of a job
 //	Step         result of a decision: records, then the next baton or the job's end
 //	Baton        the single durable message of an enabled job
 //	Lane         a partition of the batons
@@ -94,6 +95,9 @@
 // # Packages around it
 //
 //	spec, document      schedule languages; job documents
+//	expression          expressions of triggers (CEL)
+//	source              sources of events; source/webhook: requests to web hooks
+//	registry            the jobs that listen to events
 //	engine              runs due jobs; engine/limits: target limits, circuit breakers
 //	engine/step         executes a Step, for control and engine
 //	control             edits, queries, forecasts, consistency checks

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// OnEvents is what people see in place of the next run of a job that only events start.
+// OnEvents replaces the time of the next run of a job that only events start, in all views.
 const OnEvents = "on events"
 
 // OnlyEvents reports whether only events start the job.

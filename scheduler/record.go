@@ -35,7 +35,10 @@ const (
 	ReasonDisabled  Reason = "disabled"  // the job was disabled or deleted
 	ReasonPaused    Reason = "paused"    // the job was paused
 	ReasonCanceled  Reason = "canceled"  // a user canceled it; also of faulted, after the first attempt
-	ReasonTrigger   Reason = "trigger"   // an expression of the trigger could not be evaluated, or the chain is too long
+
+	// ReasonTrigger: an expression of the trigger could not be evaluated, its rate limit or maxDepth was reached, or not
+	// all of the required events came in time (within).
+	ReasonTrigger Reason = "trigger"
 
 	// ReasonDST: a clock change skipped them, and the schedule omits such times. They do not exist as instants, so
 	// Nominal, From and To are the clock change, the first instant after them, and Message has the local times.

@@ -7,11 +7,12 @@
 //
 // # Contents
 //
-// A backup contains job definitions as stored, so secrets stay sealed; collections; sources of events; sealed shared secrets; hashes of
-// access tokens; and batons, which carry a job's progress: its counters, its schedule position, a pending retry and the
-// used part of its count. For an enabled job without a baton it contains the last history records, which show whether
-// the job has ended. It contains neither the rest of the history nor the audit log, nor published events. What triggers
-// listen to follows from the definitions: a restore writes it before each definition, as an edit does.
+// A backup contains job definitions as stored, so secrets stay sealed; collections; sources of events; sealed shared
+// secrets; hashes of access tokens; and batons, which carry a job's progress: its counters, its schedule position, a
+// pending retry and the used part of its count. For an enabled job without a baton it contains the last history records,
+// which show whether the job has ended. It does not contain the rest of the history, the audit log or published events.
+// The registry of triggers follows from the definitions: a restore registers a job before it writes the definition, as
+// an edit does.
 //
 // Each job is consistent in itself: its definition and batons are from the same moment. Different jobs are from
 // different moments. A job created during the backup may be missing.
@@ -19,11 +20,12 @@
 // # File format
 //
 // A file is one zstd stream (RFC 8878) of JSON lines. The first line is the [Header]. Entries follow in any order, one
-// for each collection, secret, token and job, without duplicates. The last line has the counts and the SHA-256 of all
-// lines before it. [Reader] rejects unknown content, a truncated file and a modified file.
+// for each collection, source, secret, token and job, without duplicates. The last line has the counts and the SHA-256
+// of all lines before it. [Reader] rejects unknown content, a truncated file and a modified file.
 //
 //	{"carillonBackup":1,"made":"…","version":"…","prefix":"carillon","lanes":4,"schema":1}
 //	{"collection":"default","data":{…}}
+//	{"source":"default/orders","data":{…}}
 //	{"secret":"api-key","data":{…}}
 //	{"token":"k3v9x2mqpa","data":{…}}
 //	{"job":"default/report","data":{…},"batons":[{"body":{…}}],"records":[…]}

@@ -68,8 +68,8 @@ const (
 //
 // A job whose trigger is not registered would never be started by an event, and fix registers it.
 //
-// Audit lists the names of batons and jobs once each, so consistent jobs cost no read. It reads only jobs without a
-// baton.
+// Audit lists the names of batons and jobs, and the registry, once each. It reads only jobs without a baton and jobs
+// with a trigger.
 func (a Auditor) Audit(ctx context.Context, fix bool) (*AuditReport, error) {
 	began := time.Now()
 	rep := &AuditReport{AuditReport: v1.AuditReport{Findings: []Finding{}}, collections: map[string]bool{}}

@@ -54,8 +54,8 @@ type Config struct {
 	// limits. Without a free slot it returns ErrConflict. Default: no test runs.
 	Try func(ctx context.Context, action scheduler.Action, a scheduler.Attempt) (scheduler.Result, error)
 
-	// SourceStatus returns the status of a source that this process runs; false: it runs none of that name. Default: none;
-	// sources have no status.
+	// SourceStatus returns the status of a source, and false if this process does not run it. Default: sources have no
+	// status.
 	SourceStatus func(k scheduler.Key) (source.Status, bool)
 
 	// OnRecord receives each history record that the service writes, such as the skips of an edit, after it is stored.

@@ -279,7 +279,7 @@ func (s SourceKeeper) each(ctx context.Context, collection string, f func(schedu
 	return s.shared.Store.Sources().Each(ctx, func(st scheduler.Stored) error {
 		k, err := source.StoredKey(st.Key.Job)
 		if err != nil || collection != "" && k.Collection != collection {
-			return nil //nolint:nilerr // nobody reads it
+			return nil //nolint:nilerr // an entry with another name is no source
 		}
 		return f(k, st)
 	})

@@ -14,4 +14,8 @@
 //	ScheduleAt  the timer subject is empty, or holds the baton to be replaced
 //	Fire        the timer subject holds the baton that the fired one replaces
 //	Reschedule  the running baton is still the last message of the fire subject
+//
+// A job also has one slot for each detached run and for each key of its trigger. A keyed baton waits in the slot of its
+// key, where further events replace it (ScheduleAt). When it is due, a worker fires it again in the slot of its run, and
+// so frees the key for later events.
 package batons

@@ -42,8 +42,8 @@ func (q queue) SetAckWait(ctx context.Context, wait time.Duration) error {
 	return err
 }
 
-// Join lets failover claim the messages of the consumer of a stream until leave is called. In contrast to that of
-// [Conn.OpenQueue], the consumer may be deleted.
+// Join lets failover claim the messages of the consumer of a stream until leave is called. The consumer may be deleted,
+// in contrast to a consumer of [Conn.OpenQueue].
 func (s *Conn) Join(st jetstream.Stream) (leave func()) {
 	q := &queue{store: s, stream: st}
 	s.joinedMu.Lock()

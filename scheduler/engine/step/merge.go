@@ -16,7 +16,7 @@ const (
 	mergeMaxPause = 5 * time.Second
 )
 
-// mergePatience is how long a run waits for its turn, before it merges its counters concurrently.
+// mergePatience limits how long a run waits for its turn. Afterwards it merges its counters concurrently.
 const mergePatience = 200 * time.Millisecond
 
 // mergeMost is the maximum number of runs that are merged with one write.
