@@ -50,8 +50,8 @@ func (t Topic) String() string {
 	return t.Collection + "." + t.Name
 }
 
-// MessageID returns the Nats-Msg-Id of an event of a source. Different sources may have events of one ID, and the stream
-// recognizes duplicates by this header, whatever the subject. [NewEvent] restores the ID.
+// MessageID returns the Nats-Msg-Id of an event. Different topics may have events of one ID, and the stream recognizes
+// duplicates by this header, whatever the subject. [NewEvent] restores the ID.
 func (t Topic) MessageID(id string) string { return t.String() + "/" + id }
 
 // MarshalText returns the topic as text.

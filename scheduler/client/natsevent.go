@@ -38,8 +38,8 @@ func (t *natsTransport) publish(ctx context.Context, r *http.Request, topic sche
 		switch lower := strings.ToLower(name); {
 		case lower == contentType, strings.HasPrefix(lower, "ce-"):
 			m.Header[lower] = values
-		case strings.EqualFold(name, messageID):
-			m.Header[messageID] = values
+		case strings.EqualFold(name, messageID) && values[0] != "":
+			m.Header[messageID] = []string{topic.MessageID(values[0])} // as the REST API does
 		}
 	}
 	_, err = scheduler.NewEvent(topic, m.Header, m.Data)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -13,13 +14,21 @@ import (
 // EventKeeper publishes events, and reads the stored ones.
 type EventKeeper struct{ shared *shared }
 
+// messageID is the header by which JetStream recognizes duplicates.
+const messageID = "Nats-Msg-Id"
+
 // PublishEvent stores an event, which starts the jobs that listen to it. It checks the event as the schedulers read it:
-// its size, and the attributes that a CloudEvent requires.
+// its size, and the attributes that a CloudEvent requires. The ID in the header Nats-Msg-Id becomes one of the topic: the
+// stream would recognize an ID of another collection as a duplicate.
 func (k EventKeeper) PublishEvent(
 	ctx context.Context, t scheduler.Topic, header map[string][]string, body []byte,
 ) (*v1.PublishedEvent, error) {
 	if err := t.Validate(); err != nil {
 		return nil, err
+	}
+	header = maps.Clone(header)
+	if id := header[messageID]; len(id) > 0 && id[0] != "" {
+		header[messageID] = []string{t.MessageID(id[0])}
 	}
 	if _, err := scheduler.NewEvent(t, header, body); err != nil {
 		return nil, err

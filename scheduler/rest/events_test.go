@@ -74,6 +74,9 @@ func TestPublishEvent(t *testing.T) {
 	if r := w.do(http.MethodPost, path, "other", "Nats-Msg-Id: n-1"); r.status != http.StatusAccepted || !strings.Contains(r.body, `"sequence":2,"duplicate":true`) {
 		t.Errorf("again: %d %s", r.status, r.body)
 	}
+	if r := w.do(http.MethodPost, "/jobCollections/default/events/refunds", "x", "Nats-Msg-Id: n-1"); !strings.Contains(r.body, `"duplicate":false`) {
+		t.Errorf("another event of the same ID: %d %s", r.status, r.body)
+	}
 }
 
 // TestEventsOfCollections lists events by collection, name and time, in pages, as far as the caller may see them.

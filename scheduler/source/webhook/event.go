@@ -32,7 +32,7 @@ func Headers(s *source.Source, header http.Header, body []byte) map[string][]str
 		}
 	}
 	if id := identify(v.Scheme, header, body); id != "" {
-		kept["Nats-Msg-Id"] = []string{s.Topic().MessageID(id)}
+		kept["Nats-Msg-Id"] = []string{id}
 	}
 	return kept
 }
