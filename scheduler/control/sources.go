@@ -51,12 +51,21 @@ func (s SourceKeeper) decode(name string, revision uint64, data []byte) (*source
 	return source.Decode(k, revision, data, s.shared.Secrets)
 }
 
-// Known returns a source from the cache of this process, or from the store. It returns ErrNotFound if it does not exist.
+// Known returns a source from the cache of this process. While the cache cannot know all sources, it reads the store. It
+// returns ErrNotFound if the source does not exist or is damaged: anybody can ask for any name without a read.
 func (s SourceKeeper) Known(ctx context.Context, k scheduler.Key) (*source.Source, error) {
 	if err := source.ValidateKey(k); err != nil {
 		return nil, fmt.Errorf("%w: %w", scheduler.ErrNotFound, err)
 	}
-	return s.known.Current(ctx, source.StoredName(k), 0)
+	name := source.StoredName(k)
+	one, found, live := s.known.Find(name)
+	switch {
+	case found:
+		return one, nil
+	case live:
+		return nil, noSource(k, scheduler.ErrNotFound)
+	}
+	return s.known.Current(ctx, name, 0)
 }
 
 // Serves reports whether the sources of a collection receive events: it exists and is not being deleted. Its jobs may be
