@@ -19,23 +19,51 @@ func (d *Definition) Follows(k Key) (all []Followed) {
 	if d.Trigger == nil {
 		return nil
 	}
-	trigger, _ := d.properties.Member("trigger")
-	on, _ := trigger.Member("on")
 	for i := range d.Trigger.On {
-		u := d.Trigger.On[i].upstream(k)
-		if u == (Key{}) {
-			continue
+		if u := d.Trigger.On[i].upstream(k); u != (Key{}) {
+			all = append(all, Followed{d.listenerPath(i) + ".job", u})
 		}
-		path := fmt.Sprintf("trigger.on[%d].job", i)
-		if on.Kind() == document.KindObject {
-			path = "trigger.on.job"
-		}
-		if d.at != "" {
-			path = d.at + "." + path
-		}
-		all = append(all, Followed{path, u})
 	}
 	return all
+}
+
+// Elsewhere is a listener to something of another collection.
+type Elsewhere struct {
+	Path       string // in the document
+	Collection string
+}
+
+// ListensElsewhere returns the listeners of the job k to events and jobs of other collections, without those that had
+// includes.
+func (d *Definition) ListensElsewhere(k Key, had Heard) (all []Elsewhere) {
+	if d.Trigger == nil {
+		return nil
+	}
+	for i := range d.Trigger.On {
+		l := &d.Trigger.On[i]
+		t, u := l.topic(k), l.upstream(k)
+		switch {
+		case t != (Topic{}) && t.Collection != k.Collection && !slices.Contains(had.Topics, t):
+			all = append(all, Elsewhere{d.listenerPath(i) + ".subject", t.Collection})
+		case u != (Key{}) && u.Collection != k.Collection && !slices.Contains(had.Jobs, u):
+			all = append(all, Elsewhere{d.listenerPath(i) + ".job", u.Collection})
+		}
+	}
+	return all
+}
+
+// listenerPath returns the path of a listener in the document.
+func (d *Definition) listenerPath(i int) string {
+	trigger, _ := d.properties.Member("trigger")
+	on, _ := trigger.Member("on")
+	path := fmt.Sprintf("trigger.on[%d]", i)
+	if on.Kind() == document.KindObject {
+		path = "trigger.on"
+	}
+	if d.at != "" {
+		path = d.at + "." + path
+	}
+	return path
 }
 
 // CheckCycle refuses a definition of the job k that closes a cycle of jobs that start each other, unless the trigger

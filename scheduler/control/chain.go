@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/auth"
+	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
@@ -29,6 +31,36 @@ func (e Editor) follow(
 		}
 	}
 	return warnings, def.CheckCycle(k, upstream)
+}
+
+// mayHear checks that the caller may read the collections whose events and jobs def listens to, as far as cur did not, nil
+// for a new job. A caller without the right does not learn whether they exist. Requests without a principal are not
+// restricted.
+func mayHear(ctx context.Context, k scheduler.Key, cur *scheduler.Job, def *scheduler.Definition) error {
+	p := auth.From(ctx)
+	if p == nil {
+		return nil
+	}
+	var problems document.Problems
+	for _, f := range def.ListensElsewhere(k, heardBy(cur)) {
+		if !auth.May(p, auth.Read, f.Collection) {
+			problems = append(problems, document.Problem{
+				Path: f.Path, Message: "the collection does not exist, or you may not read it: listening needs its role " + string(auth.Reader),
+			})
+		}
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	return scheduler.AsInvalid(problems)
+}
+
+// heardBy returns what a job listens to; nothing for nil and for a damaged job.
+func heardBy(j *scheduler.Job) scheduler.Heard {
+	if j == nil || j.Def == nil {
+		return scheduler.Heard{}
+	}
+	return j.Def.Hears(j.Key)
 }
 
 // upstream returns the existing jobs that start the job k, directly or through others, with the jobs that they follow.

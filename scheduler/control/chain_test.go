@@ -1,11 +1,14 @@
 package control_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"testing"
 
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/control"
 )
 
@@ -61,5 +64,44 @@ func TestCycle(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestListensElsewhere puts jobs that listen to other collections: the caller needs the right to read these, but only for
+// listeners that are new.
+func TestListensElsewhere(t *testing.T) {
+	w := newHarness(t)
+	w.collection("other", `{}`)
+	ctx := auth.With(t.Context(), &auth.Principal{Grants: []auth.Grant{{Role: auth.Operator, Collections: []string{"default"}}}})
+	put := func(ctx context.Context, job, on string) error {
+		body := `{"action": {"type": "http", "request": {"uri": "http://target.test/", "method": "GET"}}, "trigger": {"on": ` + on + `}}`
+		_, _, err := w.service.Put(ctx, control.Edit{Key: scheduler.KeyIn("", job), Body: []byte(body)})
+		return err
+	}
+	must.Do(t, put(t.Context(), "old", `{"subject": "other.orders"}`))
+	for _, test := range []struct{ job, on, path string }{
+		{"a", `[{"source": "orders"}, {"subject": "default.orders"}, {"job": "old"}]`, ""},
+		{"a", `[{"source": "orders"}, {"subject": "other.orders"}]`, "trigger.on[1].subject"},
+		{"b", `{"job": "other/c"}`, "trigger.on.job"},
+		{"b", `{"job": "absent/c"}`, "trigger.on.job"},
+		{"old", `[{"source": "more"}, {"subject": "other.orders"}]`, ""},
+		{"old", `[{"subject": "other.refunds"}]`, "trigger.on[0].subject"},
+	} {
+		err := put(ctx, test.job, test.on)
+		var want string
+		if test.path != "" {
+			want = test.path + ": the collection does not exist, or you may not read it: listening needs its role reader"
+		}
+		got := ""
+		if err != nil {
+			got = scheduler.ProblemsIn(err)[0].Error()
+		}
+		if got != want {
+			t.Errorf("%s on %s: %q, want %q", test.job, test.on, got, want)
+		}
+	}
+	patch := control.Edit{Key: scheduler.KeyIn("", "a"), Body: []byte(`{"properties": {"trigger": {"on": {"subject": "other.orders"}}}}`)}
+	if _, err := w.service.Patch(ctx, patch); !errors.Is(err, scheduler.ErrInvalid) {
+		t.Errorf("a patch: %v", err)
 	}
 }

@@ -24,7 +24,7 @@ func (e Editor) create(
 	if err != nil {
 		return nil, err
 	}
-	warnings, err := e.warningsOf(ctx, def, j, edit)
+	warnings, err := e.warningsOf(ctx, nil, def, j, edit)
 	if err != nil {
 		return nil, err
 	}
@@ -146,11 +146,7 @@ func (e Editor) save(ctx context.Context, cur, j *scheduler.Job, replaces uint64
 // store writes the definition of j over a revision, and what its trigger listens to. A new job requires room in its
 // collection's quota.
 func (e Editor) store(ctx context.Context, cur, j *scheduler.Job, data []byte, replaces uint64) (rev uint64, err error) {
-	var had scheduler.Heard
-	if cur != nil && cur.Def != nil { // a damaged job has none
-		had = cur.Def.Hears(j.Key)
-	}
-	heard, err := registry.Prepare(ctx, e.shared.Store.Listeners(), j.Key, had, j.Def.Hears(j.Key))
+	heard, err := registry.Prepare(ctx, e.shared.Store.Listeners(), j.Key, heardBy(cur), heardBy(j))
 	if err != nil {
 		return 0, err
 	}

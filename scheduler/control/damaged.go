@@ -28,7 +28,7 @@ func (e Editor) repair(
 	if err != nil {
 		return nil, err
 	}
-	warnings, err := e.warningsOf(ctx, def, j, edit)
+	warnings, err := e.warningsOf(ctx, nil, def, j, edit)
 	if err != nil {
 		return nil, err
 	}

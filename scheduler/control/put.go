@@ -66,7 +66,8 @@ func (e Editor) Put(ctx context.Context, edit Edit) (v *v1.Job, created bool, er
 	if edit.DryRun {
 		def = def.Disguised(rand.Text(), nil)
 	}
-	if e.creating.Load() && !edit.DryRun && e.when.IsZero() { // jobs come in herds: skip the lookup of this one
+	listens := len(def.ListensElsewhere(edit.Key, scheduler.Heard{})) > 0          // the check needs what the job had
+	if e.creating.Load() && !edit.DryRun && e.when.IsZero() && !listens { // jobs come in herds: skip the lookup of this one
 		v, err := e.create(ctx, 0, edit, r, def)
 		if !errors.Is(err, step.ErrOvertaken) && !errors.Is(err, scheduler.ErrConflict) {
 			return v, err == nil, err
@@ -210,7 +211,7 @@ func (e Editor) write(
 	if err != nil {
 		return nil, err
 	}
-	warnings, err := e.warningsOf(ctx, def, next, edit)
+	warnings, err := e.warningsOf(ctx, cur, def, next, edit)
 	if err != nil {
 		return nil, err
 	}
@@ -233,11 +234,14 @@ func (e Editor) write(
 	return v, nil
 }
 
-// warningsOf returns the warnings about def, which makes the job next. For a strict edit, they are an [ErrInvalid], as
-// is a cycle of jobs that start each other.
+// warningsOf returns the warnings about def, which makes the job next from cur, nil for none. For a strict edit, they are
+// an [ErrInvalid], as are a cycle of jobs that start each other, and a listener to what the caller may not read.
 func (e Editor) warningsOf(
-	ctx context.Context, def *scheduler.Definition, next *scheduler.Job, edit Edit,
+	ctx context.Context, cur *scheduler.Job, def *scheduler.Definition, next *scheduler.Job, edit Edit,
 ) ([]spec.Warning, error) {
+	if err := mayHear(ctx, next.Key, cur, def); err != nil {
+		return nil, err
+	}
 	followed, err := e.follow(ctx, next.Key, def)
 	if err != nil {
 		return nil, err
