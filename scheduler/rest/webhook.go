@@ -19,13 +19,13 @@ import (
 // checks of Host and Origin apply only where no signature or secret token verifies the sender.
 const hookPattern = "/events/{c}/{n}"
 
-// isHook matches the requests of web hooks.
+// isHook matches the requests of web hooks. A redirect to one has the same pattern, but another handler.
 var isHook = func() func(r *http.Request) bool {
-	mux := http.NewServeMux()
-	mux.HandleFunc(hookPattern, func(http.ResponseWriter, *http.Request) {})
+	mux, hook := http.NewServeMux(), http.Handler(new(http.ServeMux))
+	mux.Handle(hookPattern, hook)
 	return func(r *http.Request) bool {
-		_, pattern := mux.Handler(r)
-		return pattern == hookPattern
+		h, _ := mux.Handler(r)
+		return h == hook
 	}
 }()
 
@@ -76,8 +76,15 @@ func (a *server) receiveWebhook(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, http.StatusAccepted, v)
 }
 
-// checkSite applies the checks of Host and Origin to a web hook whose sender a browser could be.
+// errJobHook is the answer to a job: its request comes from the server, which the network around it may trust, and the
+// operators of another collection may have written it.
+var errJobHook = fault{http.StatusForbidden, "AuthorizationFailed", "jobs cannot use web hooks; publish the event with an access token instead"}
+
+// checkSite refuses jobs, and applies the checks of Host and Origin to a web hook whose sender a browser could be.
 func (a *server) checkSite(h *source.Webhook, r *http.Request) error {
+	if r.Header[scheduler.JobHeader] != nil {
+		return errJobHook
+	}
 	if h.Verify.Scheme != source.None && h.Verify.Scheme != source.Basic {
 		return nil
 	}

@@ -54,6 +54,9 @@ func TestWebhooks(t *testing.T) {
 		{"POST", "open", hello, nil, 421, "is not a name of this server"},
 		{"POST", "open", hello, []string{ours, "Sec-Fetch-Site: cross-site"}, 403, "another origin"},
 		{"POST", "open", "\xff\x00", []string{ours, "Nats-Rollup: all"}, 202, `"sequence":3`},
+		{"POST", "/open", hello, nil, 421, "is not a name of this server"}, // a redirect to a web hook is none
+		{"POST", "open", hello, []string{ours, "X-Ms-Scheduler-Jobid: j"}, 403, "jobs cannot use web hooks"},
+		{"POST", "github", hello, []string{signed, "X-Ms-Scheduler-Jobid: j", "Authorization: Bearer x"}, 403, "jobs cannot use web hooks"},
 		{"GET", "open?hub.challenge=%3Cb%3E", "", nil, 200, "<b>"},
 		{"GET", "open", "", nil, 404, ""},
 		{"GET", "github?hub.challenge=x", "", nil, 404, ""},
