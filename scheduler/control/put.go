@@ -66,7 +66,7 @@ func (e Editor) Put(ctx context.Context, edit Edit) (v *v1.Job, created bool, er
 	if edit.DryRun {
 		def = def.Disguised(rand.Text(), nil)
 	}
-	listens := len(def.ListensElsewhere(edit.Key, scheduler.Heard{})) > 0          // the check needs what the job had
+	listens := len(def.ListensElsewhere(edit.Key, scheduler.Heard{})) > 0 // the check needs what the job had
 	if e.creating.Load() && !edit.DryRun && e.when.IsZero() && !listens { // jobs come in herds: skip the lookup of this one
 		v, err := e.create(ctx, 0, edit, r, def)
 		if !errors.Is(err, step.ErrOvertaken) && !errors.Is(err, scheduler.ErrConflict) {

@@ -161,7 +161,7 @@ var ownExchanges = []exchange{
 	{"POST", "/events/default/hook", strings.Repeat(" ", 65537), 413, ""},
 	{"PUT", "/jobCollections/default/sources/signed", `{"type": "webhook", "webhook": {"verify": {"type": "github", "secret": "s"}}}`, 201, ""},
 	{"POST", "/events/default/signed", "{}", 401, ""},
-	{"PUT", "/jobCollections/default/sources/signed", `{"type": "webhook", "webhook": {"verify": {"type": "none"}}}`, 200, ""},
+	{"PUT", "/jobCollections/default/sources/signed", `{"type": "webhook", "webhook": {"verify": {"type": "none"}, "rateLimit": {"requests": 1000}}}`, 200, ""},
 	{"POST", "/events/default/signed", "{}", 400, "Content-Type: application/cloudevents+json"},
 	{"GET", "/events/default/hook?challenge=echo", "", 200, ""},
 	{"GET", "/events/default/hook", "", 404, ""},

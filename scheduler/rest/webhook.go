@@ -2,6 +2,7 @@ package rest
 
 import (
 	"errors"
+	"maps"
 	"net/http"
 	"sync"
 	"time"
@@ -160,22 +161,28 @@ type hookLimit struct {
 	*rate.Limiter
 }
 
+// drop makes room for a limit: whenever their number has doubled, it drops those that limit nothing now, among them those
+// of deleted sources.
+func (l *hookLimits) drop(now time.Time) {
+	if l.all == nil {
+		l.all = map[string]*hookLimit{}
+	}
+	if n := len(l.all); n < 64 || n&(n-1) != 0 {
+		return
+	}
+	maps.DeleteFunc(l.all, func(_ string, h *hookLimit) bool { return h.TokensAt(now) >= float64(h.Burst()) })
+}
+
 // wait takes a token of a source, and returns 0. Without one, it returns how long to wait.
 func (l *hookLimits) wait(s *source.Source, now time.Time) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	limit := s.Webhook.RateLimit
-	if limit == nil {
-		delete(l.all, s.UID)
-		return 0
-	}
 	known := l.all[s.UID]
-	if known == nil || known.RateLimit != *limit {
-		if l.all == nil {
-			l.all = map[string]*hookLimit{}
-		}
+	if known == nil || known.RateLimit != limit {
+		l.drop(now)
 		every := rate.Limit(float64(limit.Requests) / limit.Period.Seconds())
-		known = &hookLimit{*limit, rate.NewLimiter(every, limit.Requests)}
+		known = &hookLimit{limit, rate.NewLimiter(every, limit.Requests)}
 		l.all[s.UID] = known
 	}
 	reserved := known.ReserveN(now, 1)

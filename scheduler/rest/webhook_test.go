@@ -32,7 +32,7 @@ func TestWebhooks(t *testing.T) {
 	put("off", strings.Replace(hook, "{", `{"state": "disabled", `, 1))
 	put("small", strings.Replace(hook, `{"verify"`, `{"maxBytes": 12, "verify"`, 1))
 	put("nats", `{"type": "nats", "nats": {"subject": "orders"}}`)
-	put("open", `{"type": "webhook", "webhook": {"verify": {"type": "none"}, "challenge": "hub.challenge"}}`)
+	put("open", `{"type": "webhook", "webhook": {"verify": {"type": "none"}, "rateLimit": {"requests": 1000}, "challenge": "hub.challenge"}}`)
 	const signed = "X-Hub-Signature-256: sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17"
 	const hello = "Hello, World!"
 	for _, test := range []struct {

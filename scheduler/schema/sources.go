@@ -30,7 +30,7 @@ var ofSources = map[string]Description{
 	"source.webhook.verify.prefix":       {"The text before the signature in the header.", "none", "sha256="},
 	"source.webhook.tolerance":           {"Maximum difference between a signed timestamp and the time of receipt.", "PT5M", "PT2M"},
 	"source.webhook.maxBytes":            {"Maximum size of the body in bytes.", "65536", "4096"},
-	"source.webhook.rateLimit":           {"Limits verified requests, for each server.", "no limit", ""},
+	"source.webhook.rateLimit":           {"Limits verified requests, for each server. Required with verify.type none.", "600 a minute", ""},
 	"source.webhook.rateLimit.requests":  {"Number of requests in a period.", "", "100"},
 	"source.webhook.rateLimit.period":    {"Length of the period.", "PT1S", "PT1M"},
 	"source.webhook.challenge":           {"The query parameter that a GET request echoes.", "GET is refused", "hub.challenge"},

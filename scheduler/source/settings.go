@@ -107,7 +107,7 @@ type Webhook struct {
 	Verify    Verify
 	Tolerance time.Duration // how far the timestamp of a signature may be from the time of receipt. Default: 5 min
 	MaxBytes  int           // of the body. Default: scheduler.MaxEventSize
-	RateLimit *RateLimit    // per server; nil: none
+	RateLimit RateLimit     // per server. Default: DefaultRateLimit, but scheme None requires one
 	Challenge string        // query parameter that a GET request echoes; "": GET is refused
 }
 
@@ -149,8 +149,12 @@ const (
 	maxRate          = 1_000_000
 )
 
+// DefaultRateLimit is the rate limit of a webhook that verifies its sender. All collections share the stream of events, and
+// a sender without a limit could fill it.
+var DefaultRateLimit = RateLimit{Requests: 600, Period: time.Minute}
+
 func readWebhook(o *document.Object) *Webhook {
-	w := &Webhook{Tolerance: DefaultTolerance, MaxBytes: scheduler.MaxEventSize}
+	w := &Webhook{Tolerance: DefaultTolerance, MaxBytes: scheduler.MaxEventSize, RateLimit: DefaultRateLimit}
 	o.Require("verify")
 	if vo, ok := o.Object("verify"); ok {
 		w.Verify = readVerify(vo)
@@ -161,8 +165,11 @@ func readWebhook(o *document.Object) *Webhook {
 	if n, ok := o.Int("maxBytes", 1, scheduler.MaxEventSize); ok {
 		w.MaxBytes = int(n)
 	}
+	if w.Verify.Scheme == None && !o.Describes() && !o.Has("rateLimit") {
+		o.Problem("rateLimit", "is required with verify.type none: anybody can send events, and all collections share their stream")
+	}
 	if ro, ok := o.Object("rateLimit"); ok {
-		w.RateLimit = &RateLimit{Period: time.Second}
+		w.RateLimit = RateLimit{Period: time.Second}
 		ro.Require("requests")
 		n, _ := ro.Int("requests", 1, maxRate)
 		w.RateLimit.Requests = int(n)

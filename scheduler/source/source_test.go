@@ -42,7 +42,7 @@ func TestRead(t *testing.T) {
 		`{"type": "webhook", "webhook": {"verify": {"type": "standard", "secret": "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"}, "tolerance": "PT1M", "challenge": "hub.challenge"}}`,
 		`{"type": "webhook", "webhook": {"verify": {"type": "hmac", "secret": "s", "header": "X-Sig", "encoding": "base64", "prefix": "v0="}, "maxBytes": 100}}`,
 		`{"type": "webhook", "webhook": {"verify": {"type": "basic", "user": "u", "password": "p"}}}`,
-		`{"type": "webhook", "webhook": {"verify": {"type": "none"}}}`,
+		`{"type": "webhook", "webhook": {"verify": {"type": "none"}, "rateLimit": {"requests": 1000}}}`,
 	} {
 		s, err := read(t, text)
 		if err != nil {
@@ -80,18 +80,19 @@ func TestProblems(t *testing.T) {
 		`{"type": "nats", "nats": {"subject": "a..b"}}`:                                                                       "nats.subject: \"a..b\" is not a NATS subject",
 		`{"type": "nats", "nats": {"subject": ">"}}`:                                                                          "nats.subject: must begin with a word",
 		`{"type": "nats", "nats": {"subject": "a", "start": "all"}}`:                                                          "nats.start: goes with stream",
+		`{"type": "webhook", "webhook": {"verify": {"type": "none"}}}`:                                                        "webhook.rateLimit: is required with verify.type none",
 		`{"type": "webhook", "webhook": {"verify": {"type": "github"}}}`:                                                      "webhook.verify.secret: is required",
 		`{"type": "webhook", "webhook": {"verify": {"type": "github", "secret": "x", "user": "u"}}}`:                          "webhook.verify.user: unknown field",
 		`{"type": "webhook", "webhook": {"verify": {"type": "standard", "secret": "no base64!"}}}`:                            "webhook.verify.secret: is not a secret of Standard Webhooks",
-		`{"type": "webhook", "webhook": {"verify": {"type": "none"}, "maxBytes": 100000}}`:                                    "webhook.maxBytes: 100000 is not in 1-65536",
+		`{"type": "webhook", "webhook": {"verify": {"type": "none"}, "rateLimit": {"requests": 1000}, "maxBytes": 100000}}`:   "webhook.maxBytes: 100000 is not in 1-65536",
 		`{"type": "serviceBusQueue", "serviceBusQueue": {"connectionString": "x", "namespace": "n", "queueName": "q"}}`:       "serviceBusQueue.namespace: does not go with connectionString",
 		`{"type": "serviceBusQueue", "serviceBusQueue": {"namespace": "n", "queueName": "q"}}`:                                "serviceBusQueue.authentication: is required",
 		`{"type": "storageQueue", "storageQueue": {"storageAccount": "acc", "sasToken": "s", "visibilityTimeout": "PT0.5S"}}`: "storageQueue.queueName: is required",
+		`{"name": "else", "type": "webhook", "webhook": {"verify": {"type": "none"}, "rateLimit": {"requests": 1000}}}`:       `name: is "else", but the source is put as "sales/orders"`,
+		`{"kind": "job", "type": "webhook", "webhook": {"verify": {"type": "none"}, "rateLimit": {"requests": 1000}}}`:        "kind: ",
 		storageOf("Orders"):                "storageQueue.queueName: has upper-case letters: write orders",
 		storageOf("a/b"):                   "storageQueue.queueName: has '/' in it",
 		storageOf(strings.Repeat("q", 57)): "storageQueue.queueName: has a length of 57, at most 56 are allowed",
-		`{"name": "else", "type": "webhook", "webhook": {"verify": {"type": "none"}}}`:                                             `name: is "else", but the source is put as "sales/orders"`,
-		`{"kind": "job", "type": "webhook", "webhook": {"verify": {"type": "none"}}}`:                                              "kind: ",
 		`{"type": "webhook", "webhook": {"verify": {"type": "token", "secret": "x", "header": "X Y"}}}`:                            "webhook.verify.header: \"X Y\" is not the name of an HTTP header",
 		`{"type": "webhook", "webhook": {"verify": {"type": "hmac", "secret": "x"}, "rateLimit": {}}, "state": "on", "other": {}}`: "webhook.rateLimit.requests: is required",
 	} {
@@ -110,8 +111,8 @@ func TestPatched(t *testing.T) {
 		{bus, `{"serviceBusSubscription": {"topicName": "other"}}`, ""},
 		{bus, `{"serviceBusSubscription": {"namespace": "thief"}}`, "goes to another place"},
 		{storage, `{"storageQueue": {"storageAccount": "thief"}}`, "goes to another place"},
-		{hook, `{"webhook": {"verify": {"type": "none"}}}`, "webhook.verify.secret: unknown field"},
-		{hook, `{"webhook": {"verify": {"type": "none", "secret": null}}}`, ""},
+		{hook, `{"webhook": {"verify": {"type": "none"}, "rateLimit": {"requests": 1000}}}`, "webhook.verify.secret: unknown field"},
+		{hook, `{"webhook": {"verify": {"type": "none", "secret": null}, "rateLimit": {"requests": 1000}}}`, ""},
 		{hook, `[]`, "must be an object"},
 	} {
 		s := must.Get(read(t, test.text))(t).Replacing(nil, "uid", time.Now())

@@ -22,7 +22,7 @@ import (
 // newSource reads a source with the fields of verify.
 func newSource(t *testing.T, verify string) *source.Source {
 	t.Helper()
-	doc := must.Get(document.Parse([]byte(`{"type": "webhook", "webhook": {"verify": ` + verify + `}}`)))(t)
+	doc := must.Get(document.Parse([]byte(`{"type": "webhook", "webhook": {"rateLimit": {"requests": 9}, "verify": ` + verify + `}}`)))(t)
 	return must.Get(source.Read(scheduler.Key{Collection: "sales", Job: "orders"}, doc, nil))(t)
 }
 
