@@ -28,7 +28,7 @@ var ofSources = map[string]Description{
 	"source.webhook.verify.algorithm":    {"The hash function of the HMAC.", "sha256", "sha1"},
 	"source.webhook.verify.encoding":     {"The encoding of the signature.", "hex", "base64"},
 	"source.webhook.verify.prefix":       {"The text before the signature in the header.", "none", "sha256="},
-	"source.webhook.tolerance":           {"Maximum difference between a signed timestamp and the time of receipt.", "PT5M", "PT2M"},
+	"source.webhook.tolerance":           {"Maximum difference between a signed timestamp and the time of receipt. At most two minutes.", "PT1M", "PT2M"},
 	"source.webhook.maxBytes":            {"Maximum size of the body in bytes.", "65536", "4096"},
 	"source.webhook.rateLimit":           {"Limits verified requests, for each server. Required with verify.type none.", "600 a minute", ""},
 	"source.webhook.rateLimit.requests":  {"Number of requests in a period.", "", "100"},

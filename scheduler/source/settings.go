@@ -105,7 +105,7 @@ func readText(o *document.Object, name string) string {
 // Webhook is an HTTP endpoint, POST /events/<collection>/<name>.
 type Webhook struct {
 	Verify    Verify
-	Tolerance time.Duration // how far the timestamp of a signature may be from the time of receipt. Default: 5 min
+	Tolerance time.Duration // how far the timestamp of a signature may be from the time of receipt. Default: 1 min
 	MaxBytes  int           // of the body. Default: scheduler.MaxEventSize
 	RateLimit RateLimit     // per server. Default: DefaultRateLimit, but scheme None requires one
 	Challenge string        // query parameter that a GET request echoes; "": GET is refused
@@ -144,8 +144,8 @@ const (
 
 // Defaults and limits of a webhook.
 const (
-	DefaultTolerance = 5 * time.Minute
-	maxTolerance     = time.Hour
+	DefaultTolerance = time.Minute
+	maxTolerance     = 2 * time.Minute // the duplicate window of the stream: a replay must not outlast it
 	maxRate          = 1_000_000
 )
 
