@@ -57,9 +57,9 @@ func sourcePath(k scheduler.Key) string {
 	return collectionPath(k.Collection) + "/sources/" + url.PathEscape(k.Job)
 }
 
-// PutSource creates a source of events or replaces its settings, as its Result reports.
-func (c *Client) PutSource(ctx context.Context, k scheduler.Key, body []byte) (*Source, error) {
-	return ask[Source](ctx, c, http.MethodPut, sourcePath(k), body)
+// PutSource creates a source of events or replaces its settings, as its Result reports. Only the conditions of o apply.
+func (c *Client) PutSource(ctx context.Context, k scheduler.Key, body []byte, o PutOptions) (*Source, error) {
+	return ask[Source](ctx, c, http.MethodPut, sourcePath(k), body, o.headers()...)
 }
 
 // PatchSource merges a document into a source.

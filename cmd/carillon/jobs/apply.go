@@ -30,7 +30,7 @@ type Apply struct {
 
 	Paths       []string `arg:"" name:"path" help:"Job files, directories of job files, or - for standard input."`
 	DryRun      bool     `help:"Show the changes and the next runs, without applying."`
-	IfUnchanged bool     `help:"Apply a document with an \"etag\" only if the job still has that ETag."`
+	IfUnchanged bool     `help:"Apply a document with an \"etag\" only if the job or source still has that ETag."`
 	Strict      bool     `help:"Treat warnings as errors."`
 }
 
@@ -88,7 +88,7 @@ func (c Apply) Run(ctx context.Context, t *terminal.Terminal, api *client.Client
 type putting struct {
 	client.PutOptions
 
-	ifUnchanged bool // put a job whose document has an ETag only if the stored one still has it
+	ifUnchanged bool // put a job or source whose document has an ETag only if the stored one still has it
 }
 
 // putOver puts jobs and collections into a scheduler that runs.
@@ -101,7 +101,11 @@ func putOver(api *client.Client, o putting) jobfile.Put {
 			return putCollectionOver(ctx, api, j, o.PutOptions)
 		}
 		if j.OfEvents {
-			got, err := api.PutSource(ctx, j.Key, j.Body)
+			conditional, err := o.conditional(j)
+			if err != nil {
+				return jobfile.Answer{}, err
+			}
+			got, err := api.PutSource(ctx, j.Key, j.Body, conditional)
 			if err != nil {
 				return jobfile.Answer{}, err
 			}
@@ -117,20 +121,29 @@ func putOver(api *client.Client, o putting) jobfile.Put {
 
 // putJob puts a job, on request only if the stored one has the ETag of the document.
 func putJob(ctx context.Context, api *client.Client, j jobfile.Job, o putting) (*client.Job, error) {
+	conditional, err := o.conditional(j)
+	if err != nil {
+		return nil, err
+	}
+	return api.Put(ctx, j.Key, j.Body, conditional)
+}
+
+// conditional returns the options for a document, on request with the condition that what is stored has its ETag.
+func (o putting) conditional(j jobfile.Job) (client.PutOptions, error) {
 	if !o.ifUnchanged {
-		return api.Put(ctx, j.Key, j.Body, o.PutOptions)
+		return o.PutOptions, nil
 	}
 	v, err := document.Parse(j.Body)
 	if err != nil {
-		return nil, scheduler.AsInvalid(err)
+		return o.PutOptions, scheduler.AsInvalid(err)
 	}
 	if etag, ok := v.Member("etag"); ok {
 		if o.IfMatch = etag.Text(); o.IfMatch == "" {
-			return nil, scheduler.Invalid("etag",
-				"is not an ETag, such as \"a1b2-3\" with its quotes; omit it to apply the job unconditionally")
+			return o.PutOptions, scheduler.Invalid("etag",
+				"is not an ETag, such as \"a1b2-3\" with its quotes; omit it to apply the document unconditionally")
 		}
 	}
-	return api.Put(ctx, j.Key, j.Body, o.PutOptions)
+	return o.PutOptions, nil
 }
 
 // Validate checks job files.

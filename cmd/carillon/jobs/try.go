@@ -213,6 +213,9 @@ func (r *rehearsal) source(ctx context.Context, j jobfile.Job) (a jobfile.Answer
 		return a, err
 	}
 	before, err := r.api.Source(ctx, j.Key)
+	if err := r.unchanged(j, before); err != nil {
+		return a, err
+	}
 	switch {
 	case errors.Is(err, scheduler.ErrNotFound):
 		a.Result, would = v1.Created, would.Replacing(nil, "", time.Time{})
@@ -227,6 +230,24 @@ func (r *rehearsal) source(ctx context.Context, j jobfile.Job) (a jobfile.Answer
 	}
 	a.After = would.Settings().JSON()
 	return a, nil
+}
+
+// unchanged checks on request that a source, nil for none, has the ETag of its document.
+func (r *rehearsal) unchanged(j jobfile.Job, before *client.Source) error {
+	o, err := r.options.conditional(j)
+	if err != nil || o.IfMatch == "" {
+		return err
+	}
+	when, err := scheduler.ReadCondition([]string{o.IfMatch}, nil)
+	if err != nil || before == nil {
+		return errors.Join(err, when.Check("source "+j.Key.String(), ""))
+	}
+	v, err := document.Parse(before.Document)
+	if err != nil {
+		return err
+	}
+	etag, _ := v.Member("etag")
+	return when.Check("source "+j.Key.String(), etag.Text())
 }
 
 // propertiesOf returns the properties of a source without its status.

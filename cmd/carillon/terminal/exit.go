@@ -44,7 +44,7 @@ func ExitCode(err error) int {
 		return ExitInterrupted
 	case errors.Is(err, scheduler.ErrNotFound):
 		return ExitNotFound
-	case errors.Is(err, scheduler.ErrConflict):
+	case errors.Is(err, scheduler.ErrConflict), errors.Is(err, scheduler.ErrPrecondition):
 		return ExitConflict
 	case errors.Is(err, scheduler.ErrUnavailable), is[*unavailableError](err), is[*store.SettingError](err),
 		is[*embedded.PortError](err), is[*embedded.DirError](err), is[*embedded.InUseError](err), is[*embedded.StartError](err):
