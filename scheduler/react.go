@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/expression"
 )
 
 // How an event affects a job. The effect on a key is a function of the event and of the key's waiting baton:
@@ -51,16 +52,20 @@ const (
 
 // Match decides whether e starts a run of j.
 func (j *Job) Match(e *Event) Match {
-	t := j.Def.Trigger
 	switch {
-	case t == nil:
+	case j.Def.Trigger == nil:
 		return Match{Why: "the job has no trigger"}
 	case j.State != Enabled:
 		return Match{Why: "the job is " + string(j.State)}
 	case e.Time.Before(j.Created):
 		return Match{Why: "the event is older than the job"}
 	}
-	most := MaxChain
+	return j.matchAny(e)
+}
+
+// matchAny is Match for an enabled job and an event of any age.
+func (j *Job) matchAny(e *Event) Match {
+	t, most := j.Def.Trigger, MaxChain
 	if t.MaxDepth > 0 {
 		most = t.MaxDepth
 	}
@@ -70,30 +75,46 @@ func (j *Job) Match(e *Event) Match {
 	m := Match{Why: "no listener of the job selects it"}
 	in := e.Input(j)
 	for i := range t.On {
-		l := &t.On[i]
-		if !l.selects(j.Key, e) {
-			continue
+		switch l := j.Evaluate(i, e, in); {
+		case l.Err != nil:
+			return Match{Verdict: Refuses, Why: l.Err.Error()}
+		case l.Selects && !l.Filter:
+			m.Why = strings.TrimSuffix("filter was false: "+t.On[i].Filter.Explain(in), ": ")
+		case l.Selects:
+			m.Listener, m.Key = i, l.Key
+			return t.match(m, e)
 		}
-		if l.Filter != nil {
-			switch ok, err := l.Filter.Bool(in); {
-			case err != nil:
-				return Match{Verdict: Refuses, Why: fmt.Sprintf("trigger.on[%d].filter: %v", i, err)}
-			case !ok:
-				m.Why = strings.TrimSuffix("filter was false: "+l.Filter.Explain(in), ": ")
-				continue
-			}
-		}
-		if l.Key != nil {
-			key, err := l.Key.Text(in)
-			if err != nil {
-				return Match{Verdict: Refuses, Why: fmt.Sprintf("trigger.on[%d].key: %v", i, err)}
-			}
-			m.Key = key
-		}
-		m.Listener = i
-		return t.match(m, e)
 	}
 	return m
+}
+
+// Evaluation is the evaluation of a listener for an event.
+type Evaluation struct {
+	Selects bool   // apart from the filter; otherwise the rest is zero
+	Filter  bool   // the value of its filter; true without one
+	Key     string // if the filter is true
+	Err     error  // an expression that cannot be evaluated, with its path
+}
+
+// Evaluate evaluates a listener of j, which has a trigger, for an event and its input.
+func (j *Job) Evaluate(listener int, e *Event, in expression.Input) (v Evaluation) {
+	l := &j.Def.Trigger.On[listener]
+	if !l.selects(j.Key, e) {
+		return v
+	}
+	v.Selects, v.Filter = true, true
+	path := "filter"
+	if l.Filter != nil {
+		v.Filter, v.Err = l.Filter.Bool(in)
+	}
+	if l.Key != nil && v.Filter && v.Err == nil {
+		path = "key"
+		v.Key, v.Err = l.Key.Text(in)
+	}
+	if v.Err != nil {
+		v.Err = fmt.Errorf("trigger.on[%d].%s: %w", listener, path, v.Err)
+	}
+	return v
 }
 
 // match completes m for an event that a listener selects.

@@ -327,6 +327,12 @@ var eventOperations = []Operation{
 		Subject: "event-get.{id}", Scoped: true, Returns: "the event with a sequence",
 		Query: []Param{ofCollection}, Answer: of[v1.Event](), Errors: missing,
 	},
+	{
+		ID: "testEvent", Summary: "Show the effect of an event on a job", Text: "The scheduler stores nothing.", Group: events,
+		Method: "POST", Path: "/jobCollections/{c}/jobs/{j}/try-event", Right: auth.Read,
+		Subject: "event-test.{c}.{j}", Returns: "the effect that an event would have on a job",
+		Body: of[v1.TestEventRequest](), Abortable: true, Answer: of[v1.TestedEvent](), Errors: refused,
+	},
 }
 
 var adminOperations = []Operation{

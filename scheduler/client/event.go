@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"iter"
 	"net/http"
 	"net/url"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
 // EventQuery selects events.
@@ -87,4 +89,25 @@ func (c *Client) PublishEvent(ctx context.Context, e NewEvent) (*v1.PublishedEve
 	}
 	path := "/jobCollections/" + url.PathEscape(e.Topic.Collection) + "/events/" + url.PathEscape(e.Topic.Name)
 	return ask[v1.PublishedEvent](ctx, c, http.MethodPost, path, e.Body, headers...)
+}
+
+// TestEvent returns the effect that an event would have on a job now, and stores nothing. The default name is the first
+// event that the job listens to.
+func (c *Client) TestEvent(ctx context.Context, k scheduler.Key, name string, e NewEvent) (*v1.TestedEvent, error) {
+	read, err := scheduler.NewEvent(e.Topic, e.headers(), e.Body)
+	if err != nil {
+		return nil, err
+	}
+	req := v1.TestEventRequest{Event: name, ID: read.ID, Attributes: read.Attributes}
+	if read.Data != nil {
+		if req.Data, err = document.Parse(read.Data); err != nil {
+			return nil, fmt.Errorf("data: %w", err)
+		}
+	}
+	return send[v1.TestedEvent](ctx, c, jobPath(k)+"/try-event", req)
+}
+
+// TestStoredEvent is [Client.TestEvent] for the stored event with a sequence.
+func (c *Client) TestStoredEvent(ctx context.Context, k scheduler.Key, sequence uint64) (*v1.TestedEvent, error) {
+	return send[v1.TestedEvent](ctx, c, jobPath(k)+"/try-event", v1.TestEventRequest{Sequence: sequence})
 }

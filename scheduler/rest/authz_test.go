@@ -108,7 +108,9 @@ var needs = map[string]string{
 	"POST /jobCollections/{c}/events/{e}": "w",
 	"GET /jobCollections/{c}/events":      "r",
 	"GET /events":                         "R",
-	"GET /events/{id}":                    "R",
+
+	"POST /jobCollections/{c}/jobs/{j}/try-event": "r",
+	"GET /events/{id}":                            "R",
 
 	"GET /jobCollections/{c}/sources":        "r",
 	"PUT /jobCollections/{c}/sources/{n}":    "w",

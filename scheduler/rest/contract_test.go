@@ -77,10 +77,11 @@ type exchange struct {
 
 // The documents of the test.
 const (
-	contractJob    = `{"startTime": "2031-01-01T00:00:00Z", "recurrence": {"frequency": "month", "interval": 1}, "action": {"type": "http", "request": {"method": "GET", "uri": "http://target.example/"}}}`
-	contractOnce   = `{"action": {"type": "http", "request": {"method": "GET", "uri": "http://target.example/"}}}`
-	contractSource = `{"type": "webhook", "webhook": {"verify": {"type": "none"}, "challenge": "challenge", "rateLimit": {"requests": 1, "period": "PT1H"}}}`
-	contractAWX    = `{"name": "daily", "rrule": "DTSTART:20300101T000000Z RRULE:FREQ=DAILY;INTERVAL=1", "unified_job_template": "default/job"}`
+	contractJob      = `{"startTime": "2031-01-01T00:00:00Z", "recurrence": {"frequency": "month", "interval": 1}, "action": {"type": "http", "request": {"method": "GET", "uri": "http://target.example/"}}}`
+	contractOnce     = `{"action": {"type": "http", "request": {"method": "GET", "uri": "http://target.example/"}}}`
+	contractSource   = `{"type": "webhook", "webhook": {"verify": {"type": "none"}, "challenge": "challenge", "rateLimit": {"requests": 1, "period": "PT1H"}}}`
+	contractAWX      = `{"name": "daily", "rrule": "DTSTART:20300101T000000Z RRULE:FREQ=DAILY;INTERVAL=1", "unified_job_template": "default/job"}`
+	contractOnEvents = `{"trigger": {"on": {"source": "orders"}}, "action": {"type": "http", "request": {"method": "GET", "uri": "http://target.example/"}}}`
 )
 
 // resourceExchanges are those below /jobCollections, on the short paths and below a resource group.
@@ -129,6 +130,10 @@ var resourceExchanges = []exchange{
 	{"PATCH", "/c/sources/hook", `{"properties": {"state": "disabled"}}`, 200, ""},
 	{"DELETE", "/c/sources/hook", "", 200, ""},
 	{"DELETE", "/c/sources/hook", "", 404, ""},
+	{"PUT", "/c/jobs/on-events", contractOnEvents, 201, ""},
+	{"POST", "/c/jobs/on-events/try-event", `{"data": {"total": 7}}`, 200, ""},
+	{"POST", "/c/jobs/job/try-event", `{"event": "orders"}`, 409, ""},
+	{"DELETE", "/c/jobs/on-events", "", 200, ""},
 	{"GET", "/c/jobs/job/history", "", 200, ""},
 	{"GET", "/c/jobs/job/audit", "", 200, ""},
 	{"GET", "/c/jobs/job/why", "", 200, ""},

@@ -24,6 +24,7 @@ type Command struct {
 	Publish Publish `cmd:"" help:"Publish an event."`
 	List    List    `cmd:"" aliases:"ls" help:"List events, oldest first."`
 	Show    Show    `cmd:"" aliases:"get" help:"Show an event."`
+	Test    Test    `cmd:"" help:"Show the effect of an event on a job."`
 }
 
 // Help explains events.
@@ -187,7 +188,7 @@ func (c Publish) Run(ctx context.Context, t *terminal.Terminal, api *client.Clie
 	if err != nil {
 		return err
 	}
-	body, err := c.body(ctx, t)
+	body, err := content(ctx, t, "data", c.Data)
 	if err != nil {
 		return err
 	}
@@ -206,18 +207,18 @@ func (c Publish) Run(ctx context.Context, t *terminal.Terminal, api *client.Clie
 	return nil
 }
 
-// body returns the content of the event.
-func (c Publish) body(ctx context.Context, t *terminal.Terminal) ([]byte, error) {
-	path, isFile := strings.CutPrefix(c.Data, "@")
+// content returns the content of an event: a text, @FILE or -. Errors name the argument.
+func content(ctx context.Context, t *terminal.Terminal, what, text string) ([]byte, error) {
+	path, isFile := strings.CutPrefix(text, "@")
 	switch {
-	case c.Data == "-":
+	case text == "-":
 		path = "-"
 	case !isFile:
-		return []byte(c.Data), nil
+		return []byte(text), nil
 	}
-	body, err := t.ReadArgument(ctx, "data", path, scheduler.MaxEventSize+1)
+	body, err := t.ReadArgument(ctx, what, path, scheduler.MaxEventSize+1)
 	if err == nil && len(body) > scheduler.MaxEventSize {
-		err = fmt.Errorf("%s: has more than %d bytes (64 KB), the most of an event", c.Data, scheduler.MaxEventSize)
+		err = fmt.Errorf("%s: has more than %d bytes (64 KB), the most of an event", text, scheduler.MaxEventSize)
 	}
 	return body, err
 }

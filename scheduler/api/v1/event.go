@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
 // Event is a published event.
@@ -35,4 +36,47 @@ func PublicEvent(e *scheduler.Event) *Event {
 		Collection: e.Topic.Collection, Name: e.Topic.Name, Sequence: e.Sequence, ID: e.ID, Time: e.Time,
 		Attributes: e.Attributes, Data: e.Data,
 	}
+}
+
+// TestEventRequest is the body of the operation testEvent: an event that is not stored, or the sequence of a stored one.
+type TestEventRequest struct {
+	Event      string            `json:"event,omitempty"`      // its name, or collection.event; default: the first event that the job listens to
+	ID         string            `json:"id,omitempty"`         // from the publisher
+	Attributes map[string]string `json:"attributes,omitempty"` // its headers, and the attributes of a CloudEvent
+	Data       document.Value    `json:"data,omitzero"`        // its body
+	Sequence   uint64            `json:"sequence,omitempty"`   // of a stored event, in place of the others
+}
+
+// TestedEvent is the effect that an event would have on a job now.
+type TestedEvent struct {
+	Job       string           `json:"job"`
+	Event     string           `json:"event"`              // collection.event
+	Sequence  uint64           `json:"sequence,omitempty"` // of the stored event
+	Listeners []TestedListener `json:"listeners"`          // all of the trigger, in its order; the first to accept the event decides
+	Verdict   string           `json:"verdict"`            // ignores, matches, cancels or refuses
+	Key       string           `json:"key,omitempty"`      // distinguishes the events of a trigger
+	Waiting   *WaitingEvents   `json:"waiting,omitempty"`  // the run that waits for the key now
+	Effect    string           `json:"effect"`             // none, starts, waits, skipped or cancels
+	Due       time.Time        `json:"due,omitzero"`       // when the run starts
+	Events    int              `json:"events,omitempty"`   // number of events of the run
+	Message   string           `json:"message"`            // the effect in words
+	Note      string           `json:"note,omitempty"`     // a pause of the job, or a disabled collection
+}
+
+// TestedListener is the evaluation of a listener for an event.
+type TestedListener struct {
+	Listener string `json:"listener"`         // such as source orders
+	Selects  bool   `json:"selects"`          // the event has its name
+	Filter   string `json:"filter,omitempty"` // the expression
+	Accepts  bool   `json:"accepts"`          // it selects the event, and the filter is true
+	Fields   string `json:"fields,omitempty"` // the values that the filter reads
+	Key      string `json:"key,omitempty"`
+	Error    string `json:"error,omitempty"` // an expression that cannot be evaluated
+}
+
+// WaitingEvents is the run that waits for a key, or the count of its runs.
+type WaitingEvents struct {
+	Due    time.Time `json:"due"`    // when the run starts, or the period of the rate limit ends
+	Events int       `json:"events"` // number of its events, or runs
+	Counts bool      `json:"counts"` // it counts runs for the rate limit
 }
