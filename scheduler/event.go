@@ -29,8 +29,10 @@ type Event struct {
 
 // instant returns the nominal time of the run that e starts: when e was stored, with its sequence in the nanoseconds,
 // because clocks may be too coarse to distinguish events.
-func (e *Event) instant() time.Time {
-	return e.Time.UTC().Truncate(time.Microsecond).Add(time.Duration(e.Sequence % 1000))
+func (e *Event) instant() time.Time { return e.instantAt(e.Time) }
+
+func (e *Event) instantAt(t time.Time) time.Time {
+	return t.UTC().Truncate(time.Microsecond).Add(time.Duration(e.Sequence % 1000))
 }
 
 // MaxEventSize is the maximum length in bytes of an event's body and headers. A waiting run carries its event.
@@ -216,6 +218,7 @@ type Cause struct {
 	Sequence uint64 `json:"sequence"`           // of the last event
 	Count    int    `json:"count"`              // number of events
 	Depth    int    `json:"depth,omitempty"`    // number of jobs before this one in the chain
+	Replay   bool   `json:"replay,omitempty"`   // a user applied the event again
 
 	// Since is when the first event was stored.
 	Since time.Time `json:"since"`
@@ -257,9 +260,9 @@ func (c Cause) with(e *Event) *Cause {
 	return &c
 }
 
-// Holds reports whether e is one of the events that c describes.
+// Holds reports whether e is one of the events that c describes. A replay does not count.
 func (c *Cause) Holds(e *Event) bool {
-	if c == nil {
+	if c == nil || c.Replay {
 		return false
 	}
 	id := sequenceOf(e.Sequence, e.Upstream != nil)

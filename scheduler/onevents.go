@@ -53,6 +53,9 @@ func (c *Cause) Describe() string {
 	if c.Upstream == "" {
 		text = fmt.Sprintf("the event %s (sequence %d)", c.Event, c.Sequence)
 	}
+	if c.Replay {
+		text = "a replay of " + text
+	}
 	if c.Count > 1 {
 		text = fmt.Sprintf("%d events, the last: %s", c.Count, strings.TrimPrefix(text, "the event "))
 	}

@@ -333,6 +333,13 @@ var eventOperations = []Operation{
 		Subject: "event-test.{c}.{j}", Returns: "the effect that an event would have on a job",
 		Body: of[v1.TestEventRequest](), Abortable: true, Answer: of[v1.TestedEvent](), Errors: refused,
 	},
+	{
+		ID: "replayEvent", Summary: "Run a job with a stored event", Group: events,
+		Text:   "The job's filter applies, its delay, debounce, batch and rateLimit do not. With dryRun, nothing starts.",
+		Method: "POST", Path: "/jobCollections/{c}/jobs/{j}/replay", Right: auth.Operate,
+		Subject: "event-replay.{c}.{j}", Returns: "the run that the event started",
+		Query: []Param{dryRun}, Body: of[v1.ReplayEventRequest](), Answer: of[v1.ReplayedEvent](), Errors: refused,
+	},
 }
 
 var adminOperations = []Operation{

@@ -29,7 +29,7 @@ var Kinds = []Kind{Job, Collection, Secret, Token, Source, Operation, System}
 
 // Ops lists all operations.
 var Ops = []string{
-	"put", "patch", "delete", "enable", "disable", "pause", "run", "try", "resubmit",
+	"put", "patch", "delete", "enable", "disable", "pause", "run", "try", "resubmit", "replay",
 	"create", "revoke", "rotate", "repair", "restore", "cancel",
 }
 

@@ -111,3 +111,15 @@ func (c *Client) TestEvent(ctx context.Context, k scheduler.Key, name string, e 
 func (c *Client) TestStoredEvent(ctx context.Context, k scheduler.Key, sequence uint64) (*v1.TestedEvent, error) {
 	return send[v1.TestedEvent](ctx, c, jobPath(k)+"/try-event", v1.TestEventRequest{Sequence: sequence})
 }
+
+// ReplayEvent starts a run of a job with a stored event, if the job's trigger matches the event. at is the time of the
+// request: a repeated request with the same time starts one run. With dryRun, nothing starts.
+func (c *Client) ReplayEvent(
+	ctx context.Context, k scheduler.Key, sequence uint64, at time.Time, dryRun bool,
+) (*v1.ReplayedEvent, error) {
+	path := jobPath(k) + "/replay"
+	if dryRun {
+		path += "?dryRun=true"
+	}
+	return send[v1.ReplayedEvent](ctx, c, path, v1.ReplayEventRequest{Sequence: sequence, At: at})
+}

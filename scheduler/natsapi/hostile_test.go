@@ -101,7 +101,7 @@ func kindOf(verb string) hostile.Kind {
 // changing are the beginnings of subjects whose requests change something.
 var changing = []string{
 	"put", "patch", "delete", "run", "resubmit", "enable", "disable", "pause", "cancel", "collection-cancel", "collection-put", "collection-patch", "collection-delete", "collection-enable",
-	"collection-disable", "operation-create", "operation-cancel", "secret-put", "secret-delete", "secret-rotate",
+	"collection-disable", "operation-create", "operation-cancel", "secret-put", "secret-delete", "secret-rotate", "event-replay",
 }
 
 // ask sends a request to the micro service, and returns its status and what is wrong with what becomes of it.
@@ -150,7 +150,7 @@ func headerOf(m *nats.Msg, name string) (values []string) {
 func (d *door) readBack(verb, name string, ans *nats.Msg) []string {
 	read := "get."
 	switch of, rest, found := strings.Cut(verb, "-"); {
-	case of == "secret", verb == "run", verb == "resubmit", verb == "cancel", rest == "cancel":
+	case of == "secret", verb == "run", verb == "resubmit", verb == "cancel", rest == "cancel", of == "event":
 		return nil
 	case found:
 		read, verb = "collection-get.", rest

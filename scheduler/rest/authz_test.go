@@ -110,6 +110,7 @@ var needs = map[string]string{
 	"GET /events":                         "R",
 
 	"POST /jobCollections/{c}/jobs/{j}/try-event": "r",
+	"POST /jobCollections/{c}/jobs/{j}/replay":    "w",
 	"GET /events/{id}":                            "R",
 
 	"GET /jobCollections/{c}/sources":        "r",

@@ -132,6 +132,8 @@ var resourceExchanges = []exchange{
 	{"DELETE", "/c/sources/hook", "", 404, ""},
 	{"PUT", "/c/jobs/on-events", contractOnEvents, 201, ""},
 	{"POST", "/c/jobs/on-events/try-event", `{"data": {"total": 7}}`, 200, ""},
+	{"POST", "/c/jobs/on-events/replay", `{"sequence": 999}`, 404, ""},
+	{"POST", "/c/jobs/job/replay", `{"sequence": 1}`, 409, ""},
 	{"POST", "/c/jobs/job/try-event", `{"event": "orders"}`, 409, ""},
 	{"DELETE", "/c/jobs/on-events", "", 200, ""},
 	{"GET", "/c/jobs/job/history", "", 200, ""},
@@ -275,7 +277,7 @@ func (w *harness) succeed() {
 	}, target, func(path string) string { return path })
 	w.tails()
 	w.work()
-	for _, as := range []func(string) string{short, azure} {
+	for i, as := range []func(string) string{short, azure} {
 		ran := regexp.MustCompile(`"occurrence":"([^"]+)"`)
 		var found []string
 		w.await("a record", func() bool {
@@ -287,7 +289,8 @@ func (w *harness) succeed() {
 			return w.do("POST", as("/c/jobs/job/resubmit"), again(true)).status != http.StatusConflict
 		})
 		w.exchange([]exchange{
-			{"POST", "/c/jobs/job/resubmit", again(false), 409, ""}, {"PUT", "/c/jobs/once", contractOnce, 201, ""},
+			{"POST", "/c/jobs/job/resubmit", again(false), 409, ""}, {"PUT", "/c/jobs/once", contractOnce, 201, ""}, {"PUT", "/c/jobs/on-events", contractOnEvents, 201, ""},
+			{"POST", "/c/jobs/on-events/replay", fmt.Sprintf(`{"sequence": %d}`, i+1), 200, ""},
 		}, target, as)
 		w.await("the end of the other job", func() bool { return strings.Contains(w.do("GET", as("/c/jobs/once"), "").body, `"state":"completed"`) })
 		w.exchange([]exchange{

@@ -179,7 +179,7 @@ func (w *router) readBack(req *http.Request, answer *httptest.ResponseRecorder) 
 		return nil // it tells nothing
 	}
 	switch last := path[strings.LastIndex(path, "/")+1:]; {
-	case last == "run" || last == "resubmit" || last == "cancel" || last == "try" || last == "rotate" || last == "doctor":
+	case last == "run" || last == "resubmit" || last == "cancel" || last == "try" || last == "try-event" || last == "replay" || last == "rotate" || last == "doctor":
 		return nil
 	case last == "enable" || last == "disable" || last == "pause":
 		path = strings.TrimSuffix(path, "/"+last)

@@ -25,6 +25,7 @@ type Command struct {
 	List    List    `cmd:"" aliases:"ls" help:"List events, oldest first."`
 	Show    Show    `cmd:"" aliases:"get" help:"Show an event."`
 	Test    Test    `cmd:"" help:"Show the effect of an event on a job."`
+	Replay  Replay  `cmd:"" help:"Apply stored events to a job again."`
 }
 
 // Help explains events.

@@ -113,6 +113,9 @@ var calls = map[string]handler{
 	"testEvent": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 		return shown(s.TestEvent(ctx, r.Key, r.Body))
 	},
+	"replayEvent": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
+		return shown(s.ReplayEvent(ctx, r.Key, r.Body, r.Flag("dryRun")))
+	},
 
 	"listSources":    listSources,
 	"listAllSources": listSources,

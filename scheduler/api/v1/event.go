@@ -80,3 +80,18 @@ type WaitingEvents struct {
 	Events int       `json:"events"` // number of its events, or runs
 	Counts bool      `json:"counts"` // it counts runs for the rate limit
 }
+
+// ReplayEventRequest is the body of the operation replayEvent.
+type ReplayEventRequest struct {
+	Sequence uint64    `json:"sequence"`    // of the stored event
+	At       time.Time `json:"at,omitzero"` // of the request: a repeated request with the same time starts one run; default: now
+}
+
+// ReplayedEvent is the answer of the operation replayEvent.
+type ReplayedEvent struct {
+	Sequence   uint64 `json:"sequence"`
+	Starts     bool   `json:"starts"`               // the event starts a run
+	Occurrence string `json:"occurrence,omitempty"` // id of the run that started
+	Key        string `json:"key,omitempty"`        // the value of the expression key
+	Message    string `json:"message,omitempty"`    // why no run starts
+}
