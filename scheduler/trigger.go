@@ -139,10 +139,13 @@ func (d *Definition) Hears(k Key) Heard {
 }
 
 // StoredHears returns what a stored job listens to without decoding the rest, nothing if it cannot be decoded.
-func StoredHears(k Key, data []byte) Heard {
+func StoredHears(k Key, data []byte) Heard { return hears(k, StoredListeners(data)) }
+
+// StoredListeners returns the listeners of a stored job without their expressions, none if it cannot be decoded.
+func StoredListeners(data []byte) []Listener {
 	_, properties, err := SplitStored(data)
 	if err != nil || !bytes.Contains(properties, []byte(`"trigger":`)) {
-		return Heard{}
+		return nil
 	}
 	var p struct {
 		Trigger struct {
@@ -150,20 +153,24 @@ func StoredHears(k Key, data []byte) Heard {
 		} `json:"trigger"`
 	}
 	if json.Unmarshal(properties, &p) != nil {
-		return Heard{}
+		return nil
 	}
 	text := p.Trigger.On
 	if bytes.HasPrefix(text, []byte("{")) {
 		text = slices.Concat([]byte("["), text, []byte("]"))
 	}
-	var named []struct{ Source, Subject, Job string }
+	var named []struct{ Source, Subject, Job, Outcome string }
 	_ = json.Unmarshal(text, &named)
 	on := make([]Listener, len(named))
 	for i, l := range named {
 		on[i] = Listener{Source: l.Source, Subject: l.Subject, Job: l.Job}
+		on[i].setOutcome(strings.ToLower(l.Outcome))
 	}
-	return hears(k, on)
+	return on
 }
+
+// From returns the topic or the job that l selects for the job k; the other one is zero.
+func (l *Listener) From(k Key) (Topic, Key) { return l.topic(k), l.upstream(k) }
 
 func hears(k Key, on []Listener) (h Heard) {
 	for i := range on {
@@ -269,7 +276,12 @@ func (l *Listener) readOutcome(o *document.Object) {
 		o.Problem("outcome", "goes with job: events have no outcome")
 	}
 	words := []string{string(OutcomeCompleted), string(OutcomeFailed), string(OutcomeFaulted), "any"}
-	switch word, _ := o.Enum("outcome", words...); {
+	word, _ := o.Enum("outcome", words...)
+	l.setOutcome(word)
+}
+
+func (l *Listener) setOutcome(word string) {
+	switch {
 	case word == "any":
 		l.Outcome = []Outcome{OutcomeCompleted, OutcomeFaulted}
 	case word != "":

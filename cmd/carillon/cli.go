@@ -66,6 +66,7 @@ type cli struct {
 	Collection collection.Command `cmd:"" aliases:"collections" help:"Create, show, disable and delete collections."`
 	Events     events.Command     `cmd:"" aliases:"event" help:"Publish events, which start jobs, and list them."`
 	Sources    sources.Command    `cmd:"" aliases:"source" help:"List, show, enable, disable and delete sources of events."`
+	Graph      events.Graph       `cmd:"" help:"Show which events and jobs start which jobs."`
 	History    jobs.History       `cmd:"" aliases:"logs" help:"Show past runs."`
 	Audit      jobs.Audit         `cmd:"" help:"Show who changed what."`
 	Why        jobs.Why           `cmd:"" help:"Explain why a job ran, or did not."`

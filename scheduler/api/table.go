@@ -328,6 +328,12 @@ var eventOperations = []Operation{
 		Query: []Param{ofCollection}, Answer: of[v1.Event](), Errors: missing,
 	},
 	{
+		ID: "graph", Summary: "Show which events and jobs start which jobs", Group: events,
+		Method: "GET", Path: "/graph", Right: auth.ReadAny,
+		Subject: "graph", Scoped: true, Returns: "the events and jobs that start jobs",
+		Query: []Param{ofCollection}, Answer: of[v1.Graph](), Errors: missing,
+	},
+	{
 		ID: "testEvent", Summary: "Show the effect of an event on a job", Text: "The scheduler stores nothing.", Group: events,
 		Method: "POST", Path: "/jobCollections/{c}/jobs/{j}/try-event", Right: auth.Read,
 		Subject: "event-test.{c}.{j}", Returns: "the effect that an event would have on a job",

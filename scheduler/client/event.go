@@ -123,3 +123,12 @@ func (c *Client) ReplayEvent(
 	}
 	return send[v1.ReplayedEvent](ctx, c, path, v1.ReplayEventRequest{Sequence: sequence, At: at})
 }
+
+// Graph returns the events and jobs that start the jobs of a collection; "": of all.
+func (c *Client) Graph(ctx context.Context, collection string) (*v1.Graph, error) {
+	path := "/graph"
+	if collection != "" {
+		path += "?collection=" + url.QueryEscape(collection)
+	}
+	return ask[v1.Graph](ctx, c, http.MethodGet, path, nil)
+}

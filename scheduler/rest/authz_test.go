@@ -109,6 +109,7 @@ var needs = map[string]string{
 	"GET /jobCollections/{c}/events":      "r",
 	"GET /events":                         "R",
 
+	"GET /graph": "R",
 	"POST /jobCollections/{c}/jobs/{j}/try-event": "r",
 	"POST /jobCollections/{c}/jobs/{j}/replay":    "w",
 	"GET /events/{id}":                            "R",

@@ -174,6 +174,8 @@ var ownExchanges = []exchange{
 	{"GET", "/events/default/hook", "", 404, ""},
 	{"GET", "/events/1", "", 200, ""},
 	{"GET", "/events/999", "", 404, ""},
+	{"GET", "/graph", "", 200, ""},
+	{"GET", "/graph?collection=absent", "", 404, ""},
 	{"GET", "/forecast?hours=1000", "", 400, ""},
 	{"GET", "/forecast", "", 200, ""},
 	{"GET", "/forecast?collection=absent", "", 404, ""},

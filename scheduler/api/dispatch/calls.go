@@ -110,6 +110,9 @@ var calls = map[string]handler{
 		}
 		return Answer{Document: v1.PublicEvent(e)}, nil
 	},
+	"graph": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
+		return shown(s.Graph(ctx, r.Text("collection"), auth.Sees(within(ctx, r))))
+	},
 	"testEvent": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 		return shown(s.TestEvent(ctx, r.Key, r.Body))
 	},

@@ -40,7 +40,7 @@ func PublicEvent(e *scheduler.Event) *Event {
 
 // TestEventRequest is the body of the operation testEvent: an event that is not stored, or the sequence of a stored one.
 type TestEventRequest struct {
-	Event      string            `json:"event,omitempty"`      // its name, or collection.event; default: the first event that the job listens to
+	Event      string            `json:"event,omitempty"`      // event or collection.event; default: the first of the trigger
 	ID         string            `json:"id,omitempty"`         // from the publisher
 	Attributes map[string]string `json:"attributes,omitempty"` // its headers, and the attributes of a CloudEvent
 	Data       document.Value    `json:"data,omitzero"`        // its body

@@ -173,7 +173,7 @@ var least = map[string]string{
 	"api.source-list.C": "r", "api.source-list": "R", "api.source-get.C.s": "r", "api.source-put.C.s": "w", "api.source-patch.C.s": "w",
 	"api.source-delete.C.s": "w",
 	"api.secret-put.s":      "A", "api.secret-delete.s": "A", "api.secret-list": "A", "api.secret-rotate": "A",
-	"api.event-test.C.job": "r", "api.event-replay.C.job": "w",
+	"api.graph.C": "r", "api.graph": "R", "api.event-test.C.job": "r", "api.event-replay.C.job": "w",
 	"spec.put.C.job": "wp", "spec.patch.C.job": "wp", "spec.delete.C.none": "wp", "spec.run.C.job": "wp", "spec.enable.C.job": "wp",
 	"spec.disable.C.job": "wp", "spec.pause.C.job": "wp", "spec.resubmit.C.job": "wp",
 	"sub history.C.>": "r", "sub spec-result.*.C.>": "rp", "sub audit.job.C.>": "a", "sub audit.collection.C": "a", "sub audit.source.C.>": "a", "sub audit.>": "A",

@@ -1,0 +1,151 @@
+package events
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/remote"
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/client"
+)
+
+// Graph shows the events and jobs that start jobs.
+type Graph struct {
+	remote.Server
+
+	Collection string `arg:"" optional:"" help:"Only the jobs of this collection, with the events and jobs that start them."`
+	Dot        bool   `help:"Print the graph in the language of Graphviz."`
+}
+
+// Help shows examples.
+func (Graph) Help() string {
+	return `Shows each event, and each job that starts others, with the jobs that it starts below it. A job that starts others and
+appears a second time has "…" in place of them.
+
+Examples:
+
+    carillon graph
+    carillon graph billing
+    carillon graph --dot | dot -Tsvg > graph.svg
+    carillon graph --json`
+}
+
+// Run shows the graph.
+func (c Graph) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+	g, err := api.Graph(ctx, c.Collection)
+	switch {
+	case err != nil:
+		return err
+	case t.JSON:
+		return t.PrintJSON(g)
+	case len(g.Edges) == 0:
+		t.Complain("hint", "no job has a trigger")
+		return nil
+	case c.Dot:
+		t.Printf("%s", dot(g))
+		return nil
+	}
+	t.Printf("%s", tree(g))
+	return nil
+}
+
+// outcomes names the outcomes of an edge; "" for completed and for events.
+func outcomes(e *v1.GraphEdge) string {
+	all := make([]string, len(e.Outcomes))
+	for i, o := range e.Outcomes {
+		all[i] = string(o)
+	}
+	if text := strings.Join(all, " or "); text != string(scheduler.OutcomeCompleted) {
+		return text
+	}
+	return ""
+}
+
+// dot returns a graph in the language of Graphviz.
+func dot(g *v1.Graph) string {
+	var b strings.Builder
+	b.WriteString("digraph carillon {\n  rankdir=LR;\n  node [shape=ellipse];\n")
+	for _, j := range g.Jobs {
+		style := ""
+		if j.State != string(scheduler.Enabled) {
+			style = ", style=dashed"
+		}
+		fmt.Fprintf(&b, "  %q [shape=box%s];\n", j.Name, style)
+	}
+	for _, e := range g.Edges {
+		fmt.Fprintf(&b, "  %q -> %q [label=%q];\n", e.Source(), e.Starts, outcomes(&e))
+	}
+	b.WriteString("}\n")
+	return b.String()
+}
+
+// forest is a graph as text.
+type forest struct {
+	strings.Builder
+
+	starts map[string][]*v1.GraphEdge // by source
+	states map[string]string
+	shown  map[string]bool // sources
+}
+
+// tree returns a graph as text: first its events and the jobs that no other one starts, then jobs that start each other.
+func tree(g *v1.Graph) string {
+	f := &forest{starts: map[string][]*v1.GraphEdge{}, states: map[string]string{}, shown: map[string]bool{}}
+	for _, j := range g.Jobs {
+		f.states[j.Name] = j.State
+	}
+	started := map[string]bool{}
+	for i := range g.Edges {
+		e := &g.Edges[i]
+		f.starts[e.Source()] = append(f.starts[e.Source()], e)
+		started[e.Starts] = true
+	}
+	for _, cycles := range []bool{false, true} {
+		for i := range g.Edges {
+			source := g.Edges[i].Source()
+			if !f.shown[source] && (cycles || !started[source]) {
+				f.WriteString(f.name(source) + "\n")
+				f.below(source, "")
+			}
+		}
+	}
+	return f.String()
+}
+
+// name returns a source or job, with the state of a job that is not enabled.
+func (f *forest) name(source string) string {
+	state, isJob := f.states[source]
+	switch {
+	case !isJob:
+		return "event " + source
+	case state == "" || state == string(scheduler.Enabled):
+		return source
+	}
+	return source + " (" + state + ")"
+}
+
+// below writes the jobs that a source starts.
+func (f *forest) below(source, indent string) {
+	f.shown[source] = true
+	for i, e := range f.starts[source] {
+		branch, next := "├─ ", "│  "
+		if i == len(f.starts[source])-1 {
+			branch, next = "└─ ", "   "
+		}
+		line := indent + branch + f.name(e.Starts)
+		if o := outcomes(e); o != "" {
+			line += ", on " + o
+		}
+		again := f.shown[e.Starts] && len(f.starts[e.Starts]) > 0
+		if again {
+			line += " …"
+		}
+		f.WriteString(line + "\n")
+		if !again {
+			f.below(e.Starts, indent+next)
+		}
+	}
+}
