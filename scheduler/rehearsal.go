@@ -33,7 +33,14 @@ func (j *Job) Describe(r *Reaction, e *Event, m Match, waiting *Baton) string {
 	switch r.Effect {
 	case Start:
 		return "a run starts immediately" + withEvents(&r.Baton)
+	case Flush:
+		return "the run that waits starts immediately" + withEvents(waiting) + "; then the event is matched again"
+	case Canceled:
+		return "the run is skipped: a later event has canceled it"
 	case Arm:
+		if r.Baton.Spent {
+			break
+		}
 		text := "a run waits until " + moment(r.Baton.Due) + withEvents(&r.Baton)
 		if waiting != nil && !t.collects() {
 			text += ", in place of the run that waits until " + moment(waiting.Due)
