@@ -59,8 +59,17 @@ func (f *fake) Receive(ctx context.Context, _ *receive.Feed) error {
 }
 
 func (f *fake) Forget(_ context.Context, s *source.Source) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.forgotten = append(f.forgotten, s.Key.Job+" "+s.UID)
 	return nil
+}
+
+// state returns the number of running receivers, of their starts, and the sources that are forgotten.
+func (f *fake) state() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return fmt.Sprint(f.running, len(f.began), f.forgotten)
 }
 
 func (f *fake) watch(ctx context.Context, ready func(), changed func(string, uint64, []byte)) error {
@@ -190,13 +199,13 @@ func TestOverlap(t *testing.T) {
 			t.Error("a deleted source has a status")
 		}
 		f.reports(t, 3, "a uid2")
-		if f.running != 1 || len(f.began) != 1 || len(f.forgotten) != 0 {
-			t.Errorf("%d receivers, %d starts, forgotten: %v", f.running, len(f.began), f.forgotten)
+		if got := f.state(); got != "1 1 []" {
+			t.Error("before the end:", got)
 		}
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		if f.running != 1 || len(f.began) != 2 || !slices.Equal(f.forgotten, []string{"a uid1"}) {
-			t.Errorf("%d receivers, %d starts, forgotten: %v", f.running, len(f.began), f.forgotten)
+		if got := f.state(); got != "1 2 [a uid1]" {
+			t.Error("after the end:", got)
 		}
 	})
 }
