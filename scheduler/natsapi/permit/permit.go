@@ -180,8 +180,8 @@ func (cfg *Config) subjects(table []subject) []string {
 	return names
 }
 
-// ofScheduler returns the permissions of the scheduler's own processes. Subjects that natsMessage actions publish to
-// with the scheduler's connection must be added.
+// ofScheduler returns the permissions of the scheduler's own processes. Subjects that natsMessage actions publish to,
+// and that sources receive, with the scheduler's connection must be added.
 func ofScheduler(cfg Config) Permissions {
 	bucket := strings.ReplaceAll(cfg.Prefix, ".", "_")
 	p := Permissions{
