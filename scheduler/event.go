@@ -111,34 +111,50 @@ func EventOf(r *Record) (Event, bool) {
 // that is not JSON becomes a JSON string, in base64 if it is not text. The error matches [ErrInvalid].
 func NewEvent(t Topic, header map[string][]string, body []byte) (Event, error) {
 	e := Event{Topic: t, Attributes: map[string]string{}}
-	size := len(body)
-	for name, values := range header {
-		if len(values) == 0 {
-			continue
-		}
-		value := values[0]
-		size += len(name) + len(value)
-		lower := strings.ToLower(name)
-		switch {
-		case lower == "nats-msg-id":
-			e.ID = strings.TrimPrefix(value, t.MessageID(""))
-		case strings.HasPrefix(lower, "nats-"), strings.HasPrefix(lower, "carillon-"):
-		default:
-			e.Attributes[strings.TrimPrefix(lower, "ce-")] = value
-		}
-	}
+	size := len(body) + e.readHeader(header)
 	if size > MaxEventSize {
 		return e, Invalid("", fmt.Sprintf("the event has %d bytes, at most %d are allowed", size, MaxEventSize))
 	}
 	kind, _, _ := mime.ParseMediaType(e.Attributes["content-type"])
 	if kind == "application/cloudevents+json" {
-		return e, e.readStructured(body)
+		if err := e.readStructured(body); err != nil {
+			return e, err
+		}
+	} else {
+		e.Data = e.encodeBody(body)
 	}
-	if e.ID == "" {
-		e.ID = e.Attributes["id"]
+	if e.ID = cmp.Or(e.ID, e.Attributes["id"]); len(e.ID) > maxEventID {
+		return e, Invalid("", fmt.Sprintf("the ID of the event has %d bytes, at most %d are allowed", len(e.ID), maxEventID))
 	}
-	e.Data = e.encodeBody(body)
 	return e, nil
+}
+
+// maxEventID is the maximum length of an ID in bytes. Records repeat it.
+const maxEventID = 256
+
+// readHeader reads the first value of each header, and returns their size. A ce- header takes precedence over one
+// without the prefix.
+func (e *Event) readHeader(header map[string][]string) (size int) {
+	for _, name := range slices.Sorted(maps.Keys(header)) {
+		if len(header[name]) == 0 {
+			continue
+		}
+		value := header[name][0]
+		size += len(name) + len(value)
+		lower := strings.ToLower(name)
+		attribute, cloud := strings.CutPrefix(lower, "ce-")
+		_, taken := e.Attributes[attribute]
+		switch {
+		case lower == "nats-msg-id":
+			e.ID = strings.TrimPrefix(value, e.Topic.MessageID(""))
+		case strings.HasPrefix(lower, "nats-"), strings.HasPrefix(lower, "carillon-"):
+		case attribute == "content-type" && cloud: // it is not the type of the body
+			e.Attributes[lower] = value
+		case cloud || !taken:
+			e.Attributes[attribute] = value
+		}
+	}
+	return size
 }
 
 // encodeBody returns a body as a JSON value.
@@ -185,9 +201,6 @@ func (e *Event) readStructured(body []byte) error {
 			text = string(raw) // a number or a boolean
 		}
 		e.Attributes[name] = text
-	}
-	if e.ID == "" {
-		e.ID = e.Attributes["id"]
 	}
 	return nil
 }

@@ -113,6 +113,13 @@ func TestNewEvent(t *testing.T) {
 		"CloudEvent, binary": {map[string][]string{"ce-id": {"7"}, "ce-type": {"paid"}, "Content-Type": {"application/json"}}, `1`, scheduler.Event{
 			ID: "7", Data: json.RawMessage(`1`), Attributes: map[string]string{"id": "7", "type": "paid", "content-type": "application/json"},
 		}, ""},
+		"CloudEvent and other headers": {map[string][]string{
+			"Ce-Type": {"paid"}, "type": {"plain"}, "Source": {"plain"}, "ce-source": {"/shop"}, "Ce-Content-Type": {"application/cloudevents+json"},
+		}, `1`, scheduler.Event{Data: json.RawMessage(`1`), Attributes: map[string]string{
+			"type": "paid", "source": "/shop", "ce-content-type": "application/cloudevents+json",
+		}}, ""},
+		"a long ID": {map[string][]string{"Nats-Msg-Id": {"shop.orders/" + strings.Repeat("x", 257)}}, `1`, scheduler.Event{},
+			"the ID of the event has 257 bytes, at most 256 are allowed"},
 		"CloudEvent, structured": {map[string][]string{"Content-Type": {"application/cloudevents+json; charset=utf-8"}},
 			`{"specversion": "1.0", "id": "7", "source": "/shop", "type": "paid", "n": 3, "data": {"total": 7}}`, scheduler.Event{
 				ID: "7", Data: json.RawMessage(`{"total": 7}`),

@@ -37,7 +37,7 @@ func (t *natsTransport) publish(ctx context.Context, r *http.Request, topic sche
 	for name, values := range r.Header {
 		switch lower := strings.ToLower(name); {
 		case lower == contentType, strings.HasPrefix(lower, "ce-"):
-			m.Header[lower] = values
+			m.Header[lower] = values[:1]
 		case strings.EqualFold(name, messageID) && values[0] != "":
 			m.Header[messageID] = []string{topic.MessageID(values[0])} // as the REST API does
 		}

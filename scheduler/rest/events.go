@@ -21,15 +21,15 @@ func (a *server) publishEvent(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, http.StatusAccepted, v)
 }
 
-// eventHeaders returns the headers of an event. Others, such as a token, belong to the request.
+// eventHeaders returns the headers of an event, with one value each. Others, such as a token, belong to the request.
 func eventHeaders(all http.Header) map[string][]string {
 	kept := map[string][]string{}
 	for name, values := range all {
 		switch lower := strings.ToLower(name); {
 		case strings.HasPrefix(lower, "ce-"), lower == "content-type":
-			kept[lower] = values
+			kept[lower] = values[:1]
 		case lower == "nats-msg-id":
-			kept["Nats-Msg-Id"] = values
+			kept["Nats-Msg-Id"] = values[:1]
 		}
 	}
 	return kept

@@ -28,7 +28,7 @@ func Headers(s *source.Source, header http.Header, body []byte) map[string][]str
 			own = own || strings.HasPrefix(lower, prefix)
 		}
 		if !own {
-			kept[lower] = values
+			kept[lower] = values[:1]
 		}
 	}
 	if id := identify(v.Scheme, header, body); id != "" {
