@@ -13,5 +13,6 @@
 //  1. All comparisons with a secret take constant time.
 //  2. A signed timestamp that differs from the time of receipt by more than the tolerance of the source is refused. The
 //     schemes github, hmac, basic and token have no timestamp.
-//  3. An event never has a header with a credential or a signature, nor a header that NATS or Carillon would obey.
+//  3. An event never has a header with a credential, a signature or the identity of the sender, nor a header that NATS or
+//     Carillon would obey.
 package webhook

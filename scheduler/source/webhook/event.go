@@ -3,38 +3,44 @@ package webhook
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/source"
 )
 
-// ownHeaders belong to the request, not to the event: headers of the connection (RFC 9110, section 7.6.1), of proxies and
-// of traces.
-var ownHeaders = map[string]bool{
-	"connection": true, "proxy-connection": true, "keep-alive": true, "te": true, "trailer": true,
-	"transfer-encoding": true, "upgrade": true, "host": true, "content-length": true, "content-encoding": true,
-	"accept": true, "accept-encoding": true, "accept-language": true, "cookie2": true, "forwarded": true, "via": true, "expect": true,
-	"origin": true, "referer": true, "webhook-signature": true, "traceparent": true, "tracestate": true, "baggage": true,
-}
-
 // Headers returns the headers of the event of a verified request, with its ID.
 func Headers(s *source.Source, header http.Header, body []byte) map[string][]string {
 	kept, v := map[string][]string{}, &s.Webhook.Verify
 	for name, values := range header {
-		lower := strings.ToLower(name)
-		own := ownHeaders[lower] || document.IsCredential(name) || strings.EqualFold(name, v.Header)
-		for _, prefix := range []string{"nats-", "carillon-", "x-forwarded-", "sec-", "proxy-"} {
-			own = own || strings.HasPrefix(lower, prefix)
-		}
-		if !own {
-			kept[lower] = values[:1]
+		if describes(name) && !strings.EqualFold(name, v.Header) {
+			kept[strings.ToLower(name)] = values[:1]
 		}
 	}
 	if id := identify(v.Scheme, header, body); id != "" {
 		kept["Nats-Msg-Id"] = []string{id}
 	}
 	return kept
+}
+
+// private are parts of the names of headers that belong to the request, not to the event: proxies add the identity of the
+// sender, and signatures and tokens verify it.
+var private = []string{
+	"jwt", "assertion", "oidc", "principal", "forwarded", "real-ip", "client-ip", "remote-", "authenticated", "authorization",
+	"auth-request", "token", "secret", "signature", "hmac",
+}
+
+// describes reports whether a header describes the event.
+func describes(name string) bool {
+	lower := strings.ToLower(name)
+	switch {
+	case document.IsCredential(name), slices.ContainsFunc(private, func(part string) bool { return strings.Contains(lower, part) }):
+		return false
+	case lower == "content-type", lower == "content-encoding", lower == "user-agent":
+		return true
+	}
+	return strings.HasPrefix(lower, "x-") || strings.HasPrefix(lower, "ce-")
 }
 
 // maxID is the maximum length of an ID in bytes. A longer one does not recognize duplicates.

@@ -112,9 +112,12 @@ func TestVerify(t *testing.T) {
 // TestHeaders keeps what describes the event, and neither credentials nor what NATS would obey.
 func TestHeaders(t *testing.T) {
 	const all = "Content-Type: text/plain\nX-GitHub-Event: push\nX-GitHub-Delivery: 72d3162e\nX-Hub-Signature: s\nAuthorization: a\n" +
-		"Cookie: c\nNats-Rollup: all\nNats-Msg-Id: mine\nCarillon-Trace: x\nX-Forwarded-For: ::1\nX-Sum: s\nCe-Id: 7\n" + githubSignature
+		"Cookie: c\nNats-Rollup: all\nNats-Msg-Id: mine\nCarillon-Trace: x\nX-Forwarded-For: ::1\nX-Sum: s\nCe-Id: 7\n" +
+		"Cf-Connecting-Ip: ::1\nX-Real-Ip: ::1\nX-Amzn-Oidc-Data: x\nX-Ms-Client-Principal: x\nX-Goog-Iap-Jwt-Assertion: x\nX-Goog-Authenticated-User-Id: x\n" +
+		"Webhook-Signature: s\nAccept: */*\nUser-Agent: hooks/1\nContent-Encoding: gzip\n" + githubSignature
 	rest := map[string][]string{
 		"content-type": {"text/plain"}, "x-github-event": {"push"}, "x-github-delivery": {"72d3162e"}, "ce-id": {"7"},
+		"user-agent": {"hooks/1"}, "content-encoding": {"gzip"},
 	}
 	for verify, id := range map[string]string{
 		github: "72d3162e", `{"type": "stripe", "secret": "s"}`: "evt_1", `{"type": "hmac", "secret": "s", "header": "x-sum"}`: "7",
