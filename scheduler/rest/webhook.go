@@ -10,6 +10,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 	"github.com/carillon-sched/carillon/scheduler/guard"
 	"github.com/carillon-sched/carillon/scheduler/source"
 	"github.com/carillon-sched/carillon/scheduler/source/webhook"
@@ -48,8 +49,8 @@ func (a *server) hook(r *http.Request) (*source.Source, error) {
 	return s, nil
 }
 
-// receiveWebhook stores the event of a web hook. It verifies the sender first, and limits the rate of verified requests
-// only, so that others cannot use up the limit.
+// receiveWebhook stores the event of a web hook. It verifies the sender first, without reading the body where that is
+// possible, and limits the rate of verified requests only, so that others cannot use up the limit.
 func (a *server) receiveWebhook(w http.ResponseWriter, r *http.Request) error {
 	s, err := a.hook(r)
 	if err != nil {
@@ -58,12 +59,18 @@ func (a *server) receiveWebhook(w http.ResponseWriter, r *http.Request) error {
 	if err := a.checkSite(s.Webhook, r); err != nil {
 		return err
 	}
-	body, err := readContent(w, r, s.Webhook.MaxBytes)
+	bodiless := s.Webhook.Verify.Scheme == source.Basic || s.Webhook.Verify.Scheme == source.Token
+	if bodiless {
+		err = a.verify(w, s, r, nil)
+	}
 	if err != nil {
 		return err
 	}
-	if err := a.verify(s, r, body); err != nil {
-		w.Header().Set("WWW-Authenticate", challenges[s.Webhook.Verify.Scheme]+` realm="carillon"`)
+	body, err := readContent(w, r, s.Webhook.MaxBytes)
+	if err == nil && !bodiless {
+		err = a.verify(w, s, r, body)
+	}
+	if err != nil {
 		return err
 	}
 	if wait := a.hooks.wait(s, a.Service.Now()); wait > 0 {
@@ -106,7 +113,7 @@ var challenges = map[source.Scheme]string{
 }
 
 // verify verifies the sender. The reason of a refusal is for the log only.
-func (a *server) verify(s *source.Source, r *http.Request, body []byte) error {
+func (a *server) verify(w http.ResponseWriter, s *source.Source, r *http.Request, body []byte) error {
 	secret, err := "", error(nil)
 	if s.Webhook.Verify.Scheme != source.None {
 		secret, err = a.Service.SourceSecret(r.Context(), s.Webhook.Verify.Secret)
@@ -118,10 +125,12 @@ func (a *server) verify(s *source.Source, r *http.Request, body []byte) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, webhook.ErrUnverified):
-		a.Logger.DebugContext(r.Context(), "web hook refused", "source", s.Key, "err", err)
+		a.Logger.DebugContext(r.Context(), "webhook refused", "source", s.Key, "err", err)
+		w.Header().Set("WWW-Authenticate", challenges[s.Webhook.Verify.Scheme]+` realm="carillon"`)
 		return fault{http.StatusUnauthorized, "AuthenticationFailed", "the sender is not verified: check the secret and the clock of the sender"}
 	}
-	a.Logger.WarnContext(r.Context(), "web hook cannot be verified", "source", s.Key, "err", err)
+	level, omitted := a.hooks.failures.Level() // anybody can send any number of requests
+	a.Logger.Log(r.Context(), level, "webhook cannot be verified", "source", s.Key, "others", omitted, "err", err)
 	return fault{http.StatusServiceUnavailable, "ServiceUnavailable", "the sender cannot be verified now; try again later"}
 }
 
@@ -150,10 +159,12 @@ func (a *server) challengeWebhook(w http.ResponseWriter, r *http.Request) error 
 	return nil
 }
 
-// hookLimits are the rate limits of web hooks, by the UID of their source.
+// hookLimits are the rate limits of web hooks, by the UID of their source, and the limit of their log lines.
 type hookLimits struct {
 	mu  sync.Mutex
 	all map[string]*hookLimit
+
+	failures flow.RateLimitedLog
 }
 
 type hookLimit struct {

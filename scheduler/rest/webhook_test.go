@@ -31,6 +31,7 @@ func TestWebhooks(t *testing.T) {
 	put("github", hook)
 	put("off", strings.Replace(hook, "{", `{"state": "disabled", `, 1))
 	put("small", strings.Replace(hook, `{"verify"`, `{"maxBytes": 12, "verify"`, 1))
+	put("token", `{"type": "webhook", "webhook": {"verify": {"type": "token", "secret": "s"}, "maxBytes": 12}}`)
 	put("nats", `{"type": "nats", "nats": {"subject": "orders"}}`)
 	put("open", `{"type": "webhook", "webhook": {"verify": {"type": "none"}, "rateLimit": {"requests": 1000}, "challenge": "hub.challenge"}}`)
 	const signed = "X-Hub-Signature-256: sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17"
@@ -47,6 +48,8 @@ func TestWebhooks(t *testing.T) {
 		{"POST", "github", hello + "!", []string{signed}, 401, "the sender is not verified"},
 		{"POST", "github", hello, nil, 401, "the sender is not verified"},
 		{"POST", "small", hello, []string{signed}, 413, "12"},
+		{"POST", "token", hello, []string{"Authorization: Bearer t"}, 401, "the sender is not verified"}, // before it reads the body
+		{"POST", "token", hello, []string{"Authorization: Bearer s"}, 413, "12"},
 		{"POST", "off", hello, []string{signed}, 404, "no web hook has this address"},
 		{"POST", "nats", hello, []string{signed}, 404, "no web hook has this address"},
 		{"POST", "absent", hello, []string{signed}, 404, "no web hook has this address"},
