@@ -234,11 +234,14 @@ func (v *Verify) readScheme(o *document.Object) {
 	}
 }
 
+// minStandardKey is the minimum length of a key in bytes (specification, section "Signature scheme").
+const minStandardKey = 24
+
 // StandardKey returns the key in a secret of Standard Webhooks: base64, with or without whsec_ in front.
 func StandardKey(secret string) ([]byte, error) {
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
-	if err != nil || len(key) == 0 {
-		return nil, errors.New("is not a secret of Standard Webhooks: base64, with or without whsec_ in front")
+	if err != nil || len(key) < minStandardKey {
+		return nil, errors.New("is not a secret of Standard Webhooks: 24 bytes or more in base64, with or without whsec_ in front")
 	}
 	return key, nil
 }

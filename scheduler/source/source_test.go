@@ -82,6 +82,7 @@ func TestProblems(t *testing.T) {
 		`{"type": "nats", "nats": {"subject": "a", "start": "all"}}`:                                                          "nats.start: goes with stream",
 		`{"type": "webhook", "webhook": {"verify": {"type": "none"}}}`:                                                        "webhook.rateLimit: is required with verify.type none",
 		`{"type": "webhook", "webhook": {"verify": {"type": "stripe", "secret": "x"}, "tolerance": "PT3M"}}`:                  "webhook.tolerance: ",
+		`{"type": "webhook", "webhook": {"verify": {"type": "standard", "secret": "whsec_c2hvcnQ="}}}`:                        "webhook.verify.secret: is not a secret of Standard Webhooks: 24 bytes",
 		`{"type": "webhook", "webhook": {"verify": {"type": "github"}}}`:                                                      "webhook.verify.secret: is required",
 		`{"type": "webhook", "webhook": {"verify": {"type": "github", "secret": "x", "user": "u"}}}`:                          "webhook.verify.user: unknown field",
 		`{"type": "webhook", "webhook": {"verify": {"type": "standard", "secret": "no base64!"}}}`:                            "webhook.verify.secret: is not a secret of Standard Webhooks",

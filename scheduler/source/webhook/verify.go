@@ -96,8 +96,8 @@ func (c *check) standard() error {
 		return unverified("secret: " + err.Error())
 	}
 	id, at := c.header.Get("Webhook-Id"), c.header.Get("Webhook-Timestamp")
-	if id == "" {
-		return unverified("header Webhook-Id: is missing")
+	if id == "" || strings.Contains(id, ".") { // with a dot, another ID and timestamp have the same signature
+		return unverified("header Webhook-Id: is missing, or contains a dot")
 	}
 	if err := c.recent(at); err != nil {
 		return err

@@ -3,6 +3,7 @@ package webhook_test
 import (
 	"crypto/hmac"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"net/http"
@@ -58,6 +59,10 @@ func TestVerify(t *testing.T) {
 	_, _ = mac.Write([]byte(`1614265330.{"id": "evt_1"}`))
 	signature := hex.EncodeToString(mac.Sum(nil))
 	stripe, event := `{"type": "stripe", "secret": "whsec_test"}`, `{"id": "evt_1"}`
+	key := must.Get(base64.StdEncoding.DecodeString("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"))(t)
+	mac = hmac.New(sha256.New, key)
+	_, _ = mac.Write([]byte("a.b.1614265330."))
+	dotted := base64.StdEncoding.EncodeToString(mac.Sum(nil))
 	hash := func(rest string) string { return `{"type": "hmac", "secret": "Jefe", "header": "X-Sig", ` + rest + `}` }
 	for _, test := range []struct {
 		name, verify, headers, body string
@@ -76,6 +81,7 @@ func TestVerify(t *testing.T) {
 		{"standard: too early", standard, standardHeaders, standardBody, -time.Minute - time.Second, false},
 		{"standard: another time", standard, strings.Replace(standardHeaders, "1614265330", "1614265331", 1), standardBody, 0, false},
 		{"standard: another id", standard, strings.Replace(standardHeaders, "msg_", "msg-", 1), standardBody, 0, false},
+		{"standard: an id with a dot", standard, "Webhook-Id: a.b\nWebhook-Timestamp: 1614265330\nWebhook-Signature: v1," + dotted, "", 0, false},
 		{"standard: another version", standard, strings.Replace(standardHeaders, "v1,", "v2,", 1), standardBody, 0, false},
 		{"standard: no signature", standard, standardID, standardBody, 0, false},
 		{"stripe", stripe, "Stripe-Signature: t=1614265330,v1=00,v1=" + signature + ",v0=1", event, 0, true},
