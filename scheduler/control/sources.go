@@ -138,6 +138,9 @@ func (s SourceKeeper) change(
 			return nil, "", err
 		}
 		next, err := edit(cur)
+		if err == nil && revision == 0 {
+			err = s.checkCount(ctx, k.Collection)
+		}
 		if err != nil {
 			return nil, "", err
 		}
@@ -151,6 +154,19 @@ func (s SourceKeeper) change(
 		}
 	}
 	return nil, "", contended("source " + k.String())
+}
+
+// maxSources is the maximum number of sources in a collection. Each uses resources of all servers.
+const maxSources = 100
+
+// checkCount checks that a collection has room for another source. Concurrent requests can exceed the maximum slightly.
+func (s SourceKeeper) checkCount(ctx context.Context, collection string) error {
+	names, err := s.names(ctx, collection)
+	if err == nil && len(names) >= maxSources {
+		err = fmt.Errorf("collection %s: %w: it has %d sources, at most %d are allowed: delete one, or use another collection",
+			collection, scheduler.ErrConflict, len(names), maxSources)
+	}
+	return err
 }
 
 // open checks that the collection exists and is not being deleted.
