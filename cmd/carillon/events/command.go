@@ -115,6 +115,9 @@ func (c List) query(t *terminal.Terminal, now time.Time) (q client.EventQuery, e
 		return q, nil
 	}
 	of, err := topic(c.Collection, c.Name)
+	if err == nil && c.Collection != "" && of.Collection != c.Collection {
+		err = terminal.Usagef("the event %s is not in the collection %s: omit --collection", of, c.Collection)
+	}
 	q.Collection, q.Name = of.Collection, of.Name
 	return q, err
 }
