@@ -147,7 +147,7 @@ func TestWhatTheHistorySays(t *testing.T) {
 			q.Changes = []explain.Change{{At: at("08:30:00"), Kind: explain.JobDisabled, By: "ada"}}
 		}), explain.Skipped, []string{"the job was disabled (at 2026-03-02T08:30:00Z by ada)"}, "does not catch up"},
 		{"started by events", "2026-03-02T09:00Z", records(triggered(*good)), explain.Ran, []string{"started by 2 events, the last: sales.orders (sequence 7), key k1"}, ""},
-		{"not started, as its trigger fails", "2026-03-02T09:00Z", records(triggered(*omitted(skipped, scheduler.ReasonTrigger, "09:00:00", "09:00:00", 1))), explain.Skipped, []string{"its trigger cannot be evaluated"}, "carillon try"},
+		{"not started, as its trigger fails", "2026-03-02T09:00Z", records(triggered(*omitted(skipped, scheduler.ReasonTrigger, "09:00:00", "09:00:00", 1))), explain.Skipped, []string{"its trigger started no run"}, "carillon try"},
 		{"given up", "2026-03-02T09:00Z", records(omitted(skipped, scheduler.ReasonCostly, "09:00:00", "09:00:00", 1)), explain.Skipped, []string{"too expensive to compute"}, "simplify"},
 		{"postponed with its collection", "2026-03-02T09:00Z", records(closed), explain.Postponed, []string{"collection default is disabled"}, "carillon collection enable default"},
 		{"of an earlier job of the name", "2026-03-02T09:30Z", records(foreign), explain.NotDue, nil, ""},

@@ -307,7 +307,7 @@ func reasonOf(r scheduler.Reason) (why, hint string) {
 	case scheduler.ReasonDST:
 		return "the clock skipped its time", `"dst": {"gap": "next"} runs it at the first instant after such a gap`
 	case scheduler.ReasonTrigger:
-		return "its trigger cannot be evaluated for the event", `test the expression with "carillon try"; see the reference page jobs`
+		return "its trigger started no run", `test expressions with "carillon try"; see the reference page jobs`
 	case scheduler.ReasonCostly:
 		return "the next run is too expensive to compute", "simplify its schedule"
 	}
