@@ -25,7 +25,7 @@
 //
 //	{"carillonBackup":1,"made":"…","version":"…","prefix":"carillon","lanes":4,"schema":1}
 //	{"collection":"default","data":{…}}
-//	{"source":"default/orders","data":{…}}
+//	{"source":"default.orders","data":{…}}
 //	{"secret":"api-key","data":{…}}
 //	{"token":"k3v9x2mqpa","data":{…}}
 //	{"job":"default/report","data":{…},"batons":[{"body":{…}}],"records":[…]}
