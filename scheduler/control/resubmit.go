@@ -148,18 +148,12 @@ func (r Runner) repetition(
 	if cause == nil {
 		return run, nil
 	}
-	var list []json.RawMessage
-	size := 0
-	all, err := carried(j, cause).Each(func(sequence uint64, record bool) error {
+	var list []*scheduler.Event
+	all, err := j.Carried(cause).Each(func(sequence uint64, record bool) error {
 		e, err := r.eventAt(ctx, sequence, record)
-		if err != nil {
-			return err
+		if err == nil {
+			list = j.Carry(list, e)
 		}
-		data, err := json.Marshal(e)
-		if size += len(data); err == nil && size > maxResubmitted {
-			err = fmt.Errorf("occurrence: %w: its events have more than %d KiB; publish them again", scheduler.ErrConflict, maxResubmitted>>10)
-		}
-		list = append(list, data)
 		return err
 	})
 	if err == nil && !all || errors.Is(err, scheduler.ErrNotFound) {
@@ -168,21 +162,10 @@ func (r Runner) repetition(
 	if err != nil {
 		return nil, err
 	}
-	run.events, err = json.Marshal(list)
+	if run.events, err = json.Marshal(list); len(run.events) > maxResubmitted {
+		err = fmt.Errorf("occurrence: %w: its events have more than %d KiB; publish them again", scheduler.ErrConflict, maxResubmitted>>10)
+	}
 	return run, err
-}
-
-// carried returns the events of c that its run carried: all, or only the last one if the trigger of j debounces them.
-func carried(j *scheduler.Job, c *scheduler.Cause) *scheduler.Cause {
-	if j.Def.Trigger == nil || j.Def.Trigger.Debounce == 0 {
-		return c
-	}
-	last := *c
-	last.Count = 1
-	if last.Event != "" {
-		last.Upstream = "" // of an earlier event
-	}
-	return &last
 }
 
 // eventAt returns a published event, or the event of a history record.

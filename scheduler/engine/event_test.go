@@ -342,6 +342,12 @@ func TestEventsResubmitted(t *testing.T) {
 			on = append(on, fmt.Sprintf(`{"source": "c%d"}`, n))
 		}
 		w.putTriggered("large", `{`+action+`, "trigger": {"on": [`+strings.Join(on, ",")+`], "require": "all", "within": "PT1H"}}`)
+		w.putTriggered("replaced", `{`+action+`, "trigger": {"on": {"source": "d", "key": "'k'"}, "delay": "PT10S"}}`)
+		w.putTriggered("both", `{`+action+`, "trigger": {"on": [{"source": "e"}, {"source": "f"}], "require": "all", "within": "PT1H"}}`)
+		for n, name := range []string{"e", "e", "f"} {
+			w.publish("d", "", fmt.Sprintf(`{"id": "d%d"}`, n))
+			w.publish(name, "", fmt.Sprintf(`{"id": "%s%d"}`, name, n))
+		}
 		for n := range 10 {
 			w.publish("a", "", fmt.Sprintf(`{"id": %d}`, n))
 			w.publish(fmt.Sprintf("c%d", n), "", fmt.Sprintf(`{"id": "c", "text": %q}`, large))
@@ -350,7 +356,9 @@ func TestEventsResubmitted(t *testing.T) {
 			w.publish("b", "", fmt.Sprintf(`{"id": "b", "text": %q}`, large))
 		}
 		time.Sleep(time.Minute)
-		for name, want := range map[string]error{"debounced": nil, "full": nil, "large": scheduler.ErrConflict} {
+		for name, want := range map[string]error{
+			"debounced": nil, "full": nil, "replaced": nil, "both": nil, "large": scheduler.ErrConflict,
+		} {
 			w.wantHistory(name, "completed")
 			_, err := w.service.Resubmit(t.Context(), key(name), []byte(`{"force": true, "occurrence": "`+w.history(name)[0].Occurrence+`"}`))
 			if !errors.Is(err, want) {
@@ -362,7 +370,9 @@ func TestEventsResubmitted(t *testing.T) {
 		for _, c := range w.sink.seen() {
 			bodies[c.body]++
 		}
-		want := map[string]int{"9 of 10, carries 1": 2, "b of 5, carries 5": 2, "c of 10, carries 10": 1}
+		want := map[string]int{
+			"9 of 10, carries 1": 2, "b of 5, carries 5": 2, "d2 of 3, carries 1": 2, "f2 of 3, carries 2": 2, "c of 10, carries 10": 1,
+		}
 		if diff := cmp.Diff(want, bodies); diff != "" {
 			t.Error("the bodies:", diff)
 		}
