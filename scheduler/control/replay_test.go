@@ -26,7 +26,7 @@ func TestReplayEvent(t *testing.T) {
 		{"a delay", on + `, "delay": "PT1H"`, `{"sequence": 1}`, nil, "true 7 "},
 		{"a batch", on + `, "batch": {"size": 9, "wait": "PT1H"}`, `{"sequence": 1}`, nil, "true 7 "},
 		{"a filter", `"on": {"source": "orders", "filter": "event.data.total > 9"}`, `{"sequence": 1}`, nil, "false  filter was false: event.data.total is 7"},
-		{"unless", on + `, "unless": "true"`, `{"sequence": 1}`, nil, "false 7 trigger.unless is true"},
+		{"unless", on + `, "delay": "PT1H", "unless": "true"`, `{"sequence": 1}`, nil, "false 7 trigger.unless is true"},
 		{"an error", `"on": {"source": "orders", "filter": "event.data.x"}`, `{"sequence": 1}`, nil, "false  trigger.on[0].filter: event.data.x is missing"},
 		{"no sequence", on, `{}`, nil, "sequence: is required"},
 		{"an old request", on, `{"sequence": 1, "at": "2001-01-01T00:00:00Z"}`, nil, "at: is the time of the request: it must be within PT1H of now"},

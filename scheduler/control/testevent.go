@@ -132,7 +132,7 @@ var (
 	}
 	effects = map[scheduler.Effect]string{
 		scheduler.NoEffect: "none", scheduler.Start: "starts", scheduler.Arm: "waits", scheduler.Allow: "starts",
-		scheduler.Limit: "skipped", scheduler.Withdraw: "cancels",
+		scheduler.Limit: "skipped", scheduler.Withdraw: "cancels", scheduler.Flush: "starts", scheduler.Canceled: "skipped",
 	}
 )
 
@@ -161,12 +161,13 @@ func (k EventKeeper) test(ctx context.Context, j *scheduler.Job, e *scheduler.Ev
 		return err
 	}
 	v.Effect, v.Message = effects[r.Effect], j.Describe(&r, e, m, waiting)
-	switch r.Effect {
-	case scheduler.Start, scheduler.Arm:
+	switch {
+	case r.Effect == scheduler.Arm && r.Baton.Spent: // it only notes the cancellation
+		v.Effect = "none"
+	case r.Effect == scheduler.Start, r.Effect == scheduler.Arm, r.Effect == scheduler.Flush:
 		v.Due, v.Events = r.Baton.Due, r.Baton.Cause.Count
-	case scheduler.Allow:
+	case r.Effect == scheduler.Allow:
 		v.Due, v.Events = m.Due, 1
-	case scheduler.NoEffect, scheduler.Limit, scheduler.Withdraw:
 	}
 	switch closed := k.shared.closed(ctx, j.Key.Collection); {
 	case v.Due.IsZero():

@@ -23,9 +23,16 @@ type listeners struct {
 // listenerState is a period between two losses of the watch.
 type listenerState struct {
 	known  chan struct{} // closed when all listeners are known
-	chains chan struct{} // closed when, in addition, a job follows another one
 	lost   chan struct{} // closed when the watch is lost
+	chains *chainState   // of the time since jobs last began or ceased to follow others
 }
+
+type chainState struct {
+	begun chan struct{} // closed when a job follows another one
+	ended chan struct{} // closed when no job does any more
+}
+
+func newChainState() *chainState { return &chainState{make(chan struct{}), make(chan struct{})} }
 
 type listenerTable struct {
 	heard  map[scheduler.Key]scheduler.Heard
@@ -69,7 +76,7 @@ func (l *listeners) begin() {
 // current returns the state. The caller holds the lock.
 func (l *listeners) current() *listenerState {
 	if l.state == nil {
-		l.state = &listenerState{make(chan struct{}), make(chan struct{}), make(chan struct{})}
+		l.state = &listenerState{make(chan struct{}), make(chan struct{}), newChainState()}
 	}
 	return l.state
 }
@@ -88,16 +95,28 @@ func (l *listeners) ready() (missed []missedEvents) {
 	return missed
 }
 
-// chain lets records be delivered once a job follows another one. The caller holds the lock.
+// chain lets records be delivered while a job follows another one. The caller holds the lock.
 func (l *listeners) chain() {
-	if len(l.table.jobs) == 0 {
-		return
-	}
+	begun := false
 	select {
-	case <-l.state.chains:
+	case <-l.state.chains.begun:
+		begun = true
 	default:
-		close(l.state.chains)
 	}
+	switch follows := len(l.table.jobs) > 0; {
+	case follows && !begun:
+		close(l.state.chains.begun)
+	case !follows && begun:
+		close(l.state.chains.ended)
+		l.state.chains = newChainState()
+	}
+}
+
+// unchained reports whether it is known that no job follows another one.
+func (l *listeners) unchained() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.next == nil && l.state != nil && len(l.table.jobs) == 0
 }
 
 // lose stops deliveries until the next watch is ready.
@@ -110,26 +129,30 @@ func (l *listeners) lose() {
 
 // live waits until all listeners are known. It returns a context that ends when they are lost, nil if ctx is done first.
 func (l *listeners) live(ctx context.Context) (context.Context, context.CancelFunc) {
-	return l.await(ctx, func(s *listenerState) chan struct{} { return s.known })
+	return l.await(ctx, func(s *listenerState) (begun, ended chan struct{}) { return s.known, nil })
 }
 
-// chained is live for the records, which are delivered once a job follows another one.
+// chained is live for the records, which are delivered while a job follows another one.
 func (l *listeners) chained(ctx context.Context) (context.Context, context.CancelFunc) {
-	return l.await(ctx, func(s *listenerState) chan struct{} { return s.chains })
+	return l.await(ctx, func(s *listenerState) (begun, ended chan struct{}) { return s.chains.begun, s.chains.ended })
 }
 
-func (l *listeners) await(ctx context.Context, which func(*listenerState) chan struct{}) (context.Context, context.CancelFunc) {
+func (l *listeners) await(
+	ctx context.Context, which func(*listenerState) (begun, ended chan struct{}),
+) (context.Context, context.CancelFunc) {
 	for {
 		l.mu.Lock()
 		state := l.current()
+		begun, ended := which(state)
 		l.mu.Unlock()
 		select {
-		case <-which(state):
+		case <-begun:
 			known, cancel := context.WithCancel(ctx)
 			go func() {
 				defer cancel()
 				select {
 				case <-state.lost:
+				case <-ended:
 				case <-known.Done():
 				}
 			}()

@@ -62,7 +62,10 @@ func (m *matcher) follow(ctx context.Context) {
 	}
 	for ctx.Err() == nil {
 		m.listeners.begin()
-		err := m.worker.cfg.Store.Listeners().Watch(ctx, func() { late(m.listeners.ready()) }, func(name string, _ uint64, data []byte) {
+		err := m.worker.cfg.Store.Listeners().Watch(ctx, func() {
+			late(m.listeners.ready())
+			m.tasks.Go(func() { m.closeRecords(ctx) })
+		}, func(name string, _ uint64, data []byte) {
 			late(m.listeners.set(name, data))
 		})
 		m.listeners.lose()
@@ -88,10 +91,21 @@ func (m *matcher) deliver(
 		err := from(known, buffer.Wake(0), buffer.Ask, func(d scheduler.DeliveredEvent) { m.take(known, buffer, d) })
 		lost := known.Err() != nil
 		cancel()
+		m.closeRecords(ctx)
 		if !lost {
 			m.worker.log.Warn("the delivery of events ended; retrying", "of", what, "err", err)
 			flow.Pause(ctx, retryPause)
 		}
+	}
+}
+
+// closeRecords ends the delivery of records if no job follows another one: they would pile up until one does.
+func (m *matcher) closeRecords(ctx context.Context) {
+	if ctx.Err() != nil || !m.listeners.unchained() {
+		return
+	}
+	if err := m.worker.cfg.Store.CloseRecords(ctx); err != nil {
+		m.worker.log.Warn("the delivery of records is not closed", "err", err)
 	}
 }
 
@@ -217,7 +231,7 @@ func (m *matcher) apply(ctx context.Context, k scheduler.Key, e *scheduler.Event
 	if !j.Keyed() {
 		return m.start(ctx, j, e, match, doubtful)
 	}
-	for began := time.Now(); time.Since(began) < contestedMost; doubtful = true { // another process may have the event, too
+	for began := w.cfg.Store.Now(); w.cfg.Store.Now().Sub(began) < contestedMost; doubtful = true { // another process may have the event, too
 		done, err := m.react(ctx, j, e, match, doubtful)
 		if done || err != nil && !errors.Is(err, scheduler.ErrConflict) {
 			return err
