@@ -96,7 +96,7 @@
 //
 //	spec, document      schedule languages; job documents
 //	expression          expressions of triggers (CEL)
-//	source              sources of events; source/webhook: requests to web hooks
+//	source              sources of events; source/webhook: requests to webhooks
 //	registry            the jobs that listen to events
 //	engine              runs due jobs; engine/limits: target limits, circuit breakers
 //	engine/step         executes a Step, for control and engine

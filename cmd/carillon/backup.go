@@ -30,13 +30,13 @@ type backupCmd struct {
 	Prefix string `help:"Prefix of the scheduler on NATS." env:"CARILLON_PREFIX" default:"carillon" placeholder:"NAME"`
 	Tokens bool   `help:"Include access tokens: their hashes, which are not secret." default:"true" negatable:""`
 
-	Partial bool `help:"Write a backup without damaged jobs, runs, collections, secrets and tokens, instead of failing."`
+	Partial bool `help:"Write a backup without damaged jobs, runs, collections, sources, secrets and tokens, instead of failing."`
 }
 
 // Help shows examples.
 func (backupCmd) Help() string {
-	return `A backup contains jobs with their sealed secrets, counters and next runs; collections; shared secrets; and access
-tokens. It contains neither the history, the audit log nor published events. To restore it, you need the key file of the
+	return `A backup contains jobs with their sealed secrets, counters and next runs; collections; sources; shared secrets; and
+access tokens. It contains neither the history, the audit log nor published events. To restore it, you need the key file of the
 scheduler, which the backup does not contain: keep the two apart.
 
 The command reads from NATS, so only operators can run it. Schedulers keep working; each job is captured at one
@@ -200,9 +200,9 @@ type restoreCmd struct {
 
 // Help shows examples.
 func (restoreCmd) Help() string {
-	return `Restores jobs with their secrets, counters and next runs, collections, shared secrets and access tokens into the store
-of a scheduler. A missing store is created; its prefix, lanes and replicas can differ from the original. The whole file
-is verified before the first write. Schedulers can keep running, but need the key file of the old ones.
+	return `Restores jobs with their secrets, counters and next runs, collections, sources, shared secrets and access tokens into
+the store of a scheduler. A missing store is created; its prefix, lanes and replicas can differ from the original. The
+whole file is verified before the first write. Schedulers can keep running, but need the key file of the old ones.
 
 Stop the old schedulers first, or restore with --disabled; otherwise both run the jobs. Each job's misfire policy
 (catchUp) handles the times that were missed since the backup. Runs that were in progress are due again, with the same

@@ -9,7 +9,7 @@ import (
 
 var shownSource = composed("ShownSource")
 
-// sourceOperations are the operations on sources of events, and the requests of web hooks.
+// sourceOperations are the operations on sources of events, and the requests of webhooks.
 var sourceOperations = []Operation{
 	{
 		ID: "listSources", Summary: "List the sources of a collection by name", Group: events,
@@ -48,7 +48,7 @@ var sourceOperations = []Operation{
 		Conditional: true, Errors: missing,
 	},
 	{
-		ID: "receiveWebhook", Summary: "Receive an event of a web hook", Group: events,
+		ID: "receiveWebhook", Summary: "Receive an event of a webhook", Group: events,
 		Text:   "The source verifies the sender. The scheduler answers after it has stored the event.",
 		Method: "POST", Path: "/events/{c}/{n}", Right: auth.Open,
 		Raw: true, Foreign: true, Answer: of[v1.PublishedEvent](), Statuses: []int{http.StatusAccepted},
@@ -58,7 +58,7 @@ var sourceOperations = []Operation{
 		},
 	},
 	{
-		ID: "challengeWebhook", Summary: "Answer the challenge of a web hook", Group: events,
+		ID: "challengeWebhook", Summary: "Answer the challenge of a webhook", Group: events,
 		Text:   "The answer is the query parameter that the source names.",
 		Method: "GET", Path: "/events/{c}/{n}", Right: auth.Open,
 		Foreign: true, Media: "text/plain", Errors: missing,

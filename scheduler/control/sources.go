@@ -19,7 +19,7 @@ import (
 // SourceKeeper manages sources of events.
 type SourceKeeper struct {
 	shared *shared
-	known  *jobcache.Mirror[string, *source.Source] // for web hooks
+	known  *jobcache.Mirror[string, *source.Source] // for webhooks
 
 	when scheduler.Condition // of every change
 }
@@ -52,7 +52,7 @@ func (s SourceKeeper) decode(name string, revision uint64, data []byte) (*source
 }
 
 // Known returns a source from the cache of this process. While the cache cannot know all sources, it reads the store. It
-// returns ErrNotFound if the source does not exist or is damaged: anybody can ask for any name without a read.
+// returns ErrNotFound if the source does not exist or is damaged: requests of unverified clients with any name cause no read.
 func (s SourceKeeper) Known(ctx context.Context, k scheduler.Key) (*source.Source, error) {
 	if err := source.ValidateKey(k); err != nil {
 		return nil, fmt.Errorf("%w: %w", scheduler.ErrNotFound, err)

@@ -275,7 +275,7 @@ func expected(operation, grants, collection string) string {
 	}
 	switch {
 	case need == "o" && strings.Contains(operation, "{n}"):
-		return hidden // no web hook has the address
+		return hidden // no webhook has the address
 	case need == "o":
 		return allowed
 	case grants == "", grants == "nobody":

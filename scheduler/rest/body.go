@@ -32,9 +32,12 @@ func readContent(w http.ResponseWriter, r *http.Request, most int) ([]byte, erro
 		size, err = "more than "+strconv.Itoa(maxDrained), nil
 	}
 	if err == nil && len(body) > most {
-		return nil, fault{http.StatusRequestEntityTooLarge, "RequestTooLarge", fmt.Sprintf(
-			"the body is %s bytes long, at most %d (%d KB) are allowed", size, most, most>>10,
-		)}
+		limit := strconv.Itoa(most)
+		if most >= 1<<10 {
+			limit += fmt.Sprintf(" (%d KB)", most>>10)
+		}
+		return nil, fault{http.StatusRequestEntityTooLarge, "RequestTooLarge",
+			"the body is " + size + " bytes long, at most " + limit + " are allowed"}
 	}
 	if err != nil {
 		return nil, scheduler.Invalid("", "the body ends before its time: "+err.Error())

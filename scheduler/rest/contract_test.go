@@ -345,7 +345,7 @@ func (w *harness) each(status int, ask func(method, path string, op promised) re
 	for path, operations := range theAPI().Paths {
 		for method, op := range operations {
 			if op.Responses[strconv.Itoa(status)] == nil || strings.HasSuffix(op.ID, "Webhook") {
-				continue // ownExchanges has those of web hooks
+				continue // ownExchanges has those of webhooks
 			}
 			if r := ask(strings.ToUpper(method), path, op); r.status != status && status != http.StatusNotFound && status != http.StatusBadRequest {
 				w.t.Errorf("%s %s: %d, want %d: %.300s", method, path, r.status, status, r.body)

@@ -121,7 +121,7 @@ func New(cfg Config) http.Handler {
 
 var errCrossOrigin = fault{http.StatusForbidden, "CrossOrigin", "a page of another origin may not do this"}
 
-// hosts refuses requests for host names that are not allowed, except web hooks; nil allows all.
+// hosts refuses requests for host names that are not allowed, except webhooks; nil allows all.
 func (a *server) hosts(allowed func(host string) bool, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if text := guard.UnknownHost(allowed, r); text != "" && !isHook(r) {

@@ -17,11 +17,11 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/throttle"
 )
 
-// hookPattern is the pattern of web hooks. Their senders know the server by any name, and are not pages of it, so the
+// hookPattern is the pattern of webhooks. Their senders know the server by any name, and are not pages of it, so the
 // checks of Host and Origin apply only where no signature or secret token verifies the sender.
 const hookPattern = "/events/{c}/{n}"
 
-// isHook matches the requests of web hooks. A redirect to one has the same pattern, but another handler.
+// isHook matches the requests of webhooks. A redirect to one has the same pattern, but another handler.
 var isHook = func() func(r *http.Request) bool {
 	mux, hook := http.NewServeMux(), http.Handler(new(http.ServeMux))
 	mux.Handle(hookPattern, hook)
@@ -31,10 +31,10 @@ var isHook = func() func(r *http.Request) bool {
 	}
 }()
 
-// errNoHook is the error of every address without an enabled web hook. It does not reveal which sources exist.
-var errNoHook = fault{http.StatusNotFound, "ResourceNotFound", "no web hook has this address"}
+// errNoHook is the error of every address without an enabled webhook. It does not reveal which sources exist.
+var errNoHook = fault{http.StatusNotFound, "ResourceNotFound", "no webhook has this address"}
 
-// hook returns the enabled source of a web hook that a request names.
+// hook returns the enabled source of a webhook that a request names.
 func (a *server) hook(r *http.Request) (*source.Source, error) {
 	s, err := a.Service.Known(r.Context(), key(r))
 	_, damaged := errors.AsType[*scheduler.DamagedError](err)
@@ -49,7 +49,7 @@ func (a *server) hook(r *http.Request) (*source.Source, error) {
 	return s, nil
 }
 
-// receiveWebhook stores the event of a web hook. It verifies the sender first, without reading the body where that is
+// receiveWebhook stores the event of a webhook. It verifies the sender first, without reading the body where that is
 // possible, and limits the rate of verified requests only, so that others cannot use up the limit.
 func (a *server) receiveWebhook(w http.ResponseWriter, r *http.Request) error {
 	s, err := a.hook(r)
@@ -74,7 +74,7 @@ func (a *server) receiveWebhook(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if wait := a.hooks.wait(s, a.Service.Now()); wait > 0 {
-		return &throttle.Exceeded{After: wait, Message: "too many events of the web hook; try again later"}
+		return &throttle.Exceeded{After: wait, Message: "too many events of the webhook; try again later"}
 	}
 	header := webhook.Headers(s, r.Header, body)
 	v, err := a.Service.PublishEvent(lasting(r), s.Topic(), header, body)
@@ -86,9 +86,9 @@ func (a *server) receiveWebhook(w http.ResponseWriter, r *http.Request) error {
 
 // errJobHook is the answer to a job: its request comes from the server, which the network around it may trust, and the
 // operators of another collection may have written it.
-var errJobHook = fault{http.StatusForbidden, "AuthorizationFailed", "jobs cannot use web hooks; publish the event with an access token instead"}
+var errJobHook = fault{http.StatusForbidden, "AuthorizationFailed", "jobs cannot use webhooks; publish the event with an access token instead"}
 
-// checkSite refuses jobs, and applies the checks of Host and Origin to a web hook whose sender a browser could be.
+// checkSite refuses jobs, and applies the checks of Host and Origin to a webhook whose sender a browser could be.
 func (a *server) checkSite(h *source.Webhook, r *http.Request) error {
 	if r.Header[scheduler.JobHeader] != nil {
 		return errJobHook
@@ -106,7 +106,7 @@ func (a *server) checkSite(h *source.Webhook, r *http.Request) error {
 }
 
 // challenges are the authentication schemes of a 401, which must name one (RFC 9110, section 15.5.2). Signatures of
-// web hooks have no registered scheme.
+// webhooks have no registered scheme.
 var challenges = map[source.Scheme]string{
 	source.Basic: "Basic", source.Token: "Bearer",
 	source.Standard: "Webhook", source.GitHub: "Webhook", source.Stripe: "Webhook", source.HMAC: "Webhook",
@@ -129,7 +129,7 @@ func (a *server) verify(w http.ResponseWriter, s *source.Source, r *http.Request
 		w.Header().Set("WWW-Authenticate", challenges[s.Webhook.Verify.Scheme]+` realm="carillon"`)
 		return fault{http.StatusUnauthorized, "AuthenticationFailed", "the sender is not verified: check the secret and the clock of the sender"}
 	}
-	level, omitted := a.hooks.failures.Level() // anybody can send any number of requests
+	level, omitted := a.hooks.failures.Level() // unverified clients can send any number of requests
 	a.Logger.Log(r.Context(), level, "webhook cannot be verified", "source", s.Key, "others", omitted, "err", err)
 	return fault{http.StatusServiceUnavailable, "ServiceUnavailable", "the sender cannot be verified now; try again later"}
 }
@@ -159,7 +159,7 @@ func (a *server) challengeWebhook(w http.ResponseWriter, r *http.Request) error 
 	return nil
 }
 
-// hookLimits are the rate limits of web hooks, by the UID of their source, and the limit of their log lines.
+// hookLimits are the rate limits of webhooks, by the UID of their source, and the limit of their log lines.
 type hookLimits struct {
 	mu  sync.Mutex
 	all map[string]*hookLimit

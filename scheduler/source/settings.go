@@ -166,7 +166,7 @@ func readWebhook(o *document.Object) *Webhook {
 		w.MaxBytes = int(n)
 	}
 	if w.Verify.Scheme == None && !o.Describes() && !o.Has("rateLimit") {
-		o.Problem("rateLimit", "is required with verify.type none: anybody can send events, and all collections share their stream")
+		o.Problem("rateLimit", "is required with verify.type none: unverified clients could fill the stream that all collections share")
 	}
 	if ro, ok := o.Object("rateLimit"); ok {
 		w.RateLimit = RateLimit{Period: time.Second}

@@ -97,7 +97,7 @@ func (s *Source) Equals(other *Source) bool {
 // it.
 type Check func(o *document.Object, properties document.Value) error
 
-// Read reads the document of a source: its properties, with or without the envelope of [View]. The error matches
+// Read reads the document of a source: its properties, with or without their envelope. The error matches
 // scheduler.ErrInvalid and holds every problem with its path, unless check itself fails.
 func Read(k scheduler.Key, v document.Value, check Check) (*Source, error) {
 	if err := ValidateKey(k); err != nil {

@@ -155,7 +155,7 @@ type Disable struct{ names }
 
 // Help explains what becomes of messages.
 func (Disable) Help() string {
-	return `Messages of a stream or a queue wait. Web hooks are refused with 404, and most providers retry them for some time.
+	return `Messages of a stream or a queue wait. Webhooks are refused with 404. Many providers retry them for some time.
 Messages on a core NATS subject are lost.`
 }
 

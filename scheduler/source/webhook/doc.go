@@ -1,4 +1,4 @@
-// Package webhook verifies the requests of web hooks, and turns them into events.
+// Package webhook verifies the requests of webhooks, and turns them into events.
 //
 //	scheme    header                         signed text          ID of the event
 //	standard  Webhook-Signature: v1,base64   id.timestamp.body    Webhook-Id
@@ -7,6 +7,8 @@
 //	hmac      as the source says             body                 none
 //	basic     Authorization: Basic           –                    none
 //	token     as the source says             –                    none
+//
+// GitHub signs neither the ID nor the other headers: a verified request can have another ID and type of event.
 //
 // Guarantees:
 //
