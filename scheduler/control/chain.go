@@ -37,13 +37,9 @@ func (e Editor) follow(
 // for a new job. A caller without the right does not learn whether they exist. Requests without a principal are not
 // restricted.
 func mayHear(ctx context.Context, k scheduler.Key, cur *scheduler.Job, def *scheduler.Definition) error {
-	p := auth.From(ctx)
-	if p == nil {
-		return nil
-	}
 	var problems document.Problems
 	for _, f := range def.ListensElsewhere(k, heardBy(cur)) {
-		if !auth.May(p, auth.Read, f.Collection) {
+		if !mayRead(ctx, f.Collection) {
 			problems = append(problems, document.Problem{
 				Path: f.Path, Message: "the collection does not exist, or you may not read it: listening needs its role " + string(auth.Reader),
 			})
@@ -53,6 +49,12 @@ func mayHear(ctx context.Context, k scheduler.Key, cur *scheduler.Job, def *sche
 		return nil
 	}
 	return scheduler.AsInvalid(problems)
+}
+
+// mayRead reports whether the caller may read a collection. Requests without a principal are not restricted.
+func mayRead(ctx context.Context, collection string) bool {
+	p := auth.From(ctx)
+	return p == nil || auth.May(p, auth.Read, collection)
 }
 
 // heardBy returns what a job listens to; nothing for nil and for a damaged job.

@@ -3,6 +3,7 @@ package control_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -100,6 +101,12 @@ func TestListensElsewhere(t *testing.T) {
 			t.Errorf("%s on %s: %q, want %q", test.job, test.on, got, want)
 		}
 	}
+	sent := must.Get(w.service.PublishEvent(ctx, scheduler.Topic{Collection: "other", Name: "orders"}, nil, []byte("1")))(t)
+	stored := []byte(fmt.Sprintf(`{"sequence": %d}`, sent.Sequence))
+	if _, err := w.service.TestEvent(ctx, scheduler.KeyIn("", "old"), stored); !errors.Is(err, scheduler.ErrNotFound) {
+		t.Errorf("a test with an event of another collection: %v", err)
+	}
+	must.Get(w.service.TestEvent(t.Context(), scheduler.KeyIn("", "old"), stored))(t)
 	patch := control.Edit{Key: scheduler.KeyIn("", "a"), Body: []byte(`{"properties": {"trigger": {"on": {"subject": "other.orders"}}}}`)}
 	if _, err := w.service.Patch(ctx, patch); !errors.Is(err, scheduler.ErrInvalid) {
 		t.Errorf("a patch: %v", err)

@@ -93,10 +93,11 @@ func (k EventKeeper) tested(ctx context.Context, j *scheduler.Job, req *v1.TestE
 	return e, err
 }
 
-// storedFor returns a stored event that a job may see: of its collection, or of a topic that it listens to.
+// storedFor returns a stored event that a job may see, of its collection or of a topic that it listens to, and whose
+// collection the caller may read.
 func (k EventKeeper) storedFor(ctx context.Context, j *scheduler.Job, sequence uint64) (*scheduler.Event, error) {
 	heard := j.Def.Hears(j.Key).Topics
-	e, err := k.Event(ctx, sequence, func(string) bool { return true })
+	e, err := k.Event(ctx, sequence, func(collection string) bool { return mayRead(ctx, collection) })
 	if err == nil && e.Topic.Collection != j.Key.Collection && !slices.Contains(heard, e.Topic) {
 		err = fmt.Errorf("event %d: %w among the events of collection %s and of the trigger",
 			sequence, scheduler.ErrNotFound, j.Key.Plain().Collection)
