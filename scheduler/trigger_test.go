@@ -118,20 +118,36 @@ func TestNewEvent(t *testing.T) {
 		}, `1`, scheduler.Event{Data: json.RawMessage(`1`), Attributes: map[string]string{
 			"type": "paid", "source": "/shop", "ce-content-type": "application/cloudevents+json",
 		}}, ""},
-		"a long ID": {map[string][]string{"Nats-Msg-Id": {"shop.orders/" + strings.Repeat("x", 257)}}, `1`, scheduler.Event{},
-			"the ID of the event has 257 bytes, at most 256 are allowed"},
-		"CloudEvent, structured": {map[string][]string{"Content-Type": {"application/cloudevents+json; charset=utf-8"}},
-			`{"specversion": "1.0", "id": "7", "source": "/shop", "type": "paid", "n": 3, "data": {"total": 7}}`, scheduler.Event{
+		"a long ID": {
+			map[string][]string{"Nats-Msg-Id": {"shop.orders/" + strings.Repeat("x", 257)}},
+			`1`,
+			scheduler.Event{},
+			"the ID of the event has 257 bytes, at most 256 are allowed",
+		},
+		"CloudEvent, structured": {
+			map[string][]string{"Content-Type": {"application/cloudevents+json; charset=utf-8"}},
+			`{"specversion": "1.0", "id": "7", "source": "/shop", "type": "paid", "n": 3, "data": {"total": 7}}`,
+			scheduler.Event{
 				ID: "7", Data: json.RawMessage(`{"total": 7}`),
 				Attributes: map[string]string{"specversion": "1.0", "id": "7", "source": "/shop", "type": "paid", "n": "3"},
-			}, ""},
-		"CloudEvent, base64": {map[string][]string{"Content-Type": {"application/cloudevents+json"}},
-			`{"specversion": "1.0", "id": "7", "source": "/shop", "type": "paid", "data_base64": "aGk="}`, scheduler.Event{
+			},
+			"",
+		},
+		"CloudEvent, base64": {
+			map[string][]string{"Content-Type": {"application/cloudevents+json"}},
+			`{"specversion": "1.0", "id": "7", "source": "/shop", "type": "paid", "data_base64": "aGk="}`,
+			scheduler.Event{
 				ID: "7", Data: json.RawMessage(`"hi"`),
 				Attributes: map[string]string{"specversion": "1.0", "id": "7", "source": "/shop", "type": "paid"},
-			}, ""},
-		"CloudEvent without a type": {map[string][]string{"Content-Type": {"application/cloudevents+json"}},
-			`{"specversion": "1.0", "id": "7", "source": "/shop"}`, scheduler.Event{}, "type: is missing: a CloudEvent requires it"},
+			},
+			"",
+		},
+		"CloudEvent without a type": {
+			map[string][]string{"Content-Type": {"application/cloudevents+json"}},
+			`{"specversion": "1.0", "id": "7", "source": "/shop"}`,
+			scheduler.Event{},
+			"type: is missing: a CloudEvent requires it",
+		},
 		"CloudEvent, not an object": {map[string][]string{"Content-Type": {"application/cloudevents+json"}}, `[]`, scheduler.Event{}, "is not a CloudEvent"},
 		"too large":                 {nil, strings.Repeat("x", scheduler.MaxEventSize+1), scheduler.Event{}, "the event has 65537 bytes, at most 65536 are allowed"},
 	} {
@@ -163,29 +179,59 @@ func TestMatch(t *testing.T) {
 		event  scheduler.Event
 		want   scheduler.Match
 	}{
-		"matches": {on + `}`, "", scheduler.Event{Topic: orders, Data: json.RawMessage(`{"total": 11, "id": 4}`)},
-			scheduler.Match{Verdict: scheduler.Matches, Key: "4", Due: at("09:00:00")}},
-		"filter is false": {on + `}`, "", scheduler.Event{Topic: orders, Data: json.RawMessage(`{"total": 10, "id": 4}`)},
-			scheduler.Match{Why: "filter was false: event.data.total is 10"}},
-		"filter cannot be evaluated": {on + `}`, "", scheduler.Event{Topic: orders, Data: json.RawMessage(`{}`)},
-			scheduler.Match{Verdict: scheduler.Refuses, Why: "trigger.on[0].filter: event.data.total is missing"}},
-		"another topic": {on + `}`, "", scheduler.Event{Topic: scheduler.Topic{Collection: "other", Name: "orders"}},
-			scheduler.Match{Why: "no listener of the job selects it"}},
+		"matches": {
+			on + `}`, "",
+			scheduler.Event{Topic: orders, Data: json.RawMessage(`{"total": 11, "id": 4}`)},
+			scheduler.Match{Verdict: scheduler.Matches, Key: "4", Due: at("09:00:00")},
+		},
+		"filter is false": {
+			on + `}`, "",
+			scheduler.Event{Topic: orders, Data: json.RawMessage(`{"total": 10, "id": 4}`)},
+			scheduler.Match{Why: "filter was false: event.data.total is 10"},
+		},
+		"filter cannot be evaluated": {
+			on + `}`, "",
+			scheduler.Event{Topic: orders, Data: json.RawMessage(`{}`)},
+			scheduler.Match{Verdict: scheduler.Refuses, Why: "trigger.on[0].filter: event.data.total is missing"},
+		},
+		"another topic": {
+			on + `}`, "",
+			scheduler.Event{Topic: scheduler.Topic{Collection: "other", Name: "orders"}},
+			scheduler.Match{Why: "no listener of the job selects it"},
+		},
 		"upstream": {on + `}`, "", scheduler.Event{Upstream: up}, scheduler.Match{Verdict: scheduler.Matches, Listener: 1, Due: at("09:00:00")}},
-		"upstream, too deep": {on + `, "maxDepth": 3}`, "", scheduler.Event{Upstream: up},
-			scheduler.Match{Verdict: scheduler.Refuses, Why: "4 jobs have started each other, at most 3 may (maxDepth)"}},
+		"upstream, too deep": {
+			on + `, "maxDepth": 3}`, "",
+			scheduler.Event{Upstream: up},
+			scheduler.Match{Verdict: scheduler.Refuses, Why: "4 jobs have started each other, at most 3 may (maxDepth)"},
+		},
 		"disabled": {on + `}`, scheduler.Disabled, scheduler.Event{Upstream: up}, scheduler.Match{Why: "the job is disabled"}},
-		"older than the job": {on + `}`, "", scheduler.Event{Upstream: up, Time: at("07:00:00")},
-			scheduler.Match{Why: "the event is older than the job"}},
+		"older than the job": {
+			on + `}`, "",
+			scheduler.Event{Upstream: up, Time: at("07:00:00")},
+			scheduler.Match{Why: "the event is older than the job"},
+		},
 		"no trigger": {once, "", scheduler.Event{Upstream: up}, scheduler.Match{Why: "the job has no trigger"}},
-		"delay": {on + `, "delay": "PT5M"}`, "", scheduler.Event{Upstream: up},
-			scheduler.Match{Verdict: scheduler.Matches, Listener: 1, Due: at("09:05:00")}},
-		"delay has passed": {on + `, "delay": "event.time - duration('1h')"}`, "", scheduler.Event{Upstream: up},
-			scheduler.Match{Verdict: scheduler.Matches, Listener: 1, Due: at("09:00:00")}},
-		"delay too far": {on + `, "delay": "timestamp('9000-01-01T00:00:00Z')"}`, "", scheduler.Event{Upstream: up},
-			scheduler.Match{Verdict: scheduler.Refuses, Why: "trigger.delay: 9000-01-01T00:00:00Z is too far in the future"}},
-		"unless": {on + `, "delay": "PT1S", "unless": "event.data.paid"}`, "", scheduler.Event{Topic: orders, Data: json.RawMessage(`{"total": 11, "id": 4, "paid": true}`)},
-			scheduler.Match{Verdict: scheduler.Cancels, Key: "4", Due: at("09:00:01")}},
+		"delay": {
+			on + `, "delay": "PT5M"}`, "",
+			scheduler.Event{Upstream: up},
+			scheduler.Match{Verdict: scheduler.Matches, Listener: 1, Due: at("09:05:00")},
+		},
+		"delay has passed": {
+			on + `, "delay": "event.time - duration('1h')"}`, "",
+			scheduler.Event{Upstream: up},
+			scheduler.Match{Verdict: scheduler.Matches, Listener: 1, Due: at("09:00:00")},
+		},
+		"delay too far": {
+			on + `, "delay": "timestamp('9000-01-01T00:00:00Z')"}`, "",
+			scheduler.Event{Upstream: up},
+			scheduler.Match{Verdict: scheduler.Refuses, Why: "trigger.delay: 9000-01-01T00:00:00Z is too far in the future"},
+		},
+		"unless": {
+			on + `, "delay": "PT1S", "unless": "event.data.paid"}`, "",
+			scheduler.Event{Topic: orders, Data: json.RawMessage(`{"total": 11, "id": 4, "paid": true}`)},
+			scheduler.Match{Verdict: scheduler.Cancels, Key: "4", Due: at("09:00:01")},
+		},
 	} {
 		j := job(t, row.fields)
 		if row.state != "" {

@@ -33,7 +33,8 @@ func newBus(t *testing.T) *bus {
 	t.Helper()
 	server := emulatortest.ServiceBus(t, emulator.Config{Entities: emulator.Entities{
 		Queues: []emulator.Queue{
-			{Name: "q"}, {Name: "ordered", Options: emulator.QueueOptions{RequiresSession: true}},
+			{Name: "q"},
+			{Name: "ordered", Options: emulator.QueueOptions{RequiresSession: true}},
 			{Name: "short", Options: emulator.QueueOptions{LockDuration: 5 * time.Second}},
 		},
 		Topics: []emulator.Topic{{Name: "t", Subscriptions: []emulator.Subscription{{Name: "s"}}}},

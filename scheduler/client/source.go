@@ -47,7 +47,8 @@ func (s *Source) UnmarshalJSON(data []byte) error {
 	}
 	p := &doc.Properties
 	*s = Source{
-		scheduler.Key{Collection: doc.Collection, Job: doc.Name}, p.Type, p.State, p.Description,
+		scheduler.Key{Collection: doc.Collection, Job: doc.Name},
+		p.Type, p.State, p.Description,
 		p.Status.Status, p.Status.Damage, bytes.Clone(data), doc.Result,
 	}
 	return nil

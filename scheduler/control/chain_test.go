@@ -29,17 +29,27 @@ func TestCycle(t *testing.T) {
 		last put
 	}{
 		"no cycle": {chain, put{"d", `[{"job": "b"}, {"job": "other/c"}]`, false, ""}},
-		"itself": {nil, put{"a", `[{"job": "a"}]`, false,
-			"trigger.on[0].job: closes a cycle: a → a; set trigger.maxDepth to allow it"}},
-		"two jobs": {chain[:2], put{"a", `[{"job": "b"}]`, false,
-			"trigger.on[0].job: closes a cycle: a → b → a; set trigger.maxDepth to allow it"}},
-		"across collections": {chain, put{"a", `[{"source": "orders"}, {"job": "other/c"}]`, false,
-			"trigger.on[1].job: closes a cycle: a → b → other/c → a; set trigger.maxDepth to allow it"}},
-		"one listener": {chain[:2], put{"a", `{"job": "b"}`, false,
-			"trigger.on.job: closes a cycle: a → b → a; set trigger.maxDepth to allow it"}},
+		"itself": {nil, put{
+			"a", `[{"job": "a"}]`, false,
+			"trigger.on[0].job: closes a cycle: a → a; set trigger.maxDepth to allow it",
+		}},
+		"two jobs": {chain[:2], put{
+			"a", `[{"job": "b"}]`, false,
+			"trigger.on[0].job: closes a cycle: a → b → a; set trigger.maxDepth to allow it",
+		}},
+		"across collections": {chain, put{
+			"a", `[{"source": "orders"}, {"job": "other/c"}]`, false,
+			"trigger.on[1].job: closes a cycle: a → b → other/c → a; set trigger.maxDepth to allow it",
+		}},
+		"one listener": {chain[:2], put{
+			"a", `{"job": "b"}`, false,
+			"trigger.on.job: closes a cycle: a → b → a; set trigger.maxDepth to allow it",
+		}},
 		"allowed": {chain[:2], put{"a", `{"job": "b"}`, true, ""}},
-		"missing": {nil, put{"a", `[{"job": "b"}, {"job": "gone"}]`, false,
-			"trigger.on[0].job: has no effect yet: job default/b does not exist"}},
+		"missing": {nil, put{
+			"a", `[{"job": "b"}, {"job": "gone"}]`, false,
+			"trigger.on[0].job: has no effect yet: job default/b does not exist",
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newHarness(t)

@@ -319,13 +319,17 @@ func (m *matcher) react(
 		if err := store.ScheduleAt(ctx, slot, r.Baton.Encode(), r.At, st.Revision); err != nil {
 			return false, err
 		}
+		if r.Effect == scheduler.Withdraw && st.MayFire(store.Now()) {
+			return false, nil // the run may have fired
+		}
 	case scheduler.Flush:
 		return false, store.Fire(ctx, slot, r.Baton.Encode(), st.Revision) // then the event is matched again
 	case scheduler.Start, scheduler.Arm:
 		if err := m.store(ctx, j, slot, r, st.Revision); err != nil {
 			return false, err
 		}
-		return r.Effect == scheduler.Start || !st.MayFire(store.Now()), nil // otherwise the server may have removed it with the baton that it fired
+		// While the server fires the baton before, it may remove this one with it.
+		return r.Effect == scheduler.Start || !st.MayFire(store.Now()), nil
 	}
 	if r.Effect == scheduler.Allow {
 		return true, m.start(ctx, j, e, match, doubtful || r.Stored)

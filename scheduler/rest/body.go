@@ -36,8 +36,10 @@ func readContent(w http.ResponseWriter, r *http.Request, most int) ([]byte, erro
 		if most >= 1<<10 {
 			limit += fmt.Sprintf(" (%d KB)", most>>10)
 		}
-		return nil, fault{http.StatusRequestEntityTooLarge, "RequestTooLarge",
-			"the body is " + size + " bytes long, at most " + limit + " are allowed"}
+		return nil, fault{
+			http.StatusRequestEntityTooLarge, "RequestTooLarge",
+			"the body is " + size + " bytes long, at most " + limit + " are allowed",
+		}
 	}
 	if err != nil {
 		return nil, scheduler.Invalid("", "the body ends before its time: "+err.Error())

@@ -291,7 +291,9 @@ func (w *harness) succeed() {
 			return w.do("POST", as("/c/jobs/job/resubmit"), again(true)).status != http.StatusConflict
 		})
 		w.exchange([]exchange{
-			{"POST", "/c/jobs/job/resubmit", again(false), 409, ""}, {"PUT", "/c/jobs/once", contractOnce, 201, ""}, {"PUT", "/c/jobs/on-events", contractOnEvents, 201, ""},
+			{"POST", "/c/jobs/job/resubmit", again(false), 409, ""},
+			{"PUT", "/c/jobs/once", contractOnce, 201, ""},
+			{"PUT", "/c/jobs/on-events", contractOnEvents, 201, ""},
 			{"POST", "/c/jobs/on-events/replay", fmt.Sprintf(`{"sequence": %d}`, i+1), 200, ""},
 		}, target, as)
 		w.await("the end of the other job", func() bool { return strings.Contains(w.do("GET", as("/c/jobs/once"), "").body, `"state":"completed"`) })

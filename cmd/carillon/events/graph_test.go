@@ -14,11 +14,16 @@ func TestTree(t *testing.T) {
 	}
 	g := &v1.Graph{
 		Jobs: []v1.GraphJob{
-			{Name: "c/a", State: "enabled"}, {Name: "c/b", State: "disabled"}, {Name: "c/d", State: "missing"}, {Name: "c/e"},
-			{Name: "c/x", State: "enabled"}, {Name: "c/y", State: "enabled"},
+			{Name: "c/a", State: "enabled"},
+			{Name: "c/b", State: "disabled"},
+			{Name: "c/d", State: "missing"},
+			{Name: "c/e"},
+			{Name: "c/x", State: "enabled"},
+			{Name: "c/y", State: "enabled"},
 		},
 		Edges: []v1.GraphEdge{
-			{Event: "c.orders", Starts: "c/b"}, edge("c/a", "c/b", "completed"), edge("c/a", "c/e", "completed", "faulted"),
+			{Event: "c.orders", Starts: "c/b"},
+			edge("c/a", "c/b", "completed"), edge("c/a", "c/e", "completed", "faulted"),
 			edge("c/b", "c/d", "faulted"), edge("c/x", "c/y", "completed"), edge("c/y", "c/x", "completed"),
 		},
 	}
