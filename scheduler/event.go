@@ -27,14 +27,6 @@ type Event struct {
 	Upstream   *Upstream         `json:"upstream,omitempty"` // the occurrence that ended; nil for a published event
 }
 
-// instant returns the nominal time of the run that e starts: when e was stored, with its sequence in the nanoseconds,
-// because clocks may be too coarse to distinguish events.
-func (e *Event) instant() time.Time { return e.instantAt(e.Time) }
-
-func (e *Event) instantAt(t time.Time) time.Time {
-	return t.UTC().Truncate(time.Microsecond).Add(time.Duration(e.Sequence % 1000))
-}
-
 // MaxEventSize is the maximum length in bytes of an event's body and headers. A waiting run carries its event.
 const MaxEventSize = 64 << 10
 
@@ -127,6 +119,14 @@ func NewEvent(t Topic, header map[string][]string, body []byte) (Event, error) {
 		return e, Invalid("", fmt.Sprintf("the ID of the event has %d bytes, at most %d are allowed", len(e.ID), maxEventID))
 	}
 	return e, nil
+}
+
+// instant returns the nominal time of the run that e starts: when e was stored, with its sequence in the nanoseconds,
+// because clocks may be too coarse to distinguish events.
+func (e *Event) instant() time.Time { return e.instantAt(e.Time) }
+
+func (e *Event) instantAt(t time.Time) time.Time {
+	return t.UTC().Truncate(time.Microsecond).Add(time.Duration(e.Sequence % 1000))
 }
 
 // maxEventID is the maximum length of an ID in bytes. Records repeat it.
@@ -254,7 +254,13 @@ func sequenceOf(sequence uint64, record bool) uint64 {
 }
 
 // with returns c with another event.
-func (c Cause) with(e *Event) *Cause {
+func (c *Cause) with(e *Event) *Cause {
+	next := *c
+	next.add(e)
+	return &next
+}
+
+func (c *Cause) add(e *Event) {
 	if c.Count == 1 {
 		c.Sequences = []uint64{sequenceOf(c.Sequence, c.Upstream != "")}
 	}
@@ -270,7 +276,6 @@ func (c Cause) with(e *Event) *Cause {
 	if e.Time.Before(c.Since) {
 		c.Since = e.Time
 	}
-	return &c
 }
 
 // Holds reports whether e is one of the events that c describes. A replay does not count.

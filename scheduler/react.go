@@ -70,7 +70,8 @@ func (j *Job) matchAny(e *Event) Match {
 		most = t.MaxDepth
 	}
 	if e.Upstream != nil && e.Upstream.Depth+1 > most {
-		return Match{Verdict: Refuses, Why: fmt.Sprintf("%d jobs have started each other, at most %d may (maxDepth)", e.Upstream.Depth+1, most)}
+		why := fmt.Sprintf("%d jobs have started each other, at most %d may (maxDepth)", e.Upstream.Depth+1, most)
+		return Match{Verdict: Refuses, Why: why}
 	}
 	m := Match{Why: "no listener of the job selects it"}
 	in := e.Input(j)
@@ -212,18 +213,23 @@ func (j *Job) React(e *Event, m Match, waiting *Baton, now time.Time) (Reaction,
 		b, err := j.Single(e, m)
 		return Reaction{Effect: Canceled, Baton: b}, err
 	case waiting != nil && waiting.Spent:
-		waiting = nil
+		return j.join(e, m, nil, now)
 	case waiting != nil && waiting.Cause.Holds(e):
 		return Reaction{}, nil
 	case waiting != nil && !t.collects() && e.instant().Before(waiting.Nominal):
 		return Reaction{}, nil // a later event has replaced it
 	}
+	return j.join(e, m, waiting, now)
+}
+
+// join lets the run of e wait, with the events of the run that waits for its key, or starts it.
+func (j *Job) join(e *Event, m Match, waiting *Baton, now time.Time) (Reaction, error) {
 	b, err := j.Single(e, m)
 	switch {
 	case err != nil:
 		return Reaction{}, err
-	case t.collects():
-		b, err = t.collect(b, e, m, waiting, now)
+	case j.Def.Trigger.collects():
+		b, err = j.Def.Trigger.collect(b, e, m, waiting, now)
 	case waiting != nil:
 		b.Cause = waiting.Cause.with(e)
 	}
@@ -291,7 +297,7 @@ func (j *Job) Single(e *Event, m Match) (Baton, error) {
 // collects reports whether several events of a key start one run.
 func (t *Trigger) collects() bool { return t.Debounce > 0 || t.Batch > 0 || t.Within > 0 }
 
-// collect adds the event of b, a run of its own, to the events that wait for its key. waiting may be nil.
+// collect adds the event of b, a run of one event, to the events that wait for its key. waiting may be nil.
 func (t *Trigger) collect(b Baton, e *Event, m Match, waiting *Baton, now time.Time) (Baton, error) {
 	var before, one []json.RawMessage
 	if waiting != nil {

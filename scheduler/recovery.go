@@ -189,9 +189,10 @@ func (s *PositionSearch) Faulted() bool {
 // latest nominal time counts. An overtaken edit may append records of an earlier schedule later: records of the current
 // schedule win.
 func (s *PositionSearch) Visit(r *Record) bool {
-	if s.seen++; r.Kind == Triggered && s.triggered < busyDepth { // an event may start very many runs
+	if r.Kind == Triggered && s.triggered < busyDepth { // events may start very many runs
 		s.triggered++
-		s.seen--
+	} else {
+		s.seen++
 	}
 	j := s.job
 	switch {

@@ -12,7 +12,7 @@ import (
 )
 
 // Trigger starts runs of a job by events, with or instead of its recurrence. An event that matches a listener starts a
-// run of its own (see [Triggered]), unless the trigger collects the events of a key or delays their run.
+// separate run (see [Triggered]), unless the trigger collects the events of a key or delays their run.
 type Trigger struct {
 	On []Listener // any of them
 

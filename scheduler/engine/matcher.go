@@ -81,7 +81,8 @@ type source func(ctx context.Context, wake <-chan struct{}, room func() int, tak
 
 // deliver takes events from a source while the listeners are known. live returns the context of that time.
 func (m *matcher) deliver(
-	ctx context.Context, what string, live func(context.Context) (context.Context, context.CancelFunc), buffer *flow.Buffer[uint64], from source,
+	ctx context.Context, what string, live func(context.Context) (context.Context, context.CancelFunc),
+	buffer *flow.Buffer[uint64], from source,
 ) {
 	for {
 		known, cancel := live(ctx)
@@ -231,7 +232,8 @@ func (m *matcher) apply(ctx context.Context, k scheduler.Key, e *scheduler.Event
 	if !j.Keyed() {
 		return m.start(ctx, j, e, match, doubtful)
 	}
-	for began := w.cfg.Store.Now(); w.cfg.Store.Now().Sub(began) < contestedMost; doubtful = true { // another process may have the event, too
+	began := w.cfg.Store.Now()
+	for ; w.cfg.Store.Now().Sub(began) < contestedMost; doubtful = true { // another process may have the event, too
 		done, err := m.react(ctx, j, e, match, doubtful)
 		if done || err != nil && !errors.Is(err, scheduler.ErrConflict) {
 			return err
@@ -282,18 +284,16 @@ func (m *matcher) react(
 	ctx context.Context, j *scheduler.Job, e *scheduler.Event, match scheduler.Match, doubtful bool,
 ) (done bool, err error) {
 	store, slot := m.worker.cfg.Store, scheduler.BatonKey{Key: j.Key, Detached: scheduler.KeySlot(match.Key)}
-	var waiting *scheduler.Baton
 	st, err := store.Waiting(ctx, slot)
 	switch {
-	case errors.Is(err, scheduler.ErrNotFound):
-	case err != nil:
+	case err != nil && !errors.Is(err, scheduler.ErrNotFound):
 		return false, err
 	case st.MayFire(store.Now()):
 		return false, nil
-	default:
-		if b, err := scheduler.DecodeBaton(st.Data); err == nil && b.BelongsTo(j) {
-			waiting = &b
-		}
+	}
+	var waiting *scheduler.Baton
+	if b, err := scheduler.DecodeBaton(st.Data); err == nil && b.BelongsTo(j) {
+		waiting = &b
 	}
 	if doubtful && (waiting == nil || !waiting.Cause.Holds(e)) {
 		if fired, err := m.fired(ctx, j, e); fired || err != nil {
@@ -304,37 +304,54 @@ func (m *matcher) react(
 	if err != nil {
 		return false, err
 	}
-	record := func(r scheduler.Record) error { return m.worker.steps.Record(ctx, j, []scheduler.Record{r}, doubtful) }
+	return m.carryOut(ctx, effect{j, e, match, doubtful, slot, st}, r)
+}
+
+// effect is an event that is applied to the slot of its key, in which stored waits.
+type effect struct {
+	job      *scheduler.Job
+	event    *scheduler.Event
+	match    scheduler.Match
+	doubtful bool // an earlier process may have applied it
+	slot     scheduler.BatonKey
+	stored   scheduler.Stored
+}
+
+// carryOut executes the reaction of a job. It returns false if the event is to be matched again.
+func (m *matcher) carryOut(ctx context.Context, f effect, r scheduler.Reaction) (done bool, err error) {
+	store := m.worker.cfg.Store
+	record := func(r scheduler.Record) error {
+		return m.worker.steps.Record(ctx, f.job, []scheduler.Record{r}, f.doubtful)
+	}
 	switch r.Effect {
 	case scheduler.NoEffect:
-		return true, nil
 	case scheduler.Limit:
-		return true, record(j.LimitRecord(e, match, store.Now()))
+		return true, record(f.job.LimitRecord(f.event, f.match, store.Now()))
 	case scheduler.Canceled:
-		return true, record(j.CanceledRecord(&r.Baton, store.Now()))
+		return true, record(f.job.CanceledRecord(&r.Baton, store.Now()))
+	case scheduler.Flush:
+		return false, store.Fire(ctx, f.slot, r.Baton.Encode(), f.stored.Revision)
 	case scheduler.Allow, scheduler.Withdraw:
-		if r.Stored {
-			break
+		if !r.Stored {
+			err = store.ScheduleAt(ctx, f.slot, r.Baton.Encode(), r.At, f.stored.Revision)
 		}
-		if err := store.ScheduleAt(ctx, slot, r.Baton.Encode(), r.At, st.Revision); err != nil {
+		switch {
+		case err != nil:
 			return false, err
-		}
-		if r.Effect == scheduler.Withdraw && st.MayFire(store.Now()) {
+		case r.Effect == scheduler.Allow:
+			return true, m.start(ctx, f.job, f.event, f.match, f.doubtful || r.Stored)
+		case f.stored.MayFire(store.Now()):
 			return false, nil // the run may have fired
 		}
-	case scheduler.Flush:
-		return false, store.Fire(ctx, slot, r.Baton.Encode(), st.Revision) // then the event is matched again
+		return true, record(f.job.CanceledRecord(&r.Baton, store.Now()))
 	case scheduler.Start, scheduler.Arm:
-		if err := m.store(ctx, j, slot, r, st.Revision); err != nil {
+		if err := m.store(ctx, f.job, f.slot, r, f.stored.Revision); err != nil {
 			return false, err
 		}
 		// While the server fires the baton before, it may remove this one with it.
-		return r.Effect == scheduler.Start || !st.MayFire(store.Now()), nil
+		return r.Effect == scheduler.Start || !f.stored.MayFire(store.Now()), nil
 	}
-	if r.Effect == scheduler.Allow {
-		return true, m.start(ctx, j, e, match, doubtful || r.Stored)
-	}
-	return true, record(j.CanceledRecord(&r.Baton, store.Now()))
+	return true, nil
 }
 
 // store stores the baton of a reaction in a slot, in place of the waiting one.

@@ -98,7 +98,8 @@ func (e *Executor) joinMerges(k scheduler.Key, m *merging) *mergeQueue {
 func (e *Executor) leaveMerges(k scheduler.Key, q *mergeQueue) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if q.users--; q.users == 0 {
+	q.users--
+	if q.users == 0 {
 		delete(e.merges, k)
 	}
 }
