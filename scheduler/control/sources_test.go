@@ -72,7 +72,7 @@ func TestSources(t *testing.T) {
 	must.Do(t, err)
 	_, _, err = s.PutSource(ctx, scheduler.Key{Collection: "sales", Job: "ref"}, []byte(refHook))
 	must.Do(t, err)
-	if err := s.DeleteSecret(ctx, "shared", false); !errors.Is(err, scheduler.ErrConflict) || !strings.Contains(err.Error(), "sales.ref") {
+	if err := s.DeleteSecret(ctx, "shared", false); !errors.Is(err, scheduler.ErrConflict) || !strings.Contains(err.Error(), "sales/ref") {
 		t.Errorf("a shared secret in use: %v", err)
 	}
 

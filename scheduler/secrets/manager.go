@@ -154,7 +154,7 @@ func (m *Manager) checkUnused(ctx context.Context, name string) error {
 	if err == nil {
 		err = m.eachSource(ctx, func(_ scheduler.Key, st scheduler.Stored) error {
 			if bytes.Contains(st.Data, mark) {
-				kind, users = "jobs or sources", append(users, "source "+st.Key.Job)
+				kind, users = "jobs or sources", append(users, "source "+sourceName(st))
 			}
 			return nil
 		})

@@ -149,7 +149,7 @@ func (m *Manager) Undecryptable(ctx context.Context, sample []scheduler.Key) ([]
 	}
 	err = m.eachSource(ctx, func(k scheduler.Key, st scheduler.Stored) error {
 		for sealed, err := range m.vault.undecryptable(scheduler.Stored{Key: k, Data: st.Data}) {
-			note(sealed, "source "+st.Key.Job, err).Sources++
+			note(sealed, "source "+sourceName(st), err).Sources++
 		}
 		return nil
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -45,7 +46,7 @@ func (r *rotator) rotateSource(ctx context.Context, bucket scheduler.Bucket, bou
 		}
 		switch {
 		case wrong != nil:
-			r.fail(RotationFailure{Source: st.Key.Job, Reason: wrong.Error()})
+			r.fail(RotationFailure{Source: sourceName(st), Reason: wrong.Error()})
 		case stale:
 			r.count(&r.did.Sources)
 		case data != nil:
@@ -53,7 +54,7 @@ func (r *rotator) rotateSource(ctx context.Context, bucket scheduler.Bucket, bou
 		}
 		return nil
 	}
-	r.fail(RotationFailure{Source: st.Key.Job, Reason: overtaken})
+	r.fail(RotationFailure{Source: sourceName(st), Reason: overtaken})
 	return nil
 }
 
@@ -75,3 +76,6 @@ func (v *Vault) Resolve(ctx context.Context, s document.Secret) (string, error) 
 	}
 	return text, nil
 }
+
+// sourceName returns collection/source for a stored source, <collection>.<source>.
+func sourceName(st scheduler.Stored) string { return strings.Replace(st.Key.Job, ".", "/", 1) }

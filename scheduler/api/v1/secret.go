@@ -28,7 +28,7 @@ type Rotation struct {
 type RotationFailure struct {
 	Job    string `json:"job,omitempty"`    // collection/job
 	Secret string `json:"secret,omitempty"` // name of a shared secret
-	Source string `json:"source,omitempty"` // collection.source
+	Source string `json:"source,omitempty"` // collection/source
 	Reason string `json:"reason"`
 }
 
