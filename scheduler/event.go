@@ -260,6 +260,7 @@ func (c *Cause) with(e *Event) *Cause {
 	return &next
 }
 
+// add adds an event to c.
 func (c *Cause) add(e *Event) {
 	if c.Count == 1 {
 		c.Sequences = []uint64{sequenceOf(c.Sequence, c.Upstream != "")}
