@@ -44,8 +44,9 @@ type Baton struct { //nolint:recvcheck // Begin and tally return changed copies
 	Events json.RawMessage `json:"events,omitempty"`
 	Keyed  bool            `json:"keyed,omitempty"`
 
-	// Spent: the keyed baton starts no run; it counts the runs of its key until the end of a period, or notes a cancellation. Arrived are the
-	// labels of the listeners whose events have come, with require all. An event of each is in Events, in this order.
+	// Spent: the keyed baton starts no run; it counts the runs of its key until the end of a period, or notes a
+	// cancellation. Arrived are the labels of the listeners whose events have come, with require all. An event of each is
+	// in Events, in this order.
 	Spent   bool     `json:"spent,omitempty"`
 	Arrived []string `json:"arrived,omitempty"`
 

@@ -51,7 +51,10 @@ const (
 )
 
 // Reasons lists all reasons.
-var Reasons = []Reason{ReasonOverlap, ReasonPostponed, ReasonCatchUp, ReasonDisabled, ReasonPaused, ReasonCanceled, ReasonTrigger, ReasonDST, ReasonCostly}
+var Reasons = []Reason{
+	ReasonOverlap, ReasonPostponed, ReasonCatchUp, ReasonDisabled, ReasonPaused, ReasonCanceled, ReasonTrigger, ReasonDST,
+	ReasonCostly,
+}
 
 // reasonWords are the reasons as strings.
 var reasonWords = func() (words []string) {

@@ -159,7 +159,12 @@ func StoredListeners(data []byte) []Listener {
 	if bytes.HasPrefix(text, []byte("{")) {
 		text = slices.Concat([]byte("["), text, []byte("]"))
 	}
-	var named []struct{ Source, Subject, Job, Outcome string }
+	var named []struct {
+		Source  string `json:"source"`
+		Subject string `json:"subject"`
+		Job     string `json:"job"`
+		Outcome string `json:"outcome"`
+	}
 	_ = json.Unmarshal(text, &named)
 	on := make([]Listener, len(named))
 	for i, l := range named {

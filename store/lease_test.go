@@ -31,7 +31,8 @@ func ofSpecs(ctx context.Context, s *store.Store, wake <-chan struct{}, room fun
 
 // ofRecords delivers records, each as the delivery of a detached run of the name of its job.
 func ofRecords(ctx context.Context, s *store.Store, wake <-chan struct{}, room func() int, take func(*scheduler.Delivery)) error {
-	return s.DeliverRecords(ctx, s.Now(), wake, room, func(e scheduler.DeliveredEvent) {
+	now := s.Now() //nolint:contextcheck // what Now asks the server is for later calls
+	return s.DeliverRecords(ctx, now, wake, room, func(e scheduler.DeliveredEvent) {
 		take(&scheduler.Delivery{BatonKey: beside(e.Event.Upstream.Job.Job), Sequence: e.Event.Sequence, Deliveries: e.Deliveries, Lease: e.Lease})
 	})
 }

@@ -76,7 +76,8 @@ func (c *Client) receiveSubject(ctx context.Context, feed *receive.Feed) error {
 	}
 	draining, end := outlast(ctx)
 	defer end()
-	defer context.AfterFunc(ctx, func() { _ = sub.Drain() })()
+	stay := context.AfterFunc(ctx, func() { _ = sub.Drain() })
+	defer stay()
 	for {
 		m, err := sub.NextMsgWithContext(draining)
 		if err == nil {
@@ -197,7 +198,7 @@ func (c *Client) storeMessage(ctx context.Context, feed *receive.Feed, m jetstre
 		feed.Refuse(fmt.Errorf("nats.stream: %s: %w", meta.Stream, err))
 		return m.TermWithReason(err.Error())
 	}
-	feed.Lag(int64(meta.NumPending)) //nolint:gosec // less than 2^63
+	feed.Lag(int64(meta.NumPending))
 	// The sequences of a stream that is created again begin again, so the identity includes the time.
 	id := fmt.Sprintf("%s/%d@%s", meta.Stream, meta.Sequence.Stream, meta.Timestamp.UTC().Format(time.RFC3339Nano))
 	renew := func(context.Context) error { return m.InProgress() }

@@ -102,12 +102,14 @@ func (c *checker) pipe(pipe *parse.PipeNode, dot reflect.Type) (typ reflect.Type
 	for i, command := range pipe.Cmds {
 		isOpen := typ == openType
 		first, name := command.Args[0], command.Args[0].String()
-		typ = c.operand(&command.Args[0], dot)
+		command.Args[0], typ = c.operand(first, dot)
 		if command.Args[0] != first && (i > 0 || len(command.Args) > 1) {
 			c.refusef(first.Position(), "%s takes no arguments", name)
 		}
-		for n := range command.Args[1:] {
-			isOpen = c.operand(&command.Args[n+1], dot) == openType || isOpen
+		for n, arg := range command.Args[1:] {
+			var of reflect.Type
+			command.Args[n+1], of = c.operand(arg, dot)
+			isOpen = isOpen || of == openType
 		}
 		if typ == nil && isOpen { // and, or, default
 			typ = openType
@@ -133,19 +135,20 @@ func (c *checker) variable(name string) *variable {
 	return &c.vars[0]
 }
 
-// operand returns the type of the value of the node in a place. It replaces a node that reads below an open value.
-func (c *checker) operand(place *parse.Node, dot reflect.Type) (typ reflect.Type) {
-	c.count((*place).Position())
+// operand returns the type of the value of a node, and the node; for one that reads below an open value, its replacement.
+func (c *checker) operand(n parse.Node, dot reflect.Type) (used parse.Node, typ reflect.Type) {
+	c.count(n.Position())
 	var below []string
-	switch node := (*place).(type) {
+	switch node := n.(type) {
 	case *parse.IdentifierNode:
-		return c.call(node)
+		return n, c.call(node)
 	case *parse.ChainNode:
-		typ, below = c.fields(node.Pos, c.operand(&node.Node, dot), node.Field)
+		node.Node, typ = c.operand(node.Node, dot)
+		typ, below = c.fields(node.Pos, typ, node.Field)
 		if node.Field = node.Field[:len(node.Field)-len(below)]; len(node.Field) == 0 {
-			*place = node.Node
+			n = node.Node
 		}
-		return lookUp(place, typ, below)
+		return lookUp(n, below), typ
 	case *parse.FieldNode:
 		pos := node.Pos
 		if len(node.Ident) > 1 { // the type of the second identifier
@@ -153,55 +156,54 @@ func (c *checker) operand(place *parse.Node, dot reflect.Type) (typ reflect.Type
 		}
 		typ, below = c.fields(pos, dot, node.Ident)
 		if node.Ident = node.Ident[:len(node.Ident)-len(below)]; len(node.Ident) == 0 {
-			*place = &parse.DotNode{NodeType: parse.NodeDot, Pos: node.Pos}
+			n = &parse.DotNode{NodeType: parse.NodeDot, Pos: node.Pos}
 		}
-		return lookUp(place, typ, below)
+		return lookUp(n, below), typ
 	case *parse.VariableNode:
 		if typ = c.variable(node.Ident[0]).typ; len(node.Ident) > 1 {
 			typ, below = c.fields(node.Pos, typ, node.Ident[1:])
 			node.Ident = node.Ident[:len(node.Ident)-len(below)]
-			return lookUp(place, typ, below)
+			return lookUp(n, below), typ
 		}
 	case *parse.PipeNode:
-		return c.pipe(node, dot)
+		return n, c.pipe(node, dot)
 	case *parse.DotNode:
 		typ = dot
 	case *parse.StringNode:
-		return reflect.TypeFor[string]()
+		return n, reflect.TypeFor[string]()
 	case *parse.BoolNode:
-		return reflect.TypeFor[bool]()
+		return n, reflect.TypeFor[bool]()
 	case *parse.NumberNode:
 		if node.IsInt || node.IsFloat {
-			return reflect.TypeFor[float64]()
+			return n, reflect.TypeFor[float64]()
 		}
 		c.refusef(node.Pos, "%s is not a number that a template can hold", node)
 	case *parse.NilNode:
 		c.refusef(node.Pos, "nil is not available: what is not there is an empty text")
 	}
 	if typ == reflect.TypeFor[data]() {
-		c.refusef((*place).Position(), "the data as a whole cannot be used: name one of its fields, such as .Occurrence")
+		c.refusef(n.Position(), "the data as a whole cannot be used: name one of its fields, such as .Occurrence")
 	}
-	return typ
+	return n, typ
 }
 
-// lookUp puts a call of [member] with the node in a place and the names below its value there, if any. It returns typ.
-func lookUp(place *parse.Node, typ reflect.Type, below []string) reflect.Type {
+// lookUp returns a call of [member] with a node and the names below its value; the node, if there are none.
+func lookUp(n parse.Node, below []string) parse.Node {
 	if len(below) == 0 {
-		return typ
+		return n
 	}
 	label := ""
-	switch (*place).(type) {
+	switch n.(type) {
 	case *parse.FieldNode, *parse.VariableNode:
-		label = (*place).String()
+		label = n.String()
 	}
-	pos := (*place).Position()
-	args := []parse.Node{parse.NewIdentifier(memberName).SetPos(pos), textNode(pos, label), *place}
+	pos := n.Position()
+	args := []parse.Node{parse.NewIdentifier(memberName).SetPos(pos), textNode(pos, label), n}
 	for _, name := range below {
 		args = append(args, textNode(pos, name))
 	}
 	call := &parse.CommandNode{NodeType: parse.NodeCommand, Pos: pos, Args: args}
-	*place = &parse.PipeNode{NodeType: parse.NodePipe, Pos: pos, Cmds: []*parse.CommandNode{call}}
-	return typ
+	return &parse.PipeNode{NodeType: parse.NodePipe, Pos: pos, Cmds: []*parse.CommandNode{call}}
 }
 
 func textNode(pos parse.Pos, text string) *parse.StringNode {

@@ -99,7 +99,7 @@ func printed[O ~map[string]any](o O) string {
 // fieldsOf returns the fields of an object of any type.
 func fieldsOf(v any) (fields values, ok bool) {
 	if o := reflect.ValueOf(v); o.IsValid() && o.CanConvert(reflect.TypeFor[values]()) {
-		fields, ok = o.Convert(reflect.TypeFor[values]()).Interface().(values)
+		fields, ok = reflect.TypeAssert[values](o.Convert(reflect.TypeFor[values]()))
 	}
 	return fields, ok
 }
@@ -145,7 +145,7 @@ func eventsOf(a scheduler.Attempt) func() (list, error) {
 		d.UseNumber()
 		var all []any
 		err := d.Decode(&all)
-		text, _ := json.Marshal(all) //nolint:errchkjson // as decoded
+		text, _ := json.Marshal(all)
 		v, wrong := document.Parse(text)
 		if err = errors.Join(err, wrong); err != nil {
 			return nil, fmt.Errorf("the events of the run: %w", err)

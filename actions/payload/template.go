@@ -42,7 +42,8 @@ func compile(text string, given values) (t *template.Template, uses map[string]b
 	if uses, err = check(text, given, tree, defined); err != nil {
 		return nil, nil, err
 	}
-	t, err = template.New(root).Option("missingkey=error").Funcs(functions).Funcs(template.FuncMap{memberName: member}).AddParseTree(root, tree)
+	t = template.New(root).Option("missingkey=error").Funcs(functions).Funcs(template.FuncMap{memberName: member})
+	t, err = t.AddParseTree(root, tree)
 	if err != nil {
 		return nil, nil, err
 	}

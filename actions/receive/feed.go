@@ -156,8 +156,9 @@ func Fields(text string) map[string]string {
 
 // state is the status of a source, which outlives its receiver.
 type state struct {
-	mu sync.Mutex
 	source.Status
+
+	mu sync.Mutex
 }
 
 func (s *state) store(duplicate bool) {

@@ -207,7 +207,7 @@ func (m *Manager) decode(name string, revision uint64, data []byte) *source.Sour
 			return s
 		}
 	}
-	m.cfg.Logger.Error("a stored source cannot be read and does not run", "source", name, "err", err)
+	m.cfg.Logger.Error("a stored source cannot be read and does not run", "eventSource", name, "err", err)
 	return nil
 }
 
@@ -219,7 +219,7 @@ func (m *Manager) forget(ctx context.Context, s *source.Source) {
 	ctx, cancel := Settle(ctx)
 	defer cancel()
 	if err := m.receivers[s.Type].Forget(ctx, s); err != nil {
-		m.cfg.Logger.Warn("a source leaves something at its broker", "source", s.Key.String(), "err", err)
+		m.cfg.Logger.Warn("a source leaves something at its broker", "eventSource", s.Key.String(), "err", err)
 	}
 }
 
@@ -237,7 +237,7 @@ func (m *Manager) run(ctx context.Context, one *managed) {
 	}
 	one.state.run(true)
 	defer one.state.run(false)
-	log, logged := m.cfg.Logger.With("source", s.Key.String()), ""
+	log, logged := m.cfg.Logger.With("eventSource", s.Key.String()), ""
 	for pause := minPause; ctx.Err() == nil; pause = min(2*pause, maxPause) {
 		began := time.Now()
 		err := m.receive(ctx, one)
@@ -263,7 +263,7 @@ var errEnded = errors.New("the receiver ended")
 func (m *Manager) receive(ctx context.Context, one *managed) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			m.cfg.Logger.Error("a receiver panicked", "source", one.source.Key.String(), "stack", string(debug.Stack()))
+			m.cfg.Logger.Error("a receiver panicked", "eventSource", one.source.Key.String(), "stack", string(debug.Stack()))
 			err = fmt.Errorf("the receiver panicked: %v", p)
 		}
 	}()

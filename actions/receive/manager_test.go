@@ -105,10 +105,10 @@ func (f *fake) reports(t *testing.T, revision uint64, names ...string) {
 }
 
 // run runs a manager until stop is called.
-func (f *fake) run(t *testing.T) (m *receive.Manager, stop func()) {
+func (f *fake) run(t *testing.T) (*receive.Manager, func()) {
 	t.Helper()
 	f.watches = make(chan func(func(), func(string, uint64, []byte)) error)
-	m = receive.New(receive.Config{Receivers: []receive.Receiver{f}, Watch: f.watch, Secrets: secrets.NewVault(secrets.Config{})})
+	m := receive.New(receive.Config{Receivers: []receive.Receiver{f}, Watch: f.watch, Secrets: secrets.NewVault(secrets.Config{})})
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {
@@ -215,7 +215,8 @@ func TestHold(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		renewals := 0
 		renew := func(context.Context) error {
-			if renewals++; renewals == 3 {
+			renewals++
+			if renewals == 3 {
 				return errors.New("taken")
 			}
 			return nil

@@ -3,6 +3,7 @@ package receive_test
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -118,7 +119,7 @@ func TestStart(t *testing.T) {
 	h := newHarness(t, builtin.Config{})
 	js := h.stream()
 	for i := range 3 {
-		h.send(js, "orders.new", fmt.Sprint(i+1))
+		h.send(js, "orders.new", strconv.Itoa(i+1))
 	}
 	h.put("orders", `{"type": "nats", "nats": {"stream": "ORDERS", "start": 2}}`)
 	h.put("later", `{"type": "nats", "nats": {"stream": "ORDERS"}}`)

@@ -3,6 +3,7 @@ package receive_test
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -49,11 +50,11 @@ func newBus(t *testing.T) *bus {
 	return b
 }
 
-// source puts a source of an entity, of the fields in rest.
-func (b *bus) source(name, kind, rest string) {
+// source puts a source of a queue, of the fields in rest.
+func (b *bus) source(name, rest string) {
 	b.Helper()
-	b.put(name, fmt.Sprintf(`{"type": %q, %q: {"namespace": "ns", "authentication": {"sasKeyName": "RootManageSharedAccessKey",
-		"sasKey": "SAS_KEY_VALUE"}, %s}}`, kind, kind, rest))
+	b.put(name, fmt.Sprintf(`{"type": "serviceBusQueue", "serviceBusQueue": {"namespace": "ns", "authentication": {"sasKeyName": "RootManageSharedAccessKey",
+		"sasKey": "SAS_KEY_VALUE"}, %s}}`, rest))
 }
 
 func (b *bus) send(entity string, messages ...*azservicebus.Message) {
@@ -80,7 +81,7 @@ func (b *bus) awaitEmpty(queue string) {
 // TestServiceBusQueue stores messages of a queue with their properties, and completes them.
 func TestServiceBusQueue(t *testing.T) {
 	b := newBus(t)
-	b.source("orders", "serviceBusQueue", `"queueName": "q"`)
+	b.source("orders", `"queueName": "q"`)
 	b.start()
 	b.send("q", &azservicebus.Message{
 		Body: []byte(`{"id":7}`), MessageID: new("m7"), Subject: new("new"), CorrelationID: new("c"), ContentType: new("application/json"),
@@ -107,7 +108,7 @@ func TestServiceBusQueue(t *testing.T) {
 // TestServiceBusEncoding keeps the encoding of a body.
 func TestServiceBusEncoding(t *testing.T) {
 	b := newBus(t)
-	b.source("orders", "serviceBusQueue", `"queueName": "q"`)
+	b.source("orders", `"queueName": "q"`)
 	b.start()
 	sender := must.Get(b.client.NewSender("q", nil))(t)
 	defer func() { must.Do(t, sender.Close(t.Context())) }()
@@ -131,7 +132,7 @@ func TestServiceBusSubscription(t *testing.T) {
 // TestServiceBusCrash stores a message once, although the process crashes before it completes the message.
 func TestServiceBusCrash(t *testing.T) {
 	b := newBus(t)
-	b.source("orders", "serviceBusQueue", `"queueName": "q"`)
+	b.source("orders", `"queueName": "q"`)
 	b.send("q", &azservicebus.Message{Body: []byte(`1`)})
 	crashed := b.crash()
 	_, stop := b.start()
@@ -148,7 +149,7 @@ func TestServiceBusCrash(t *testing.T) {
 // TestServiceBusLostConnection reconnects after a pause.
 func TestServiceBusLostConnection(t *testing.T) {
 	b := newBus(t)
-	b.source("orders", "serviceBusQueue", `"queueName": "q"`)
+	b.source("orders", `"queueName": "q"`)
 	m, _ := b.start()
 	b.send("q", &azservicebus.Message{Body: []byte(`1`)})
 	b.want("orders", `1`)
@@ -162,7 +163,7 @@ func TestServiceBusLostConnection(t *testing.T) {
 // TestServiceBusRefused moves a message that cannot be an event to the dead-letter queue.
 func TestServiceBusRefused(t *testing.T) {
 	b := newBus(t)
-	b.source("orders", "serviceBusQueue", `"queueName": "q"`)
+	b.source("orders", `"queueName": "q"`)
 	b.send("q", &azservicebus.Message{Body: make([]byte, scheduler.MaxEventSize+1)}, &azservicebus.Message{Body: []byte(`2`)})
 	m, _ := b.start()
 	b.want("orders", `2`)
@@ -179,7 +180,7 @@ func TestServiceBusRefused(t *testing.T) {
 // TestServiceBusLock renews the lock of a message until the store takes it.
 func TestServiceBusLock(t *testing.T) {
 	b := newBus(t)
-	b.source("orders", "serviceBusQueue", `"queueName": "short"`)
+	b.source("orders", `"queueName": "short"`)
 	b.send("short", &azservicebus.Message{Body: []byte(`1`)})
 	b.publish = func(ctx context.Context, call int, store func() error) error {
 		if call > 1 {
@@ -200,7 +201,7 @@ func TestServiceBusLock(t *testing.T) {
 // TestServiceBusLostLock receives a message again whose lock is lost while it waits for the store, on the same link.
 func TestServiceBusLostLock(t *testing.T) {
 	b := newBus(t)
-	b.source("orders", "serviceBusQueue", `"queueName": "short"`)
+	b.source("orders", `"queueName": "short"`)
 	b.send("short", &azservicebus.Message{Body: []byte(`1`)})
 	b.publish = func(ctx context.Context, call int, store func() error) error {
 		if call > 1 {
@@ -221,7 +222,7 @@ func TestServiceBusLostLock(t *testing.T) {
 // TestServiceBusSessions stores the messages of each session in order.
 func TestServiceBusSessions(t *testing.T) {
 	b := newBus(t)
-	b.source("orders", "serviceBusQueue", `"queueName": "ordered", "sessions": true`)
+	b.source("orders", `"queueName": "ordered", "sessions": true`)
 	const many, each = 10, 20
 	for i := range each {
 		for s := range many {
@@ -233,7 +234,7 @@ func TestServiceBusSessions(t *testing.T) {
 	next := map[string]int{}
 	for _, e := range b.await("orders", many*each) {
 		s := e.Attributes["sessionid"]
-		if string(e.Data) != fmt.Sprint(next[s]) {
+		if string(e.Data) != strconv.Itoa(next[s]) {
 			t.Errorf("session %s: got %s, want %d", s, e.Data, next[s])
 		}
 		next[s]++
@@ -247,7 +248,7 @@ func TestServiceBusSessions(t *testing.T) {
 // TestServiceBusErrors reports what is wrong with a source, without its key.
 func TestServiceBusErrors(t *testing.T) {
 	b := newBus(t)
-	b.source("missing", "serviceBusQueue", `"queueName": "none"`)
+	b.source("missing", `"queueName": "none"`)
 	connection := func(name, text string) {
 		b.put(name, fmt.Sprintf(`{"type": "serviceBusQueue", "serviceBusQueue": {"connectionString": %q, "queueName": "q"}}`, text))
 	}

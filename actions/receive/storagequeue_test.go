@@ -68,9 +68,9 @@ func (q *storage) send(texts ...string) {
 }
 
 // length returns the number of messages in a queue, also of those that are hidden; -1 if it does not exist.
-func (q *storage) length(name string) int64 {
+func (q *storage) length(ctx context.Context, name string) int64 {
 	q.Helper()
-	p, err := q.service.NewQueueClient(name).GetProperties(q.Context(), nil)
+	p, err := q.service.NewQueueClient(name).GetProperties(ctx, nil)
 	if err != nil {
 		return -1
 	}
@@ -79,7 +79,7 @@ func (q *storage) length(name string) int64 {
 
 func (q *storage) awaitLength(name string, n int64) {
 	q.Helper()
-	must.Await(q, fmt.Sprint(n, " messages in ", name), func() bool { return q.length(name) == n })
+	must.Await(q, fmt.Sprint(n, " messages in ", name), func() bool { return q.length(q.Context(), name) == n })
 }
 
 // TestStorageQueue stores the messages of a queue, decoded, and deletes them.
@@ -111,7 +111,7 @@ func TestStorageQueueCrash(t *testing.T) {
 	_, stop := q.start()
 	<-crashed
 	stop()
-	if n := q.length("orders"); n != 1 {
+	if n := q.length(q.Context(), "orders"); n != 1 {
 		t.Fatalf("%d messages are left after the crash", n)
 	}
 	q.start()
@@ -135,8 +135,8 @@ func (q *storage) deliver(text string) {
 func TestStorageQueuePoison(t *testing.T) {
 	q := newStorage(t)
 	q.source("orders", `, "maxDequeueCount": 2, "visibilityTimeout": "PT1S"`)
-	q.publish = func(_ context.Context, _ int, store func() error) error {
-		if q.length("orders-poison") < 1 {
+	q.publish = func(ctx context.Context, _ int, store func() error) error {
+		if q.length(ctx, "orders-poison") < 1 {
 			return scheduler.ErrUnavailable
 		}
 		return store()

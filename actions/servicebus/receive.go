@@ -52,9 +52,9 @@ type receiver struct {
 
 // locked is a receiver of the SDK, of an entity or a session.
 type locked interface {
-	CompleteMessage(context.Context, *azservicebus.ReceivedMessage, *azservicebus.CompleteMessageOptions) error
-	DeadLetterMessage(context.Context, *azservicebus.ReceivedMessage, *azservicebus.DeadLetterOptions) error
-	Close(context.Context) error
+	CompleteMessage(ctx context.Context, m *azservicebus.ReceivedMessage, o *azservicebus.CompleteMessageOptions) error
+	DeadLetterMessage(ctx context.Context, m *azservicebus.ReceivedMessage, o *azservicebus.DeadLetterOptions) error
+	Close(ctx context.Context) error
 }
 
 // Receive implements [receive.Receiver].
@@ -63,7 +63,7 @@ func (c *Client) Receive(ctx context.Context, feed *receive.Feed) error {
 	if err != nil {
 		return err
 	}
-	conn, err := newConnection(c.links, a, receiveRetries) //nolint:contextcheck // it is closed here
+	conn, err := newConnection(c.links, a, receiveRetries)
 	if err != nil {
 		return err
 	}
@@ -242,7 +242,8 @@ func message(m *azservicebus.ReceivedMessage) receive.Message {
 		header[name] = []string{asText(value)}
 	}
 	for name, value := range map[string]*string{
-		"content-type": m.ContentType, "content-encoding": contentEncoding(m), "messageid": &m.MessageID, "correlationid": m.CorrelationID, "subject": m.Subject,
+		"content-type": m.ContentType, "content-encoding": contentEncoding(m),
+		"messageid": &m.MessageID, "correlationid": m.CorrelationID, "subject": m.Subject,
 		"to": m.To, "replyto": m.ReplyTo, "replytosessionid": m.ReplyToSessionID, "sessionid": m.SessionID,
 		"partitionkey": m.PartitionKey, "deadlettersource": m.DeadLetterSource,
 	} {

@@ -24,8 +24,8 @@ type completionCmd struct {
 
 // Help shows examples.
 func (completionCmd) Help() string {
-	return `Prints a script that completes commands, flags, and names of jobs, events, sources, collections and contexts. Job names come from the
-scheduler of the command line, which has one second to respond.
+	return `Prints a script that completes commands, flags, and names of jobs, events, sources, collections and contexts. Job
+names come from the scheduler of the command line, which has one second to respond.
 
 For bash, in ~/.bashrc:
 

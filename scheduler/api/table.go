@@ -49,7 +49,8 @@ var (
 
 // Operations is the table.
 var Operations = slices.Concat(
-	collectionOperations, jobOperations, historyOperations, eventOperations, sourceOperations, adminOperations, azureOperations, awxOperations,
+	collectionOperations, jobOperations, historyOperations, eventOperations, sourceOperations,
+	adminOperations, azureOperations, awxOperations,
 )
 
 var collectionOperations = []Operation{

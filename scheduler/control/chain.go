@@ -41,7 +41,8 @@ func mayHear(ctx context.Context, k scheduler.Key, cur *scheduler.Job, def *sche
 	for _, f := range def.ListensElsewhere(k, heardBy(cur)) {
 		if !mayRead(ctx, f.Collection) {
 			problems = append(problems, document.Problem{
-				Path: f.Path, Message: "the collection does not exist, or you may not read it: listening needs its role " + string(auth.Reader),
+				Path:    f.Path,
+				Message: "the collection does not exist, or you may not read it: listening needs its role " + string(auth.Reader),
 			})
 		}
 	}

@@ -19,7 +19,9 @@ type SecretKeeper struct {
 }
 
 func newSecrets(h *shared) SecretKeeper {
-	return SecretKeeper{h, secrets.NewManager(secrets.ManagerConfig{Vault: h.Secrets, Jobs: h.Store, Sources: h.Store.Sources, Refers: h.refers})}
+	return SecretKeeper{h, secrets.NewManager(secrets.ManagerConfig{
+		Vault: h.Secrets, Jobs: h.Store, Sources: h.Store.Sources, Refers: h.refers,
+	})}
 }
 
 // refers reports whether a stored job refers to a shared secret, or may refer to it.

@@ -174,7 +174,8 @@ func (c CollectionKeeper) checkEmpty(ctx context.Context, name string) error {
 	if len(keys) == 0 {
 		names, err := c.sources.names(ctx, name)
 		if err == nil && len(names) > 0 {
-			err = fmt.Errorf("collection %s: %w: it has sources (%d), which would be deleted with it", name, scheduler.ErrConflict, len(names))
+			err = fmt.Errorf("collection %s: %w: it has sources (%d), which would be deleted with it",
+				name, scheduler.ErrConflict, len(names))
 		}
 		return err
 	}

@@ -61,7 +61,7 @@ func (r Runner) ReplayEvent(ctx context.Context, key scheduler.Key, body []byte,
 // readReplay reads what [readRequest] does not.
 func readReplay(o *document.Object, req *v1.ReplayEventRequest, now time.Time) {
 	n, _ := o.Int("sequence", 1, math.MaxInt64)
-	req.Sequence = uint64(n) //nolint:gosec // positive
+	req.Sequence = uint64(n)
 	at, ok := o.Time("at")
 	if req.At = at; ok && at.Sub(now).Abs() > requestAge {
 		o.Problem("at", "is the time of the request: it must be within %s of now", document.Duration{Exact: requestAge})

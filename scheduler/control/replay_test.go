@@ -70,7 +70,8 @@ func TestReplayRequest(t *testing.T) {
 	runs := 0
 	must.Do(t, w.store.FindDetached(t.Context(), []scheduler.Key{k}, func(slot scheduler.BatonKey, st scheduler.Stored, _ bool) {
 		b := must.Get(scheduler.DecodeBaton(st.Data))(t)
-		if runs++; !b.Suspect || !b.Cause.Replay || b.Kind != scheduler.Triggered || !occurrences[scheduler.OccurrenceID(k, b.Nominal)] || !b.Rides(slot.Detached) {
+		runs++
+		if !b.Suspect || !b.Cause.Replay || b.Kind != scheduler.Triggered || !occurrences[scheduler.OccurrenceID(k, b.Nominal)] || !b.Rides(slot.Detached) {
 			t.Errorf("the run is %+v", b)
 		}
 	}))

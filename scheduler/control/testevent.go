@@ -48,7 +48,7 @@ func readTestEvent(o *document.Object, req *v1.TestEventRequest) {
 	req.Attributes, _ = o.StringMap("attributes")
 	req.Data, _ = o.Value("data")
 	if n, ok := o.Int("sequence", 1, math.MaxInt64); ok {
-		req.Sequence = uint64(n) //nolint:gosec // positive
+		req.Sequence = uint64(n)
 		for _, name := range []string{"event", "id", "attributes", "data"} {
 			o.Refuse(name, "does not go with sequence: the stored event has it")
 		}

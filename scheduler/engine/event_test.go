@@ -205,7 +205,7 @@ func TestEventFaults(t *testing.T) {
 		for how := dieBefore; how <= loseAnswer; how++ {
 			for after := range most {
 				t.Run(fmt.Sprintf("%s, %s write %d", name, how, after), func(t *testing.T) {
-					inWorld(t, func(t *testing.T, w *harness) { w.eventFault(row.trigger, row.runs, fault{after, how}) })
+					inWorld(t, func(_ *testing.T, w *harness) { w.eventFault(row.trigger, row.runs, fault{after, how}) })
 				})
 			}
 		}
@@ -280,7 +280,7 @@ func (b lateBucket) Watch(ctx context.Context, ready func(), changed func(string
 
 // TestEventAfterPut publishes events immediately after a job was put: the worker knows of the event before the trigger.
 func TestEventAfterPut(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *harness) {
+	inWorld(t, func(_ *testing.T, w *harness) {
 		w.startWorker(func(c *engine.Config) { c.Store = lateStore{w.store} })
 		w.putTriggered("other", `{`+action+`, "trigger": {"on": {"source": "orders"}}}`)
 		time.Sleep(time.Second)
@@ -299,7 +299,7 @@ func TestEventAfterPut(t *testing.T) {
 // TestEventResubmitted repeats a failed run with its events, and refuses that when they are no longer stored.
 func TestEventResubmitted(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *harness) {
-		w.sink.answers(func(c *call) (int, string) {
+		w.sink.answers(func(*call) (int, string) {
 			return map[bool]int{true: 500, false: 200}[time.Since(epoch) < time.Minute], ""
 		})
 		const action = `"action": {"type": "Http", "request": {"uri": "http://target.example/", "method": "POST", "template": true, "body": "{{.Event.Data.id}} of {{.Trigger.Count}}"},

@@ -89,25 +89,15 @@ func (q *Question) Latest(last *scheduler.Record) Moment {
 	switch {
 	case q.isHeld():
 	case b != nil && (b.Begun() || b.Deferred() || !b.MayRun().After(q.Now)):
-		at = b.Nominal
-		if t, ok := q.plan(q.Job).Last(q.Now); ok && t.After(at) {
-			at = t
-		}
+		at = q.lastPlanned(b.Nominal, q.Now)
 	case b != nil && !b.PausedFrom.IsZero() && b.PausedFrom.Before(q.Now): // it has no record yet
-		at = b.PausedFrom
-		if t, ok := q.plan(q.Job).Last(q.Job.PausedUntil.Add(-1)); ok && t.After(at) {
-			at = t
-		}
+		at = q.lastPlanned(b.PausedFrom, q.Job.PausedUntil.Add(-1))
 	case last != nil && last.Outcome == scheduler.OutcomeFaulted:
 		at = last.Nominal
 	case last != nil:
 		at = last.To
-	case q.Job.OnlyEvents(): // now, or the last run that has an attempt
-		for _, p := range q.Detached {
-			if p.Baton.Begun() && (at.Equal(q.Now) || p.Baton.Nominal.After(at)) {
-				at = p.Baton.Nominal
-			}
-		}
+	case q.Job.OnlyEvents():
+		at = q.lastAttempted()
 	case b != nil:
 		at = b.Nominal
 	default:
@@ -116,6 +106,25 @@ func (q *Question) Latest(last *scheduler.Record) Moment {
 		}
 	}
 	return Moment{At: at.UTC().Truncate(time.Second), Span: time.Second}
+}
+
+// lastPlanned returns the last time of the schedule that is not after end, or at if that is later.
+func (q *Question) lastPlanned(at, end time.Time) time.Time {
+	if t, ok := q.plan(q.Job).Last(end); ok && t.After(at) {
+		return t
+	}
+	return at
+}
+
+// lastAttempted returns the time of the last detached run that has an attempt; now, if none has one.
+func (q *Question) lastAttempted() time.Time {
+	at := q.Now
+	for _, p := range q.Detached {
+		if p.Baton.Begun() && (at.Equal(q.Now) || p.Baton.Nominal.After(at)) {
+			at = p.Baton.Nominal
+		}
+	}
+	return at
 }
 
 // isHeld reports whether the state of the job, of its collection or its pause keeps it from running now.

@@ -55,7 +55,9 @@ func (estimator) EstimateSize(node checker.AstNode) *checker.SizeEstimate {
 }
 
 // EstimateCallCost implements [checker.CostEstimator]. It leaves all functions to CEL.
-func (estimator) EstimateCallCost(string, string, *checker.AstNode, []checker.AstNode) *checker.CallEstimate {
+func (estimator) EstimateCallCost(
+	string, string, *checker.AstNode, []checker.AstNode, //nolint:gocritic // as in the interface
+) *checker.CallEstimate {
 	return nil
 }
 
@@ -149,14 +151,13 @@ func comparesConstant(call interpreter.InterpretableCall) bool {
 
 // matcher returns a call of matches that compiles a constant pattern once.
 func matcher(call interpreter.InterpretableCall) (interpreter.InterpretableV2, error) {
-	compiled := newPattern
+	var compiled *pattern
 	if constant, ok := call.Args()[1].(interpreter.InterpretableConst); ok {
 		text, _ := constant.Value().(types.String)
-		p, err := newPattern(string(text))
-		if err != nil {
+		var err error
+		if compiled, err = newPattern(string(text)); err != nil {
 			return nil, err
 		}
-		compiled = func(string) (*pattern, error) { return p, nil }
 	}
 	return replaced(call, func(args ...ref.Val) ref.Val {
 		text, isText := args[0].(types.String)
@@ -164,7 +165,10 @@ func matcher(call interpreter.InterpretableCall) (interpreter.InterpretableV2, e
 		if !isText || !isPattern {
 			return types.MaybeNoSuchOverloadErr(args[0])
 		}
-		p, err := compiled(string(expression))
+		p, err := compiled, error(nil)
+		if p == nil {
+			p, err = newPattern(string(expression))
+		}
 		switch {
 		case err != nil:
 			return types.WrapErr(err)
@@ -178,6 +182,7 @@ func matcher(call interpreter.InterpretableCall) (interpreter.InterpretableV2, e
 // pattern is a compiled regular expression with its number of instructions.
 type pattern struct {
 	*regexp.Regexp
+
 	size int
 }
 

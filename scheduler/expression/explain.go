@@ -216,6 +216,7 @@ func step(e ast.Expr) (inner ast.Expr, element any, ok bool) {
 		case types.Int:
 			return call.Args()[0], int64(literal), true
 		}
+	default: // it is no access
 	}
 	return nil, nil, false
 }

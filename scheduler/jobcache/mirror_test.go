@@ -260,13 +260,13 @@ func TestFind(t *testing.T) {
 		defer run(t, m)()
 		want := func(want string) {
 			t.Helper()
-			got := ""
+			var got strings.Builder
 			for _, key := range []string{"a", "b", "c"} {
 				v, found, live := m.Find(key)
-				got += fmt.Sprintf("%s %t %t;", v.text, found, live)
+				fmt.Fprintf(&got, "%s %t %t;", v.text, found, live)
 			}
-			if got != want || b.loads > 0 {
-				t.Errorf("got %s with %d reads, want %s", got, b.loads, want)
+			if got.String() != want || b.loads > 0 {
+				t.Errorf("got %s with %d reads, want %s", got.String(), b.loads, want)
 			}
 		}
 		b.tells("a 1 x", "b 2 ?")

@@ -22,7 +22,8 @@ func (b *contested) Load(context.Context, string) (scheduler.Stored, error) {
 }
 
 func (b *contested) Save(context.Context, string, []byte, uint64) (uint64, error) {
-	if b.conflicts--; b.conflicts >= 0 {
+	b.conflicts--
+	if b.conflicts >= 0 {
 		return 0, scheduler.ErrConflict
 	}
 	return 1, nil

@@ -14,7 +14,8 @@ import (
 var (
 	armNamed = []string{"subscriptions", "resourceGroups", "jobCollections", "jobs", "events", "sources"}
 	armWords = append([]string{
-		"providers", "Microsoft.Scheduler", "register", "enable", "disable", "pause", "cancel", "try", "run", "resubmit", "history", "try-event", "replay",
+		"providers", "Microsoft.Scheduler", "register", "enable", "disable", "pause", "cancel", "try", "run", "resubmit", "history",
+		"try-event", "replay",
 	}, armNamed...)
 )
 

@@ -86,7 +86,9 @@ func (a *server) receiveWebhook(w http.ResponseWriter, r *http.Request) error {
 
 // errJobHook is the answer to a job: its request comes from the server, which the network around it may trust, and the
 // operators of another collection may have written it.
-var errJobHook = fault{http.StatusForbidden, "AuthorizationFailed", "jobs cannot use webhooks; publish the event with an access token instead"}
+var errJobHook = fault{
+	http.StatusForbidden, "AuthorizationFailed", "jobs cannot use webhooks; publish the event with an access token instead",
+}
 
 // checkSite refuses jobs, and applies the checks of Host and Origin to a webhook whose sender a browser could be.
 func (a *server) checkSite(h *source.Webhook, r *http.Request) error {
@@ -125,12 +127,14 @@ func (a *server) verify(w http.ResponseWriter, s *source.Source, r *http.Request
 	case err == nil:
 		return nil
 	case errors.Is(err, webhook.ErrUnverified):
-		a.Logger.DebugContext(r.Context(), "webhook refused", "source", s.Key, "err", err)
+		a.Logger.DebugContext(r.Context(), "webhook refused", "eventSource", s.Key, "err", err)
 		w.Header().Set("WWW-Authenticate", challenges[s.Webhook.Verify.Scheme]+` realm="carillon"`)
-		return fault{http.StatusUnauthorized, "AuthenticationFailed", "the sender is not verified: check the secret and the clock of the sender"}
+		return fault{
+			http.StatusUnauthorized, "AuthenticationFailed", "the sender is not verified: check the secret and the clock of the sender",
+		}
 	}
 	level, omitted := a.hooks.failures.Level() // unverified clients can send any number of requests
-	a.Logger.Log(r.Context(), level, "webhook cannot be verified", "source", s.Key, "others", omitted, "err", err)
+	a.Logger.Log(r.Context(), level, "webhook cannot be verified", "eventSource", s.Key, "others", omitted, "err", err)
 	return fault{http.StatusServiceUnavailable, "ServiceUnavailable", "the sender cannot be verified now; try again later"}
 }
 
@@ -155,7 +159,7 @@ func (a *server) challengeWebhook(w http.ResponseWriter, r *http.Request) error 
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	h.Set("Cache-Control", "no-store")
-	_, _ = w.Write([]byte(text))
+	_, _ = w.Write([]byte(text)) //nolint:gosec // plain text, which no browser renders as HTML
 	return nil
 }
 

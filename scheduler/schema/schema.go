@@ -31,7 +31,8 @@ func Job(actions scheduler.ActionReader) document.Value {
 	w.define("job", w.plainJob(shape))
 	w.define("envelopedJob", w.object("job", shape.Members, "object"))
 	sources := source.Shape()
-	w.define("source", w.object("source", sources.Flat(envelope).Members, "object").With(object(is("type", text("null"))), "properties."+envelope))
+	plain := w.object("source", sources.Flat(envelope).Members, "object")
+	w.define("source", plain.With(object(is("type", text("null"))), "properties."+envelope))
 	w.define("envelopedSource", w.object("source", sources.Members, "object"))
 	w.define("collection", w.object("collection", scheduler.CollectionShape(actions, shape).Members, "object"))
 	return object(

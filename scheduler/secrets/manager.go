@@ -46,9 +46,10 @@ type JobReader interface {
 
 // Manager carries out user requests for shared secrets and for the keys of a store. It is safe for concurrent use.
 type Manager struct {
-	vault *Vault
-	jobs  JobStore
 	sources
+
+	vault  *Vault
+	jobs   JobStore
 	refers func(st scheduler.Stored, name string) bool
 }
 

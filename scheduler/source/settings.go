@@ -80,7 +80,7 @@ func checkSubject(o *document.Object, text string) {
 func readStart(o *document.Object) (s Start) {
 	if v, ok := o.Value("start"); (ok && v.Kind() == document.KindNumber) || o.Describes() {
 		n, _ := o.Int("start", 1, 1<<53)
-		s.Sequence = uint64(n) //nolint:gosec // positive
+		s.Sequence = uint64(n)
 		if !o.Describes() {
 			return s
 		}

@@ -217,11 +217,12 @@ func (s *Source) read(o *document.Object) {
 	word, _ := o.Enum("type", types...)
 	s.Type = Type(word)
 	for _, name := range types {
-		if o.Describes() || name == word {
+		switch {
+		case o.Describes() || name == word:
 			s.readSettings(o, Type(name))
-		} else if word != "" {
+		case word != "":
 			o.Refuse(name, "goes with the type %s, and this source has the type %s", name, word)
-		} else {
+		default:
 			o.Ignore(name)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -73,9 +74,7 @@ func (s *Events) PublishEvent(
 ) (sequence uint64, duplicate bool, err error) {
 	m := nats.NewMsg(s.EventSubject(t))
 	m.Data = body
-	for name, values := range header {
-		m.Header[name] = values
-	}
+	maps.Copy(m.Header, header)
 	ack, err := s.conn.JS.PublishMsg(ctx, m)
 	switch api, _ := errors.AsType[*jetstream.APIError](err); {
 	case api != nil && api.ErrorCode == errStoreFailed:
@@ -135,7 +134,8 @@ func (s *Events) DeliverEvents(ctx context.Context, wake <-chan struct{}, room f
 		if e == nil {
 			e = &scheduler.Event{Sequence: of.Sequence}
 		}
-		take(scheduler.DeliveredEvent{Event: e, Err: err, Deliveries: of.Deliveries, Lease: s.conn.Failover.Keep(of.Stream, of.Sequence, m.Reply)})
+		lease := s.conn.Failover.Keep(of.Stream, of.Sequence, m.Reply)
+		take(scheduler.DeliveredEvent{Event: e, Err: err, Deliveries: of.Deliveries, Lease: lease})
 	})
 }
 

@@ -31,7 +31,8 @@ func (s *Events) DeliverRecords(
 	if err := s.openRecords(ctx, since); err != nil {
 		return err
 	}
-	defer s.conn.Join(s.history.stream)()
+	leave := s.conn.Join(s.history.stream)
+	defer leave()
 	go s.keepRecords(ctx)
 	return s.deliver(ctx, historyStream, wake, room, func(m *nats.Msg, of conn.Delivered) {
 		lease := s.conn.Failover.Keep(of.Stream, of.Sequence, m.Reply)
@@ -60,13 +61,13 @@ func (s *Events) CloseRecords(ctx context.Context) error {
 func (s *Events) keepRecords(ctx context.Context) {
 	tick := time.NewTicker(recordsCheck)
 	defer tick.Stop()
-	for since := s.conn.Now(); ; {
+	for since := s.conn.Now(); ; { //nolint:contextcheck // what Now asks the server is for later calls
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
 			return
 		}
-		now := s.conn.Now()
+		now := s.conn.Now() //nolint:contextcheck // as above
 		if err := s.openRecords(ctx, since); err == nil {
 			since = now
 		}

@@ -22,9 +22,9 @@ type Replay struct {
 	remote.Within
 
 	Name   string `arg:"" name:"event" help:"Name of the events: event, or collection.event."`
-	Since  string `required:"" help:"Only events since: 2026-03-08, 2026-03-08T02:30Z, or 2h (two hours ago)." placeholder:"TIME"`
+	Since  string `required:"true" help:"Only events since: 2026-03-08, 2026-03-08T02:30Z, or 2h (two hours ago)." placeholder:"TIME"`
 	Until  string `help:"Only events before this time, in the same forms. Default: now." placeholder:"TIME"`
-	To     string `required:"" name:"to" help:"Name of the job: job, or collection/job." placeholder:"JOB"`
+	To     string `required:"true" name:"to" help:"Name of the job: job, or collection/job." placeholder:"JOB"`
 	Rate   string `help:"Maximum rate." default:"10/s" placeholder:"N/s"`
 	DryRun bool   `help:"Show the events that would start a run, and start none."`
 }

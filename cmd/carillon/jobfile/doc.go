@@ -6,8 +6,9 @@
 //	name        job or collection/job. Default: the file's base name, if the document is the only one of its file
 //	collection  the job is in it. Default: default
 //
-// A document with "kind: source" is a source of events. A document whose type is Microsoft.Scheduler/jobCollections is a collection, as the API shows it. Collections
-// are applied before jobs. A list as the API returns it, {"value": […]}, counts as its elements.
+// A document with "kind: source" is a source of events. A document whose type is Microsoft.Scheduler/jobCollections is
+// a collection, as the API shows it. Collections are applied before jobs. A list as the API returns it,
+// {"value": […]}, counts as its elements.
 //
 // In every string, ${NAME} is replaced by the environment variable NAME if NAME begins with CARILLON_; $${…} is
 // a literal ${…}. Other names, and a lone $, are unchanged. An unset variable is a problem.

@@ -24,7 +24,7 @@ type Command struct {
 
 // Help explains sources.
 func (Command) Help() string {
-	return `A source stores what it receives as events of its own name, which start jobs. "carillon apply" creates it from a file:
+	return `A source stores what it receives as events with its name, which start jobs. "carillon apply" creates it from a file:
 
     kind: source
     name: orders
@@ -153,7 +153,7 @@ func (c Enable) Run(ctx context.Context, t *terminal.Terminal, api *client.Clien
 // Disable disables sources.
 type Disable struct{ names }
 
-// Help explains what becomes of messages.
+// Help explains how a disabled source treats messages.
 func (Disable) Help() string {
 	return `Messages of a stream or a queue wait. Webhooks are refused with 404. Many providers retry them for some time.
 Messages on a core NATS subject are lost.`

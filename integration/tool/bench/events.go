@@ -20,8 +20,8 @@ func events(ctx context.Context, s *stage) (figures, error) {
 	}
 	for i := range s.n {
 		name := fmt.Sprint("job-", i)
-		body := fmt.Appendf(nil, `{"trigger":{"on":{"source":"orders"}},"action":{"type":"http","request":{"uri":%q,"method":"POST","body":%q}}}`,
-			s.target.url+name, jobBody(name))
+		const job = `{"trigger":{"on":{"source":"orders"}},"action":{"type":"http","request":{"uri":%q,"method":"POST","body":%q}}}`
+		body := fmt.Appendf(nil, job, s.target.url+name, jobBody(name))
 		m, err := s.request(ctx, "put", name, body)
 		if err == nil && m.Header.Get("Nats-Service-Error") != "" {
 			err = fmt.Errorf("job %s: %s", name, m.Header.Get("Nats-Service-Error"))

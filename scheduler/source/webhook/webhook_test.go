@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -48,7 +49,7 @@ const (
 	standardID      = "Webhook-Id: msg_p5jXN8AQM9LWM0D4loKWxJek\nWebhook-Timestamp: 1614265330\n"
 	standardHeaders = standardID + "Webhook-Signature: v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
 	standardBody    = `{"test": 2432232314}`
-	// RFC 2202, case 2, and RFC 4231, case 2
+	// RFC 2202, case 2, and RFC 4231, case 2.
 	rfcBody = "what do ya want for nothing?"
 )
 
@@ -129,9 +130,7 @@ func TestHeaders(t *testing.T) {
 		github: "72d3162e", `{"type": "stripe", "secret": "s"}`: "evt_1", `{"type": "hmac", "secret": "s", "header": "x-sum"}`: "7",
 	} {
 		want := map[string][]string{"Nats-Msg-Id": {id}}
-		for name, value := range rest {
-			want[name] = value
-		}
+		maps.Copy(want, rest)
 		if !strings.Contains(verify, "x-sum") {
 			want["x-sum"] = []string{"s"}
 		}
