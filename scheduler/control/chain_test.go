@@ -112,7 +112,7 @@ func TestListensElsewhere(t *testing.T) {
 		}
 	}
 	sent := must.Get(w.service.PublishEvent(ctx, scheduler.Topic{Collection: "other", Name: "orders"}, nil, []byte("1")))(t)
-	stored := []byte(fmt.Sprintf(`{"sequence": %d}`, sent.Sequence))
+	stored := fmt.Appendf(nil, `{"sequence": %d}`, sent.Sequence)
 	if _, err := w.service.TestEvent(ctx, scheduler.KeyIn("", "old"), stored); !errors.Is(err, scheduler.ErrNotFound) {
 		t.Errorf("a test with an event of another collection: %v", err)
 	}
