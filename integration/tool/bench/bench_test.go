@@ -277,7 +277,7 @@ func TestAgainstRevision(t *testing.T) {
 func TestUsage(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
-		"":                                "must be one of herd, steady, hold, restart, register, kill",
+		"":                                "must be one of herd, steady, events, hold, restart, register, kill",
 		"-scenario heard":                 "must be one of",
 		"-scenario herd -n -1":            "must be positive",
 		"-scenario steady -seconds 0":     "must be positive",
