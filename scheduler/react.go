@@ -408,7 +408,11 @@ func (j *Job) LimitRecord(e *Event, m Match, now time.Time) Record {
 
 // CanceledRecord returns the record of the run of b, which an event canceled before it began.
 func (j *Job) CanceledRecord(b *Baton, now time.Time) Record {
-	s := skip{from: b.Nominal, to: b.Nominal, count: 1, reason: ReasonCanceled, message: "canceled by an event (trigger.unless)"}
+	by := "a later event (trigger.unless)"
+	if b.Spent { // it has the event, too
+		by = "the event " + b.Cause.Label()
+	}
+	s := skip{from: b.Nominal, to: b.Nominal, count: 1, reason: ReasonCanceled, message: "canceled by " + by}
 	r := s.record(j, now, Progress{})
 	r.Kind, r.Cause = Triggered, b.Cause
 	return r

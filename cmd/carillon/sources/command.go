@@ -42,6 +42,14 @@ type List struct {
 	Collection string `short:"c" help:"Only sources of this collection. Default: all collections." env:"CARILLON_COLLECTION" placeholder:"NAME"`
 }
 
+// Help shows examples.
+func (List) Help() string {
+	return `Examples:
+
+    carillon sources list
+    carillon sources list -c sales --json`
+}
+
 // Run lists the sources.
 func (c List) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	all, err := api.Sources(ctx, c.Collection)
@@ -82,6 +90,13 @@ type Show struct {
 
 	Name       string `arg:"" name:"source" help:"Name of a source: source, or collection/source."`
 	Collection string `short:"c" help:"Collection of a source that is named without one." default:"default" env:"CARILLON_COLLECTION" placeholder:"NAME"`
+}
+
+// Help shows an example.
+func (Show) Help() string {
+	return `Examples:
+
+    carillon sources show sales/orders`
 }
 
 // Run shows the source.
@@ -145,6 +160,13 @@ func (n names) turn(ctx context.Context, t *terminal.Terminal, api *client.Clien
 // Enable enables sources.
 type Enable struct{ names }
 
+// Help shows an example.
+func (Enable) Help() string {
+	return `Examples:
+
+    carillon sources enable orders sales/refunds`
+}
+
 // Run enables the sources.
 func (c Enable) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	return c.turn(ctx, t, api, scheduler.Enabled)
@@ -156,7 +178,11 @@ type Disable struct{ names }
 // Help explains how a disabled source treats messages.
 func (Disable) Help() string {
 	return `Messages of a stream or a queue wait. Webhooks are refused with 404. Many providers retry them for some time.
-Messages on a core NATS subject are lost.`
+Messages on a core NATS subject are lost.
+
+Examples:
+
+    carillon sources disable sales/orders`
 }
 
 // Run disables the sources.
@@ -166,6 +192,13 @@ func (c Disable) Run(ctx context.Context, t *terminal.Terminal, api *client.Clie
 
 // Delete deletes sources.
 type Delete struct{ names }
+
+// Help shows an example.
+func (Delete) Help() string {
+	return `Examples:
+
+    carillon sources delete sales/orders`
+}
 
 // Run deletes the sources.
 func (c Delete) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {

@@ -107,7 +107,7 @@ func led(ctx context.Context, t *testing.T, js jetstream.JetStream) map[string]s
 			kind = "lanes"
 		}
 		all[kind+" "+name] = leader
-		if kind == "lanes" || name == specsStream {
+		if kind == "lanes" || name == specsStream || name == eventsStream {
 			all["consumers "+name] = ""
 			if consumer, err := js.Consumer(ctx, name, "workers"); err == nil {
 				all["consumers "+name] = consumer.CachedInfo().Cluster.Leader
