@@ -18,7 +18,7 @@ const (
 	timersStream  = "CARILLON_TIMERS_0"
 	historyStream = "CARILLON_HISTORY"
 	specsStream   = "CARILLON_SPECS"
-	eventsStream = "CARILLON_EVENTS"
+	eventsStream  = "CARILLON_EVENTS"
 	jobsStream    = "KV_carillon-jobs"
 )
 
