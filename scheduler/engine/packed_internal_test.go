@@ -39,6 +39,8 @@ func (s *herdStore) WatchJobs(ctx context.Context, ready func(), _ func(schedule
 }
 
 // Deliver sends the herd, each with the headers of its message before it, as they come from the server.
+func (s *herdStore) CloseRecords(context.Context) error { return nil }
+
 func (s *herdStore) DeliverEvents(ctx context.Context, _ <-chan struct{}, _ func() int, _ func(scheduler.DeliveredEvent)) error {
 	<-ctx.Done()
 	return nil
