@@ -44,10 +44,13 @@ type Baton struct { //nolint:recvcheck // Begin and tally return changed copies
 	Events json.RawMessage `json:"events,omitempty"`
 	Keyed  bool            `json:"keyed,omitempty"`
 
-	// Spent: the keyed baton starts no run; it counts the runs of its key until the end of a period, or notes a
-	// cancellation. Arrived are the labels of the listeners whose events have come, with require all. An event of each is
-	// in Events, in this order.
-	Spent   bool     `json:"spent,omitempty"`
+	// Spent: the keyed baton starts no run. It counts the runs of its key until the end of a period or, if CanceledAt is
+	// set, notes for a moment that an event of that time has canceled the earlier ones.
+	Spent      bool      `json:"spent,omitempty"`
+	CanceledAt time.Time `json:"canceledAt,omitzero"`
+
+	// Arrived are the labels of the listeners whose events have come, with require all. An event of each is in Events, in
+	// this order.
 	Arrived []string `json:"arrived,omitempty"`
 
 	// PostponementRecorded: the collection is disabled, and the first postponed record is written. Schedule times after

@@ -71,6 +71,7 @@ func (b *Baton) code(c *plainjson.Codec, flags *kindFlags) {
 	}
 	c.OptTrue("keyed", &b.Keyed)
 	c.OptTrue("spent", &b.Spent)
+	c.OptTime("canceledAt", &b.CanceledAt)
 	if !c.Reads() && len(b.Arrived) > 0 {
 		c.Rare("arrived", b.Arrived)
 	}

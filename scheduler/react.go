@@ -47,7 +47,7 @@ const (
 	Ignores MatchVerdict = iota // the job does not run
 	Matches                     // the job runs, maybe later and with other events
 	Cancels                     // a waiting run of the key is canceled
-	Refuses                     // an expression cannot be evaluated: record that the run is skipped
+	Refuses                     // an expression cannot be evaluated, or the chain is too long: record that the run is skipped
 )
 
 // Match decides whether e starts a run of j.
@@ -202,14 +202,17 @@ const noted = time.Minute
 func (j *Job) React(e *Event, m Match, waiting *Baton, now time.Time) (Reaction, error) {
 	t := j.Def.Trigger
 	limits := t.LimitRuns > 0
+	if waiting != nil && waiting.Spent && waiting.CanceledAt.IsZero() != limits {
+		waiting = nil // of the trigger before an edit
+	}
 	switch {
-	case waiting != nil && limits && !waiting.Spent: // of the trigger before an edit
+	case waiting != nil && limits && !waiting.Spent: // likewise, and its run must start
 		return Reaction{Effect: Flush, Baton: *waiting}, nil
 	case limits:
 		return j.limit(e, m, waiting, now), nil
 	case m.Verdict == Cancels:
-		return j.withdraw(e, m, waiting), nil
-	case waiting != nil && waiting.Spent && t.Unless != nil && e.instant().Before(waiting.Due.Add(-noted)):
+		return j.withdraw(e, m, waiting, now), nil
+	case waiting != nil && waiting.Spent && e.instant().Before(waiting.CanceledAt):
 		b, err := j.Single(e, m)
 		return Reaction{Effect: Canceled, Baton: b}, err
 	case waiting != nil && waiting.Spent:
@@ -245,23 +248,22 @@ func (j *Job) join(e *Event, m Match, waiting *Baton, now time.Time) (Reaction, 
 }
 
 // withdraw cancels the run that waits for the key of e, unless it is of later events.
-func (j *Job) withdraw(e *Event, m Match, waiting *Baton) Reaction {
-	b := j.triggered(e, m)
+func (j *Job) withdraw(e *Event, m Match, waiting *Baton, now time.Time) Reaction {
+	b, r := j.triggered(e, m), Reaction{Effect: Arm}
 	switch {
 	case waiting == nil:
 	case waiting.Spent && waiting.Cause.Holds(e) && waiting.Cause.Count > 1: // canceled, and perhaps not recorded
 		return Reaction{Effect: Withdraw, Baton: *waiting, Stored: true}
-	case waiting.Spent, e.instant().Before(waiting.Nominal):
+	case waiting.Spent && !e.instant().After(waiting.CanceledAt), e.instant().Before(waiting.Nominal):
 		return Reaction{}
-	default:
-		b = *waiting
+	case !waiting.Spent:
+		b, r.Effect = *waiting, Withdraw
 		b.Cause, b.Events = waiting.Cause.with(e), nil
 	}
-	b.Keyed, b.Spent, b.Due = true, true, e.instant().Add(noted)
-	if waiting == nil {
-		return Reaction{Effect: Arm, Baton: b, At: b.Due}
-	}
-	return Reaction{Effect: Withdraw, Baton: b, At: b.Due}
+	b.Keyed, b.Spent, b.CanceledAt = true, true, e.instant()
+	b.Due = later(b.CanceledAt.Add(noted), now.Add(backlog))
+	r.Baton, r.At = b, b.Due
+	return r
 }
 
 // limit counts the runs of a key in a baton that waits for the end of the period.
@@ -406,23 +408,24 @@ func (j *Job) LimitRecord(e *Event, m Match, now time.Time) Record {
 	return j.RefusedRecord(e, m, now)
 }
 
+// RefusedRecord returns the record of an event whose run is skipped, because m refuses it.
+func (j *Job) RefusedRecord(e *Event, m Match, now time.Time) Record {
+	b := j.triggered(e, m)
+	return j.unstarted(&b, ReasonTrigger, m.Why, now)
+}
+
 // CanceledRecord returns the record of the run of b, which an event canceled before it began.
 func (j *Job) CanceledRecord(b *Baton, now time.Time) Record {
 	by := "a later event (trigger.unless)"
 	if b.Spent { // it has the event, too
 		by = "the event " + b.Cause.Label()
 	}
-	s := skip{from: b.Nominal, to: b.Nominal, count: 1, reason: ReasonCanceled, message: "canceled by " + by}
-	r := s.record(j, now, Progress{})
-	r.Kind, r.Cause = Triggered, b.Cause
-	return r
+	return j.unstarted(b, ReasonCanceled, "canceled by "+by, now)
 }
 
-// RefusedRecord returns the record of an event whose run is skipped, because an expression cannot be evaluated.
-func (j *Job) RefusedRecord(e *Event, m Match, now time.Time) Record {
-	b := j.triggered(e, m)
-	s := skip{from: b.Nominal, to: b.Nominal, count: 1, reason: ReasonTrigger, message: m.Why}
-	r := s.record(j, now, Progress{})
+// unstarted returns the record of the run of b, which does not begin.
+func (j *Job) unstarted(b *Baton, reason Reason, message string, now time.Time) Record {
+	r := skip{from: b.Nominal, to: b.Nominal, count: 1, reason: reason, message: message}.record(j, now, Progress{})
 	r.Kind, r.Cause = Triggered, b.Cause
 	return r
 }

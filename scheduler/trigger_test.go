@@ -336,3 +336,41 @@ func dataOf(t *testing.T, events json.RawMessage) string {
 	}
 	return strings.Join(data, " ")
 }
+
+// TestReactAfterEdit applies an event to the baton that an earlier trigger of the job has left for its key.
+func TestReactAfterEdit(t *testing.T) {
+	const once, unless, batch = `"once": "PT24H"`, `"delay": "PT1M", "unless": "event.data == 0"`, `"batch": {"size": 9, "wait": "PT1H"}`
+	for name, row := range map[string]struct {
+		before, data string // the trigger, and an event
+		after, next  string // the trigger since the edit, and an event a minute later
+		want         scheduler.Effect
+	}{
+		"counted, then delayed":   {once, `1`, unless, `2`, scheduler.Arm},
+		"counted, then canceled":  {once, `1`, unless, `0`, scheduler.Arm}, // nothing waits: the cancellation is noted
+		"counted, then collected": {once, `1`, batch, `2`, scheduler.Arm},
+		"canceled, then counted":  {unless, `0`, once, `2`, scheduler.Allow},
+		"delayed, then counted":   {unless, `1`, once, `2`, scheduler.Flush},
+		"canceled again":          {unless, `0`, unless, `0`, scheduler.Arm},
+	} {
+		event := func(sequence uint64, at time.Time, data string) *scheduler.Event {
+			return &scheduler.Event{
+				Topic: scheduler.Topic{Collection: key.Collection, Name: "orders"}, Sequence: sequence, Time: at, Data: json.RawMessage(data),
+			}
+		}
+		apply := func(trigger string, e *scheduler.Event, waiting *scheduler.Baton) scheduler.Reaction {
+			j := job(t, `"trigger": {"on": {"source": "orders", "key": "'k'"}, `+trigger+`}`)
+			return must.Get(j.React(e, j.Match(e), waiting, e.Time))(t)
+		}
+		left := apply(row.before, event(1, at("09:00:00"), row.data), nil).Baton
+		next := at("09:00:30")
+		r := apply(row.after, event(2, next, row.next), &left)
+		if r.Effect != row.want {
+			t.Errorf("%s: effect %d, want %d", name, r.Effect, row.want)
+		}
+		if name == "canceled again" { // an event between the two is canceled
+			if r = apply(unless, event(3, at("09:00:20"), `1`), &r.Baton); r.Effect != scheduler.Canceled {
+				t.Errorf("%s: effect %d, want %d", name, r.Effect, scheduler.Canceled)
+			}
+		}
+	}
+}
