@@ -396,8 +396,8 @@ func (j *Job) triggered(e *Event, m Match) Baton {
 }
 
 // Unkeyed returns the baton of the run of b, which waited for its key, on a separate message.
-func (b Baton) Unkeyed(suspect bool) Baton {
-	b.Keyed, b.Suspect = false, b.Suspect || suspect
+func (b Baton) Unkeyed() Baton {
+	b.Keyed = false
 	return b
 }
 

@@ -106,19 +106,26 @@ func (w *Worker) detach(r *run, j *scheduler.Job, d scheduler.Decision) stage {
 	if err := w.steps.Record(w.settles, j, d.Records, r.suspect); err != nil {
 		return w.nak(r)
 	}
-	detached := d.Baton.Detached()
-	detached.Suspect = r.suspect // it may have been fired before, and its first attempt may have ended
-	slot := scheduler.BatonKey{Key: j.Key, Detached: scheduler.DetachedName(detached.Nominal)}
-	err := w.persist(w.settles, j.Key, func(ctx context.Context) error {
-		err := w.cfg.Store.Fire(ctx, slot, detached.Encode(), 0)
-		detached.Suspect = true // the response may be lost, and the first attempt may end before this is repeated
-		return err
-	})
-	if err != nil && !errors.Is(err, scheduler.ErrConflict) {
+	if err := w.separate(r, d.Baton.Detached()); err != nil {
 		return w.nak(r)
 	}
 	r.baton = d.Baton
 	return w.carry(r, j, d)
+}
+
+// separate stores b, the run of r, on its separate message, unless that is stored.
+func (w *Worker) separate(r *run, b scheduler.Baton) error {
+	b.Suspect = r.suspect // it may have been fired before, and its first attempt may have ended
+	slot := scheduler.BatonKey{Key: r.key(), Detached: scheduler.DetachedName(b.Nominal)}
+	err := w.persist(w.settles, r.key(), func(ctx context.Context) error {
+		err := w.cfg.Store.Fire(ctx, slot, b.Encode(), 0)
+		b.Suspect = true // the response may be lost, and the first attempt may end before this is repeated
+		return err
+	})
+	if errors.Is(err, scheduler.ErrConflict) {
+		return nil
+	}
+	return err
 }
 
 // patience is how long a run may wait for its slot before the worker checks its eligibility again.

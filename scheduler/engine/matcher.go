@@ -254,7 +254,7 @@ func (m *matcher) start(ctx context.Context, j *scheduler.Job, e *scheduler.Even
 	r := scheduler.Reaction{Effect: scheduler.Arm, Baton: b}
 	slot := scheduler.BatonKey{Key: j.Key, Detached: scheduler.DetachedName(r.Baton.Nominal)}
 	if doubtful {
-		if there, err := m.occupied(ctx, slot); there || err != nil {
+		if now, err := m.worker.occupancyOf(slot, j.Incarnation()); now != (occupancy{}) || err != nil {
 			return err
 		}
 		r.Baton.Suspect = true // the run may have ended
@@ -264,19 +264,6 @@ func (m *matcher) start(ctx context.Context, j *scheduler.Job, e *scheduler.Even
 		return nil // it is stored
 	}
 	return err
-}
-
-// occupied reports whether a slot has a baton. It asks for the waiting one first, which may be fired in between.
-func (m *matcher) occupied(ctx context.Context, slot scheduler.BatonKey) (bool, error) {
-	store := m.worker.cfg.Store
-	_, err := store.Waiting(ctx, slot)
-	if errors.Is(err, scheduler.ErrNotFound) {
-		_, err = store.Running(ctx, slot)
-	}
-	if errors.Is(err, scheduler.ErrNotFound) {
-		return false, nil
-	}
-	return err == nil, err
 }
 
 // react applies an event to the slot of its key. It returns false if the slot has changed meanwhile, or may have.
@@ -387,14 +374,7 @@ func (m *matcher) fired(ctx context.Context, j *scheduler.Job, e *scheduler.Even
 
 // unkey moves a baton that waited for its key to the slot of its run, so that the key is free for later events.
 func (w *Worker) unkey(r *run) stage {
-	b := r.baton.Unkeyed(r.suspect)
-	slot := scheduler.BatonKey{Key: r.key(), Detached: scheduler.DetachedName(b.Nominal)}
-	err := w.persist(w.settles, r.key(), func(ctx context.Context) error {
-		err := w.cfg.Store.Fire(ctx, slot, b.Encode(), 0)
-		b.Suspect = true // the response may be lost, and the run may end before this is repeated
-		return err
-	})
-	if err != nil && !errors.Is(err, scheduler.ErrConflict) {
+	if err := w.separate(r, r.baton.Unkeyed()); err != nil {
 		return w.nak(r)
 	}
 	return w.ack(r)

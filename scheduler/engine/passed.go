@@ -49,7 +49,7 @@ func (w *Worker) pass(r *run) stage {
 // dropOrphan ends a baton of an earlier job with the same name. Its deletion was interrupted, and the message occupies
 // the place of the current job's baton: a consistency check is needed.
 func (w *Worker) dropOrphan(r *run) stage {
-	now, err := w.occupancyOf(r, r.delivery.BatonKey)
+	now, err := w.occupancyOf(r.delivery.BatonKey, r.baton.UID)
 	w.ack(r)
 	if err != nil || !now.passedOn(r) {
 		w.cfg.OnTakeover()

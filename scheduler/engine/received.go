@@ -66,7 +66,7 @@ func (w *Worker) receive(r *run) stage {
 // its occurrence runs detached: recover must not revert later changes of the job's baton. found is false if r has yet
 // to be decided.
 func (w *Worker) recover(r *run) (next stage, found bool) {
-	now, err := w.occupancyOf(r, r.delivery.BatonKey) // before the history, which then has a record of each baton that followed r and ended
+	now, err := w.occupancyOf(r.delivery.BatonKey, r.baton.UID) // before the history, which then has a record of each baton that followed r and ended
 	if err != nil {
 		return w.retryLater(r, err), true
 	}
@@ -106,7 +106,7 @@ func (w *Worker) recoverDetached(r *run) (next stage, found bool) {
 	if ran := w.definition(&r.baton, j); ran == nil || ran.Def.Overlap != scheduler.OverlapAllow {
 		return nil, false
 	}
-	now, err := w.occupancyOf(r, scheduler.BatonKey{Key: r.key(), Detached: scheduler.DetachedName(r.baton.Nominal)})
+	now, err := w.occupancyOf(scheduler.BatonKey{Key: r.key(), Detached: scheduler.DetachedName(r.baton.Nominal)}, r.baton.UID)
 	found = now != occupancy{}
 	if err == nil && !found && j.State == scheduler.Disabled {
 		looked := 0
@@ -129,9 +129,9 @@ func (w *Worker) recoverDetached(r *run) (next stage, found bool) {
 // occupancy holds the sequences of a slot's batons, 0 for none.
 type occupancy struct{ waiting, running uint64 }
 
-// occupancyOf returns the occupancy of a slot of r's job. It asks for the waiting baton first, because that one may be fired
-// in between.
-func (w *Worker) occupancyOf(r *run, slot scheduler.BatonKey) (now occupancy, err error) {
+// occupancyOf returns the occupancy of a slot of a job's incarnation. It asks for the waiting baton first, because that
+// one may be fired in between.
+func (w *Worker) occupancyOf(slot scheduler.BatonKey, incarnation string) (now occupancy, err error) {
 	for _, one := range []struct {
 		ask func(context.Context, scheduler.BatonKey) (scheduler.Stored, error)
 		is  *uint64
@@ -140,7 +140,7 @@ func (w *Worker) occupancyOf(r *run, slot scheduler.BatonKey) (now occupancy, er
 		if err != nil && !errors.Is(err, scheduler.ErrNotFound) {
 			return now, err
 		}
-		if err == nil && (one.is == &now.running || st.IsOf(r.baton.UID)) { // an edit that raced a delete may have armed another job's
+		if err == nil && (one.is == &now.running || st.IsOf(incarnation)) { // an edit that raced a delete may have armed another job's
 			*one.is = st.Revision
 		}
 	}
