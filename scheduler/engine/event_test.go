@@ -381,3 +381,18 @@ func TestEventsResubmitted(t *testing.T) {
 
 const action2 = `"action": {"type": "Http", "request": {"uri": "http://target.example/", "method": "POST",
 	"template": true, "body": "{{.Upstream.Job.Collection}}/{{.Upstream.Job.Name}}"}, "retryPolicy": {"retryType": "none"}}`
+
+// TestEventHerdMerged starts many runs of a job at the same time, in a store that is slower than the patience of a merge
+// used to be: the runs are counted together, and do not conflict with each other.
+func TestEventHerdMerged(t *testing.T) {
+	inWorld(t, func(_ *testing.T, w *harness) {
+		w.startWorker(func(c *engine.Config) { c.Store = slow(w.store, 300*time.Millisecond, "ScheduleAt") })
+		w.putTriggered("a", `{`+action+`, "trigger": {"on": {"source": "orders"}}}`)
+		const runs = 200
+		for i := range runs {
+			w.publishNow("orders", fmt.Sprint(i), `{}`)
+		}
+		time.Sleep(5 * time.Second)
+		w.wantState("a", scheduler.Enabled, runs)
+	})
+}

@@ -16,8 +16,9 @@ const (
 	mergeMaxPause = 5 * time.Second
 )
 
-// mergePatience limits how long a run waits for its turn. Afterwards it merges its counters concurrently.
-const mergePatience = 200 * time.Millisecond
+// mergePatience is how long a merge may take before the runs that wait behind it stop waiting: the store may hang for
+// it. They then merge concurrently, which costs conflicts.
+const mergePatience = 2 * time.Second
 
 // mergeMost is the maximum number of runs that are merged with one write.
 const mergeMost = 32
@@ -33,8 +34,11 @@ type merging struct {
 // mergeQueue holds the runs of a job that wait to be merged. The holder of turn merges several of them with one write:
 // events can start many runs of a job at the same time.
 type mergeQueue struct {
-	turn    chan struct{} // full while a run merges
-	waiting []*merging    // guarded by the executor's mutex
+	turn chan struct{} // full while a run merges
+
+	// Guarded by the executor's mutex.
+	waiting []*merging
+	began   time.Time // of the merge of the run that has the turn
 	users   int
 }
 
@@ -45,15 +49,15 @@ func (e *Executor) merge(ctx context.Context, k scheduler.Key, from From, p sche
 	m := &merging{from: from, progress: p}
 	q := e.joinMerges(k, m)
 	defer e.leaveMerges(k, q)
-	select {
-	case q.turn <- struct{}{}:
+	hasTurn, err := e.awaitTurn(ctx, q)
+	if err != nil {
+		return err
+	}
+	if hasTurn {
 		defer func() { <-q.turn }()
-	case <-time.After(mergePatience): // the store hangs for the run that has it
-	case <-ctx.Done():
-		return context.Cause(ctx)
 	}
 	for {
-		batch, ended := e.takeMerges(q, m)
+		batch, ended := e.takeMerges(q, m, hasTurn)
 		if ended {
 			return m.err
 		}
@@ -66,11 +70,40 @@ func (e *Executor) merge(ctx context.Context, k scheduler.Key, from From, p sche
 	}
 }
 
+// awaitTurn waits for the turn. It returns false if the run that has it hangs.
+func (e *Executor) awaitTurn(ctx context.Context, q *mergeQueue) (hasTurn bool, err error) {
+	look := time.NewTicker(mergePause)
+	defer look.Stop()
+	for {
+		select {
+		case q.turn <- struct{}{}:
+			return true, nil
+		default:
+		}
+		e.mu.Lock()
+		hangs := time.Since(q.began) > mergePatience
+		e.mu.Unlock()
+		if hangs {
+			return false, nil
+		}
+		select {
+		case q.turn <- struct{}{}:
+			return true, nil
+		case <-look.C:
+		case <-ctx.Done():
+			return false, context.Cause(ctx)
+		}
+	}
+}
+
 // takeMerges returns the runs to merge next, and m alone if another run has taken it and hangs. It reports whether m has
 // been merged.
-func (e *Executor) takeMerges(q *mergeQueue, m *merging) (batch []*merging, ended bool) {
+func (e *Executor) takeMerges(q *mergeQueue, m *merging, hasTurn bool) (batch []*merging, ended bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if hasTurn {
+		q.began = time.Now()
+	}
 	switch {
 	case m.ended:
 		return nil, true
@@ -87,7 +120,7 @@ func (e *Executor) joinMerges(k scheduler.Key, m *merging) *mergeQueue {
 	defer e.mu.Unlock()
 	q := e.merges[k]
 	if q == nil {
-		q = &mergeQueue{turn: make(chan struct{}, 1)}
+		q = &mergeQueue{turn: make(chan struct{}, 1), began: time.Now()}
 		e.merges[k] = q
 	}
 	q.users++
