@@ -25,12 +25,19 @@ func (p *Progress) Merge(q Progress, b *Baton) bool {
 	return true
 }
 
+// mergedAsked is the number of merged detached runs that are asked for at a time, the oldest ones: in a herd, very many
+// of them may still be stored.
+const mergedAsked = 4 * mergedKept
+
+// asked returns the ids that are asked for.
+func asked(ids []int64) []int64 { return ids[:min(mergedAsked, max(0, len(ids)-mergedKept))] }
+
 // MergedSlots returns the slots of the merged detached runs of the job k that [Progress.ForgetMerged] may forget.
 func (p *Progress) MergedSlots(k Key) (slots []BatonKey) {
-	for _, id := range p.Merged[:max(0, len(p.Merged)-mergedKept)] {
+	for _, id := range asked(p.Merged) {
 		slots = append(slots, BatonKey{k, slotName(id)})
 	}
-	for _, id := range p.Repeated {
+	for _, id := range p.Repeated[:min(mergedAsked, len(p.Repeated))] {
 		slots = append(slots, BatonKey{k, resubmittedPrefix + slotName(id)})
 	}
 	return slots
@@ -49,9 +56,9 @@ func (p *Progress) ForgetMerged(stored []Baton) {
 	p.Merged, p.Repeated = forget(p.Merged, merged), forget(p.Repeated, repeated)
 }
 
-// forget returns the ids that are stored or among the last mergedKept.
+// forget returns the ids without those that were asked for and are not stored.
 func forget(ids []int64, stored map[int64]bool) []int64 {
-	old := ids[:max(0, len(ids)-mergedKept)]
+	old := asked(ids)
 	fresh := ids[len(old):]
 	return append(slices.DeleteFunc(slices.Clone(old), func(id int64) bool { return !stored[id] }), fresh...)
 }

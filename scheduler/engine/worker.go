@@ -110,6 +110,7 @@ type Worker struct {
 	writes    *flow.RetryWriter
 	finalizer *finalizer
 	matcher   *matcher
+	moves     chan struct{} // limits the batons that are moved to a separate message at the same time
 	underway  underway
 
 	unrecorded *unrecorded
@@ -143,7 +144,7 @@ func New(cfg Config) *Worker {
 		Store: cfg.Store, Secrets: cfg.Secrets, Load: w.jobs.Load, Current: w.jobs.Current, Persist: w.persist, OnRecord: cfg.OnRecord,
 	})
 	w.finalizer = newFinalizer(w.finalize, w.busy)
-	w.matcher = newMatcher(w)
+	w.matcher, w.moves = newMatcher(w), make(chan struct{}, cfg.Concurrency)
 	return w
 }
 

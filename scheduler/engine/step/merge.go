@@ -81,7 +81,7 @@ func (e *Executor) awaitTurn(ctx context.Context, q *mergeQueue) (hasTurn bool, 
 		default:
 		}
 		e.mu.Lock()
-		hangs := time.Since(q.began) > mergePatience
+		hangs := e.cfg.Store.Now().Sub(q.began) > mergePatience
 		e.mu.Unlock()
 		if hangs {
 			return false, nil
@@ -102,7 +102,7 @@ func (e *Executor) takeMerges(q *mergeQueue, m *merging, hasTurn bool) (batch []
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if hasTurn {
-		q.began = time.Now()
+		q.began = e.cfg.Store.Now()
 	}
 	switch {
 	case m.ended:
@@ -120,7 +120,7 @@ func (e *Executor) joinMerges(k scheduler.Key, m *merging) *mergeQueue {
 	defer e.mu.Unlock()
 	q := e.merges[k]
 	if q == nil {
-		q = &mergeQueue{turn: make(chan struct{}, 1), began: time.Now()}
+		q = &mergeQueue{turn: make(chan struct{}, 1), began: e.cfg.Store.Now()}
 		e.merges[k] = q
 	}
 	q.users++
