@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -390,7 +391,7 @@ func TestEventHerdMerged(t *testing.T) {
 		w.putTriggered("a", `{`+action+`, "trigger": {"on": {"source": "orders"}}}`)
 		const runs = 200
 		for i := range runs {
-			w.publishNow("orders", fmt.Sprint(i), `{}`)
+			w.publishNow("orders", strconv.Itoa(i), `{}`)
 		}
 		time.Sleep(5 * time.Second)
 		w.wantState("a", scheduler.Enabled, runs)

@@ -66,7 +66,8 @@ func (w *Worker) receive(r *run) stage {
 // its occurrence runs detached: recover must not revert later changes of the job's baton. found is false if r has yet
 // to be decided.
 func (w *Worker) recover(r *run) (next stage, found bool) {
-	now, err := w.occupancyOf(r.delivery.BatonKey, r.baton.UID) // before the history, which then has a record of each baton that followed r and ended
+	// Before the history, which then has a record of each baton that followed r and ended.
+	now, err := w.occupancyOf(r.delivery.BatonKey, r.baton.UID)
 	if err != nil {
 		return w.retryLater(r, err), true
 	}
