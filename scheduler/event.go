@@ -236,8 +236,8 @@ type Cause struct {
 	// Since is when the first event was stored.
 	Since time.Time `json:"since"`
 
-	// Sequences are those of several events, ascending, at most the last maxSequences; those of records have the highest
-	// bit set. They recognize an event that is delivered again.
+	// Sequences are the sequences of several events, ascending, at most the last maxSequences. The sequence of a record has
+	// the highest bit set. They recognize an event that is delivered again.
 	Sequences []uint64 `json:"sequences,omitempty"`
 }
 

@@ -160,7 +160,7 @@ func (m *Manager) change(ctx context.Context, name string, revision uint64, data
 	m.replace(ctx, name, before, next, left)
 }
 
-// moved reports whether next, nil for none, does not use what was has at its broker.
+// moved reports whether next, nil for none, uses another consumer at the broker than was.
 func moved(was, next *source.Source) bool {
 	return next == nil || next.UID != was.UID || next.Type != was.Type || was.NATS != nil && was.NATS.Stream != next.NATS.Stream
 }

@@ -207,7 +207,7 @@ type deliveryFlags struct {
 	StorageQueue  map[string]string `name:"storage-queue" help:"Queue endpoint of a storage account outside Azure; {name} is the account name. NAME * is the default. Addresses as in --service-bus." env:"CARILLON_STORAGE_QUEUE" placeholder:"NAME=URL"`
 	LoginEndpoint string            `name:"login-endpoint" help:"Token authority for ActiveDirectoryOAuth, if it is not Azure." env:"CARILLON_LOGIN_ENDPOINT" placeholder:"URL"`
 	NATSSubject   []string          `name:"nats-subject" help:"Subjects, with wildcards, that jobs can publish to over the scheduler's connection. Never allows the scheduler's subjects or those that begin with carillon. Exclude the subjects of other schedulers in the account. Repeatable." env:"CARILLON_NATS_SUBJECT" default:">" placeholder:"SUBJECT"`
-	NATSSource    []string          `name:"nats-source-subject" help:"Subjects, with wildcards, that sources of events can receive over the scheduler's connection, whatever their owner may read. Never allows the scheduler's subjects. Default: none. Repeatable." env:"CARILLON_NATS_SOURCE_SUBJECT" placeholder:"SUBJECT"`
+	NATSSource    []string          `name:"nats-source-subject" help:"Subjects, with wildcards, that sources of events can receive over the scheduler's connection, also if their owners lack the right. Never allows the scheduler's subjects. Default: none. Repeatable." env:"CARILLON_NATS_SOURCE_SUBJECT" placeholder:"SUBJECT"`
 }
 
 // everyOther is the name that matches all names not listed.

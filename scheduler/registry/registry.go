@@ -37,8 +37,8 @@ const (
 	firstPause = 10 * time.Millisecond
 )
 
-// Prepare adds what the next definition of a job hears to the job's entry. had is what the stored definition hears. It
-// costs a job without a trigger nothing.
+// Prepare adds the listeners of a job's next definition (hears) to the job's entry, which has those of the stored
+// definition (had). It costs a job without a trigger nothing.
 func Prepare(
 	ctx context.Context, bucket scheduler.Bucket, k scheduler.Key, had, hears scheduler.Heard,
 ) (Change, error) {
