@@ -76,7 +76,7 @@ var layers = []layer{
 	{path: "scheduler/throttle"},
 	{path: "scheduler/capacity", never: outside},
 	{path: "scheduler/guard", imports: []string{"scheduler/auth", "scheduler/control", "scheduler/throttle"}},
-	{path: "scheduler/stats", imports: append([]string{"scheduler/api/v1"}, decisions...), never: outside},
+	{path: "scheduler/stats", imports: append([]string{"scheduler/api/v1", "scheduler/source"}, decisions...), never: outside},
 	{path: "scheduler/importer", imports: decisions, never: outside},
 	{path: "scheduler/client", imports: append([]string{"scheduler/source", "scheduler/auth", "scheduler/api", "scheduler/forecast", "scheduler/flow", "scheduler/audit", "scheduler/api/v1", "scheduler/explain"}, decisions...), never: server},
 	{path: "scheduler/auth/issuer", imports: append([]string{"scheduler/auth", "scheduler/flow"}, decisions...), never: []string{"github.com/nats-io/..."}},

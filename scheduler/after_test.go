@@ -81,7 +81,7 @@ func mustFollow(t *testing.T, rows []afterRow) {
 // TestAfterSuccess covers successful attempts.
 func TestAfterSuccess(t *testing.T) {
 	j, one, three, last := job(t, minutely), job(t, once), job(t, thrice), job(t, ending)
-	all := job(t, minutely+catchUp("all", ""))
+	all, tries := job(t, minutely+catchUp("all", "")), job(t, twoRetries+minutely)
 	long := lasting(200*time.Second, succeeds)
 	mustFollow(t, []afterRow{
 		{"the schedule goes on", j, j, baton(j, "09:00:00"), "09:00:00", succeeds, "proceed; next 09:01:00"},
@@ -98,6 +98,8 @@ func TestAfterSuccess(t *testing.T) {
 		{"the rest of the schedule fell due while it ran", last, last, baton(last, "09:00:00"), "09:00:00", long, "proceed; skipped for overlap 2 from 09:01:00 to 09:02:00; no baton, completed"},
 		{"what falls due when a count is used up is none of it", three, three, baton(three, "09:00:00", ran(2)), "09:00:00", long, "proceed; no baton, completed"},
 		{"three fell due while its target deferred it", j, j, baton(j, "09:00:00", deferred("09:03:19")), "09:03:19", succeeds, "proceed; skipped for postponed 3 from 09:01:00 to 09:03:00; next 09:04:00"},
+		{"three fell due while it ran, after its condition held", j, j, baton(j, "09:00:00", unmet("09:00:30")), "09:00:30", long, "proceed; skipped for overlap 3 from 09:01:00 to 09:03:00; next 09:04:00"},
+		{"a retry waits for no condition", tries, tries, baton(tries, "09:00:00", unmet("09:00:30")), "09:00:30", fails, "proceed; next 09:00:00 due 09:00:41 try 2"},
 		{"catch-up all runs them after it", all, all, baton(all, "09:00:00"), "09:00:00", long, "proceed; next 09:01:00"},
 	})
 }

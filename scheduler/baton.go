@@ -44,10 +44,13 @@ type Baton struct { //nolint:recvcheck // Begin and tally return changed copies
 	Events json.RawMessage `json:"events,omitempty"`
 	Keyed  bool            `json:"keyed,omitempty"`
 
-	// Spent: the keyed baton starts no run. It counts the runs of its key until the end of a period or, if CanceledAt is
-	// set, notes for a moment that an event of that time has canceled the earlier ones.
+	// Spent: the keyed baton starts no run. It counts the runs of its key until the end of a period, or holds a ledger. If
+	// CanceledAt is set, it notes for a moment that an event of that time has canceled the earlier ones.
 	Spent      bool      `json:"spent,omitempty"`
 	CanceledAt time.Time `json:"canceledAt,omitzero"`
+
+	// Ledger lists the runs of the key of a spent baton that is in the slot of a ledger.
+	Ledger *Ledger `json:"ledger,omitempty"`
 
 	// Arrived are the labels of the listeners whose events have come, with require all. An event of each is in Events, in
 	// this order.
@@ -60,16 +63,22 @@ type Baton struct { //nolint:recvcheck // Begin and tally return changed copies
 	// PausedFrom is the first time before Nominal that fell into the job's pause and has no record yet; zero: none.
 	PausedFrom time.Time `json:"pausedFrom,omitzero"`
 
+	// Queued: it was due while an earlier occurrence ran, and waits for it ([OverlapQueue]). It is late, but not missed. A
+	// triggered run waits for others of its key: its worker asks the ledger again when the baton fires.
+	Queued bool `json:"queued,omitempty"`
+
 	// Gap is the next clock change, not after Nominal, that skips times of the schedule. They are recorded as skipped
 	// when it is reached.
 	Gap time.Time `json:"gap,omitzero"`
 
-	// DeferredUntil is the earliest start of an attempt that a worker deferred because of its target. A deferred
-	// attempt is late, but not missed. DeferredSince is the time of the first deferral by the target's open circuit
-	// breaker. DeferralRecorded: a target rule deferred the attempt, and the record is written.
+	// DeferredUntil is the earliest start of an attempt that a worker deferred because of its target or, if Unmet is set,
+	// of its condition. A deferred attempt is late, but not missed. DeferredSince is the time of the first deferral by the
+	// target's open circuit breaker. DeferralRecorded: a target rule or the condition deferred the attempt, and the record
+	// is written.
 	DeferredUntil    time.Time `json:"held,omitzero"`
 	DeferredSince    time.Time `json:"postponed,omitzero"`
 	DeferralRecorded bool      `json:"told,omitempty"`
+	Unmet            bool      `json:"unmet,omitempty"`
 
 	// Suspect: an earlier attempt may exist that the message does not show, so the worker searches the history. The
 	// baton waited for a missing definition, or was detached from a redelivered baton. The stored name dates from when
@@ -139,7 +148,7 @@ func (b *Baton) BelongsTo(j *Job) bool { return b.IsOf(j.Incarnation()) }
 // Begun reports whether the occurrence has had an attempt.
 func (b *Baton) Begun() bool { return b.Try > 0 }
 
-// Deferred reports whether a worker deferred the attempt because of its target.
+// Deferred reports whether a worker deferred the attempt because of its target or its condition.
 func (b *Baton) Deferred() bool { return !b.DeferredUntil.IsZero() }
 
 // Begin returns the baton during its attempt. The first attempt counts the occurrence.

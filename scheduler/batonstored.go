@@ -65,22 +65,21 @@ func (b *Baton) code(c *plainjson.Codec, flags *kindFlags) {
 	codeTrace(c, &b.Trace)
 	c.OptUint("defaults", &b.Defaults)
 	c.OptRaw("data", (*[]byte)(&b.Data))
-	codeCause(c, b.Cause)
-	if !c.Reads() && len(b.Events) > 0 {
-		c.Rare("events", b.Events)
-	}
+	plainjson.Rare(c, "cause", &b.Cause, b.Cause != nil)
+	plainjson.Rare(c, "events", &b.Events, len(b.Events) > 0)
 	c.OptTrue("keyed", &b.Keyed)
 	c.OptTrue("spent", &b.Spent)
 	c.OptTime("canceledAt", &b.CanceledAt)
-	if !c.Reads() && len(b.Arrived) > 0 {
-		c.Rare("arrived", b.Arrived)
-	}
+	plainjson.Rare(c, "ledger", &b.Ledger, b.Ledger != nil)
+	plainjson.Rare(c, "arrived", &b.Arrived, len(b.Arrived) > 0)
 	c.OptTrue("waits", &b.PostponementRecorded)
 	c.OptTime("pausedFrom", &b.PausedFrom)
+	c.OptTrue("queued", &b.Queued)
 	c.OptTime("gap", &b.Gap)
 	c.OptTime("held", &b.DeferredUntil)
 	c.OptTime("postponed", &b.DeferredSince)
 	c.OptTrue("told", &b.DeferralRecorded)
+	c.OptTrue("unmet", &b.Unmet)
 	c.OptTrue("strayed", &b.Suspect)
 	c.OptTrue("manual", &flags.Manual)
 	c.OptTrue("oneOff", &flags.Detached)
@@ -157,13 +156,6 @@ func codeResubmission(c *plainjson.Codec, resubmits **Resubmission) {
 	c.Time("nominal", &r.Nominal)
 	c.OptTime("previous", &r.Previous)
 	c.End()
-}
-
-// codeCause writes the field cause. A text with it is decoded with encoding/json.
-func codeCause(c *plainjson.Codec, cause *Cause) {
-	if !c.Reads() && cause != nil {
-		c.Rare("cause", cause)
-	}
 }
 
 // made returns what p points to, allocating it if nil.

@@ -15,9 +15,9 @@ type arrival struct {
 }
 
 // arrive applies the misfire policy (catchUp) to b. Only the first attempt of a planned occurrence can be missed:
-// retries, errorActions, manual runs and deferred attempts run however late.
+// retries, errorActions, manual runs, and deferred and queued attempts run however late.
 func (j *Job) arrive(b Baton, now time.Time) arrival {
-	if b.Begun() || b.Kind != Planned || b.Deferred() || !now.After(b.Due) {
+	if b.Begun() || b.Kind != Planned || b.Deferred() || b.Queued || !now.After(b.Due) {
 		return arrival{run: true, baton: b}
 	}
 	window := j.Def.CatchUp.Window

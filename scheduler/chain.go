@@ -6,53 +6,79 @@ import (
 	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/expression"
 )
 
-// Followed is a job whose occurrences start another one.
-type Followed struct {
-	Path string // in the document
-	Job  Key
+// Link is a relation of a job to an event or to another job.
+type Link struct {
+	Path     string          // in the document
+	Topic    Topic           // of the event that starts the job; zero: Job does, or is started
+	Need     expression.Need // of the event
+	Job      Key             // the other job
+	Starts   bool            // the job starts Job, and not the other way round
+	Asks     bool            // Job starts nothing: the condition of the job is about it
+	Outcomes []Outcome       // of the job whose end starts the other one, or meets the condition
 }
 
-// Follows returns the jobs that the trigger of the job k follows.
-func (d *Definition) Follows(k Key) (all []Followed) {
-	if d.Trigger == nil {
-		return nil
-	}
-	for i := range d.Trigger.On {
-		if u := d.Trigger.On[i].upstream(k); u != (Key{}) {
-			all = append(all, Followed{d.listenerPath(i) + ".job", u})
+// Collection returns the collection of the event or of the other job.
+func (l *Link) Collection() string { return l.Topic.Collection + l.Job.Collection } // one of them
+
+// In reports whether links have one to the same event or job.
+func (l *Link) In(links []Link) bool {
+	return slices.ContainsFunc(links, func(o Link) bool {
+		return l.Topic == o.Topic && l.Job == o.Job && l.Starts == o.Starts && l.Asks == o.Asks
+	})
+}
+
+// Links returns the links of the job k: the listeners of its trigger, the jobs that it starts, and its condition.
+func (d *Definition) Links(k Key) (all []Link) {
+	if d.Trigger != nil {
+		for i := range d.Trigger.On {
+			l := &d.Trigger.On[i]
+			link := Link{Path: d.listenerPath(i) + ".subject", Topic: l.topic(k), Need: l.Need}
+			if l.Job != "" {
+				link = Link{Path: d.listenerPath(i) + ".job", Job: l.upstream(k), Outcomes: l.Outcome}
+			}
+			all = append(all, link)
 		}
+	}
+	add := func(field string, names []string, outcome Outcome) {
+		for i, name := range names {
+			path := d.path(fmt.Sprintf("%s[%d]", field, i))
+			all = append(all, Link{Path: path, Job: k.jobNamed(name), Starts: true, Outcomes: []Outcome{outcome}})
+		}
+	}
+	add("onSuccess", d.OnSuccess, OutcomeCompleted)
+	add("onFailure", d.OnFailure, OutcomeFaulted)
+	return append(all, d.Asks(k)...)
+}
+
+// starts returns the jobs that an occurrence of the job k starts when it is completed or faulted.
+func (d *Definition) starts(k Key, o Outcome) (all []Key) {
+	names := d.OnSuccess
+	if o == OutcomeFaulted {
+		names = d.OnFailure
+	}
+	for _, name := range names {
+		all = append(all, k.jobNamed(name))
 	}
 	return all
 }
 
-// Elsewhere is a listener to something of another collection.
-type Elsewhere struct {
-	Path       string // in the document
-	Collection string
-}
-
-// ListensElsewhere returns the listeners of the job k to events and jobs of other collections, without those that had
-// includes.
-func (d *Definition) ListensElsewhere(k Key, had Heard) (all []Elsewhere) {
-	if d.Trigger == nil {
-		return nil
+// readStarts reads onSuccess or onFailure: the names of jobs.
+func readStarts(o *document.Object, field string) []string {
+	names, _ := o.Strings(field)
+	if len(names) > maxListeners {
+		o.Problem(field, "has %d jobs, at most %d are allowed", len(names), maxListeners)
 	}
-	for i := range d.Trigger.On {
-		l := &d.Trigger.On[i]
-		t, u := l.topic(k), l.upstream(k)
-		switch {
-		case t != (Topic{}) && t.Collection != k.Collection && !slices.Contains(had.Topics, t):
-			all = append(all, Elsewhere{d.listenerPath(i) + ".subject", t.Collection})
-		case u != (Key{}) && u.Collection != k.Collection && !slices.Contains(had.Jobs, u):
-			all = append(all, Elsewhere{d.listenerPath(i) + ".job", u.Collection})
+	for i, name := range names {
+		if KeyIn("", name).Validate() != nil {
+			o.Problem(fmt.Sprintf("%s[%d]", field, i), "%q is neither the name of a job nor collection/job", name)
 		}
 	}
-	return all
+	return names
 }
 
-// listenerPath returns the path of a listener in the document.
 func (d *Definition) listenerPath(i int) string {
 	trigger, _ := d.properties.Member("trigger")
 	on, _ := trigger.Member("on")
@@ -60,34 +86,42 @@ func (d *Definition) listenerPath(i int) string {
 	if on.Kind() == document.KindObject {
 		path = "trigger.on"
 	}
+	return d.path(path)
+}
+
+func (d *Definition) path(property string) string {
 	if d.at != "" {
-		path = d.at + "." + path
+		return d.at + "." + property
 	}
-	return path
+	return property
 }
 
 // CheckCycle refuses a definition of the job k that closes a cycle of jobs that start each other, unless the trigger
-// sets maxDepth. upstream has the jobs that each other job follows. The error matches [ErrInvalid].
+// sets maxDepth. upstream has the jobs that start each job, also by the definition. The error matches [ErrInvalid].
 func (d *Definition) CheckCycle(k Key, upstream map[Key][]Key) error {
-	if d.Trigger == nil || d.Trigger.MaxDepth > 0 {
+	if d.Trigger != nil && d.Trigger.MaxDepth > 0 {
 		return nil
 	}
 	var problems document.Problems
-	for _, f := range d.Follows(k) {
-		cycle := pathTo(k, f.Job, upstream, map[Key]bool{})
+	for _, l := range d.Links(k) {
+		from, to := l.Job, k
+		if l.Starts {
+			from, to = k, l.Job
+		}
+		var cycle []Key
+		if l.Job != (Key{}) && !l.Asks {
+			cycle = pathTo(to, from, upstream, map[Key]bool{})
+		}
 		if cycle == nil {
 			continue
 		}
-		names := []string{k.nameIn(k.Collection)}
+		names := []string{to.nameIn(k.Collection)}
 		for _, one := range cycle {
 			names = append(names, one.nameIn(k.Collection))
 		}
 		problems = append(problems, document.Problem{
-			Path: f.Path, Message: "closes a cycle: " + strings.Join(names, " → ") + "; set trigger.maxDepth to allow it",
+			Path: l.Path, Message: "closes a cycle: " + strings.Join(names, " → ") + "; set trigger.maxDepth to allow it",
 		})
-	}
-	if len(problems) == 0 {
-		return nil
 	}
 	return AsInvalid(problems)
 }

@@ -26,7 +26,7 @@ const (
 		`"merged":[1,2],"repeated":[3],"uid":"01234567","rev":7,"sched":2,"nominal":"2026-03-02T09:00:00Z","due":"2026-03-02T09:00:10Z",` +
 		`"attempt":1,"try":2,"phase":"error","errorAction":3,"resume":"2026-03-02T09:01:00Z","waits":true,"told":true,` +
 		`"failed":{"status":500,"attempts":1,"message":"out of order","summary":"order"},"resubmits":{"nominal":"2026-03-02T08:00:00Z","previous":"2026-03-02T07:59:00Z"},"gap":"2026-03-02T08:30:00Z",` +
-		`"held":"2026-03-02T09:00:20Z","postponed":"2026-03-02T09:00:11Z"}`
+		`"held":"2026-03-02T09:00:20Z","postponed":"2026-03-02T09:00:11Z","unmet":true}`
 	leastRecord   = `{"version":2,"status":"Skipped","endTime":"2026-03-02T09:00:11Z","actionName":"MainAction","retryCount":0,"repeatCount":0}`
 	fullestRecord = `{"version":2,"startTime":"2026-03-02T09:00:10Z","endTime":"2026-03-02T09:00:11Z",` +
 		`"expectedExecutionTime":"2026-03-02T09:00:00Z","actionName":"ErrorAction","status":"Failed","message":"it said: out of order","summary":"order",` +
@@ -70,7 +70,7 @@ var (
 			Base: at("08:00:00"), Ran: at("09:00:00"), Prior: at("08:59:00"), Merged: []int64{1, 2}, Repeated: []int64{3},
 		},
 		UID: incarnation, Revision: 7, Schedule: 2, Nominal: at("09:00:00"), Due: at("09:00:10"), Attempt: 1, Try: 2,
-		Phase: scheduler.ErrorPhase, ErrorAction: 3, Resume: at("09:01:00"), PostponementRecorded: true, DeferralRecorded: true, Failed: failure, Resubmits: again,
+		Phase: scheduler.ErrorPhase, ErrorAction: 3, Resume: at("09:01:00"), PostponementRecorded: true, DeferralRecorded: true, Unmet: true, Failed: failure, Resubmits: again,
 		Gap: at("08:30:00"), DeferredUntil: at("09:00:20"), DeferredSince: at("09:00:11"),
 	}
 	skipOnly = scheduler.Record{Outcome: scheduler.OutcomeSkipped, Ended: at("09:00:11")}
@@ -267,6 +267,7 @@ func batons() *rapid.Generator[scheduler.Baton] {
 			ErrorAction: count.Draw(t, "errorAction"),
 			Resume:      when.Draw(t, "resume"), PostponementRecorded: flag.Draw(t, "postponed"), Gap: when.Draw(t, "gap"),
 			DeferredUntil: when.Draw(t, "until"), DeferredSince: when.Draw(t, "since"), DeferralRecorded: flag.Draw(t, "recorded"),
+			Unmet: flag.Draw(t, "unmet"),
 		}
 		if merged := rapid.SliceOfN(rapid.Int64(), 0, 3).Draw(t, "merged"); len(merged) > 0 {
 			b.Merged = merged

@@ -79,6 +79,8 @@ func (j *Job) TerminalReason() string {
 		return ""
 	case j.Progress.GaveUp:
 		return "it has ended, because its next run is too expensive to compute; simplify its schedule"
+	case j.OnlyEvents():
+		return "its trigger has ended; to run it again, apply a later trigger.endTime, or another trigger.count"
 	case !j.Progress.Any():
 		return "it never ran, and its schedule has no future time; change its schedule"
 	case j.State == Faulted:

@@ -52,6 +52,9 @@ const (
 	// Detach: run Baton detached, in a separate message. Step advances the job's own baton.
 	Detach
 
+	// Ask: run Baton if the condition of its job holds. Ask the history, see [Job.Answer].
+	Ask
+
 	// Skip: do not run this occurrence, or not in its delivered form. Execute Step.
 	Skip
 
@@ -78,9 +81,9 @@ const (
 // Decision is a verdict on a baton and the data that the worker needs to execute it.
 type Decision struct {
 	Verdict Verdict
-	Baton   Baton    // Run, Detach: the baton to run; returned by [Recover]: the baton that ran
-	Records []Record // Run, Detach: skipped times, to be recorded before the attempt
-	Later   bool     // Run, Wait, Detach: Baton holds a later occurrence than the delivered one
+	Baton   Baton    // Run, Detach, Ask: the baton to run; returned by [Recover]: the baton that ran
+	Records []Record // Run, Detach, Ask: skipped times, to be recorded before the attempt
+	Later   bool     // Run, Wait, Detach, Ask: Baton holds a later occurrence than the delivered one
 	Step    Step
 }
 
@@ -123,6 +126,9 @@ func decide(j *Job, open bool, b Baton, now time.Time) Decision {
 	}
 	if b.NeedsOpen() && b.Schedule != j.ScheduleGen {
 		return Decision{Verdict: Restart}
+	}
+	if j.Never(b.Nominal) && b.NeedsOpen() {
+		return j.endTrigger(b, now)
 	}
 	if j.pauses(&b, now) {
 		return j.pause(b, now)
@@ -182,17 +188,38 @@ func (j *Job) admit(b Baton, skips []skip, now time.Time) Decision {
 		return d
 	}
 	d.Records = j.skipped(skips, now, next.Progress)
-	if j.Def.Overlap == OverlapAllow && b.Kind == Planned {
-		d.Verdict, d.Step = Detach, j.advanceDetached(next, now, now)
+	if j.asks(&next) {
+		d.Verdict = Ask
+		return d
+	}
+	return j.launch(d, now)
+}
+
+// launch lets the occurrence of d run.
+func (j *Job) launch(d Decision, now time.Time) Decision {
+	d.Verdict = Run
+	if j.Def.Overlap == OverlapAllow && d.Baton.Kind == Planned {
+		d.Verdict, d.Step = Detach, j.advanceDetached(d.Baton, now, now)
 	}
 	return d
+}
+
+// endTrigger ends a job that only events start, unless an edit has moved the end of its trigger or raised its count. b
+// counts runs only if events have started all of them, see [Job.EndTrigger].
+func (j *Job) endTrigger(b Baton, now time.Time) Decision {
+	t := j.Def.Trigger
+	if usedUp := t.Counts && b.Runs >= t.LimitRuns; !usedUp && t.End.After(now) {
+		b.Due, b.Runs = t.End, 0
+		return Decision{Verdict: Wait, Step: j.wait(b, nil, now)}
+	}
+	return Decision{Verdict: Skip, Step: Step{State: Completed, Progress: b.Progress}}
 }
 
 // stop removes the baton of a job that was disabled or has ended. It records the due times of a pending baton as
 // skipped.
 func (j *Job) stop(b Baton, now time.Time) Step {
 	var skips []skip
-	if j.State != Disabled || !b.NeedsOpen() {
+	if j.State != Disabled || !b.NeedsOpen() || j.Never(b.Nominal) {
 		return j.end(b.Progress, nil, now)
 	}
 	b, skips = j.settle(b, now)

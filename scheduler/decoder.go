@@ -164,15 +164,20 @@ const envelope = "properties"
 // envelopeNames are the read-only fields next to the properties. They name the job or report its status.
 var envelopeNames = []string{"id", "type", "etag", "name", "collection", "result", "warnings", "dryRun"}
 
-// readEnvelope reads the fields around the properties, checks that they name the job k, and returns the object and path
-// of the properties.
+// readEnvelope reads the fields around the properties of a job.
 func readEnvelope(o *document.Object, k Key) (properties *document.Object, at string) {
 	o.Ignore("id", "type", "etag", "result", "warnings", "dryRun")
+	return ReadEnvelope(o, k, "job")
+}
+
+// ReadEnvelope reads the fields around the properties of a document, checks that they name k, and returns the object and
+// path of the properties. The errors name k with the word what.
+func ReadEnvelope(o *document.Object, k Key, what string) (properties *document.Object, at string) {
 	if name, ok := o.String("name"); ok && name != k.Job && name != k.String() && name != k.Plain().String() {
-		o.Problem("name", "is %q, but the job is put as %q", name, k.String())
+		o.Problem("name", "is %q, but the %s is put as %q", name, what, k.String())
 	}
 	if c, ok := o.String("collection"); ok && c != k.Collection && c != PlainName(k.Collection) {
-		o.Problem("collection", "is %q, but the job is put into %q", c, k.Collection)
+		o.Problem("collection", "is %q, but the %s is put into %q", c, what, k.Collection)
 	}
 	if inner, ok := o.Object(envelope); ok {
 		return inner, envelope

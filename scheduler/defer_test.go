@@ -25,6 +25,7 @@ func TestDefer(t *testing.T) {
 		{"again: it is recorded once", baton(j, "09:00:00", deferred("09:00:01"), recorded), scheduler.Deferral{Ahead: true, Message: "too many"}, "next 09:00:00 deferred until 09:05:00, fired at 09:04:59.5"},
 		{"a circuit is open", baton(j, "09:00:00"), scheduler.Deferral{Circuit: true, Message: "open"}, "postponed 1 at 09:00:00; next 09:00:00 deferred until 09:05:00, fired at 09:05:00"},
 		{"slow before, and now a circuit is open", baton(j, "09:00:00", deferred("09:00:01")), scheduler.Deferral{Circuit: true, Message: "open"}, "postponed 1 at 09:00:00; next 09:00:00 deferred until 09:05:00, fired at 09:05:00"},
+		{"its condition did not hold before", baton(j, "09:00:00", unmet("09:00:01")), scheduler.Deferral{Ahead: true, Message: "too many"}, "postponed 1 at 09:00:00; next 09:00:00 deferred until 09:05:00, fired at 09:04:59.5"},
 		{"a retry", baton(j, "09:00:00", begun), scheduler.Deferral{}, "next 09:00:00 due 09:00:10 try 2 deferred until 09:05:00, fired at 09:05:00"},
 		{"a run by hand", baton(j, "09:00:04", byHand("09:01:00")), scheduler.Deferral{}, "next 09:00:04 by hand deferred until 09:05:00 resume 09:01:00, fired at 09:05:00"},
 		{"a detached occurrence", baton(j, "09:00:00", of(scheduler.Detached)), scheduler.Deferral{}, "next 09:00:00 detached deferred until 09:05:00, fired at 09:05:00"},

@@ -13,7 +13,10 @@ import (
 type Definition struct {
 	Timing      spec.Timing // startTime, timeZone, dst and recurrence
 	Action      ActionSpec
-	Trigger     *Trigger      // nil: only time starts the job
+	Trigger     *Trigger      // nil: time, and other jobs that name it, start the job
+	OnSuccess   []string      // jobs that a completed occurrence starts: names in the own collection, or collection/job
+	OnFailure   []string      // the same, for a faulted one
+	OnlyIf      *OnlyIf       // condition of planned occurrences; nil: none
 	State       State         // enabled or disabled; "" if omitted: an existing job keeps its state, a new job is enabled
 	PausedUntil *time.Time    // end of the pause; zero: no pause; nil if omitted: the job keeps its pause
 	Jitter      time.Duration // an occurrence is delayed by a fixed share of it; 0: none
@@ -143,10 +146,12 @@ func (r *DefinitionDecoder) properties(o *document.Object) *Definition {
 	d.readPause(o, r)
 	d.readData(o)
 	d.readTiming(o, r)
-	d.readTrigger(o)
+	d.readTrigger(o, r)
+	d.OnSuccess, d.OnFailure = readStarts(o, "onSuccess"), readStarts(o, "onFailure")
+	d.readOnlyIf(o, r)
 	d.readAction(o, r)
 	d.readPolicies(o)
-	d.readNotes(o)
+	d.Labels, d.Description = ReadNotes(o)
 	for _, w := range o.Reader().Warnings {
 		r.warnings = append(r.warnings, spec.Warning{Path: w.Path, Message: w.Message})
 	}
@@ -236,7 +241,7 @@ func IgnorePolicies(o *document.Object) {
 // schedule and the pause.
 func IgnoreUnscheduled(o *document.Object) {
 	o.Ignore(noteMembers...)
-	o.Ignore("action", "state", "status", "data", "input", "trigger")
+	o.Ignore("action", "state", "status", "data", "input", "trigger", "onlyIf", "onSuccess", "onFailure")
 }
 
 func (d *Definition) readPolicies(o *document.Object) {
@@ -247,7 +252,7 @@ func (d *Definition) readPolicies(o *document.Object) {
 		d.Timeout = v
 	}
 	d.LateAfter, _ = o.ExactDuration("lateAfter", time.Second, maxWindow)
-	if v, ok := o.Enum("overlap", string(OverlapSkip), string(OverlapAllow)); ok {
+	if v, ok := o.Enum("overlap", string(OverlapSkip), string(OverlapAllow), string(OverlapQueue)); ok {
 		d.Overlap = Overlap(v)
 	}
 	d.CatchUp = CatchUp{CatchUpOnce, DefaultCatchUpWindow}
@@ -275,8 +280,6 @@ const (
 	maxLabels      = 64
 	maxLabelLength = 256
 )
-
-func (d *Definition) readNotes(o *document.Object) { d.Labels, d.Description = ReadNotes(o) }
 
 // ReadNotes reads labels and description.
 func ReadNotes(o *document.Object) (labels map[string]string, description string) {

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -85,9 +86,6 @@ func CheckKept(before, after *Definition, kept []string) error {
 				Path: path, Message: fmt.Sprintf("belongs to %s; send it again to use it with %s, or use a secretRef", from, to),
 			})
 		}
-	}
-	if len(problems) == 0 {
-		return nil
 	}
 	return AsInvalid(problems)
 }
@@ -196,6 +194,21 @@ func addressOf(action document.Value) string {
 		}
 		if parts != nil {
 			return strings.Join(parts, "/")
+		}
+	}
+	return ""
+}
+
+// errSealed keeps a secret sealed: see [document.Value.Unseal].
+var errSealed = errors.New("not opened")
+
+// targetOf returns the target of a stored action, "" if it cannot be read.
+func targetOf(action document.Value, kind string, actions ActionReader) string {
+	for _, trusted := range []bool{true, false} { // as in ReadJob
+		r := document.NewReader()
+		r.Stored, r.Trusted = true, trusted
+		if run := actions.ReadAction(kind, r.Object(action, "")); run != nil {
+			return run.Target()
 		}
 	}
 	return ""

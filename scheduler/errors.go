@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
@@ -42,12 +43,20 @@ func Invalid(path, message string) error {
 	return &invalidError{document.Problems{{Path: path, Message: message}}}
 }
 
-// AsInvalid marks err, one or several document problems, as [ErrInvalid]; nil stays nil.
+// AsInvalid marks err, document problems, as [ErrInvalid]; nil, and no problems, become nil.
 func AsInvalid(err error) error {
-	if err == nil {
+	if problems, ok := err.(document.Problems); err == nil || ok && len(problems) == 0 { //nolint:errorlint // not wrapped
 		return nil
 	}
 	return &invalidError{err}
+}
+
+// Ignore returns err, or nil if it matches one of the targets.
+func Ignore(err error, targets ...error) error {
+	if slices.ContainsFunc(targets, func(target error) bool { return errors.Is(err, target) }) {
+		return nil
+	}
+	return err
 }
 
 // ProblemsIn returns every problem in err's tree, in order.

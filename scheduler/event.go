@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
@@ -12,6 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/expression"
 )
 
@@ -75,6 +77,11 @@ type Upstream struct {
 	Message    string  `json:"message,omitempty"`
 	Response   string  `json:"response,omitempty"` // excerpt of the response
 	Depth      int     `json:"depth,omitempty"`    // number of jobs before the occurrence's in the chain
+
+	// Recovered: it is completed, and the job's occurrence that ended before it faulted. Set for [Job.Recalls].
+	Recovered bool `json:"recovered,omitempty"`
+
+	Starts []Key `json:"-"` // the jobs that it starts by onSuccess or onFailure
 }
 
 // MaxChain is the maximum number of jobs that start each other one after the other. It ends a cycle that an edit of
@@ -83,13 +90,12 @@ const MaxChain = 100
 
 // EventOf returns the event of a history record, false if it does not end an attempt.
 func EventOf(r *Record) (Event, bool) {
-	ends := r.Succeeded() || r.Outcome == OutcomeFaulted || r.Outcome == OutcomeFailed && r.Phase == MainPhase
-	if !ends || r.Damaged {
+	if !r.IsEnd() {
 		return Event{}, false
 	}
 	up := &Upstream{
 		Job: r.Job, Name: r.Job.String(), Occurrence: r.Occurrence, Outcome: r.Outcome, Status: r.Status,
-		Message: CutText(r.Short(), maxFailureMessage), Response: r.Response,
+		Message: CutText(r.Short(), maxFailureMessage), Response: r.Response, Starts: r.Starts,
 	}
 	if r.Cause != nil {
 		up.Depth = r.Cause.Depth
@@ -119,6 +125,49 @@ func NewEvent(t Topic, header map[string][]string, body []byte) (Event, error) {
 		return e, Invalid("", fmt.Sprintf("the ID of the event has %d bytes, at most %d are allowed", len(e.ID), maxEventID))
 	}
 	return e, nil
+}
+
+// starts reports whether the upstream job of e names the job k in onSuccess or onFailure.
+func (e *Event) starts(k Key) bool { return e.Upstream != nil && slices.Contains(e.Upstream.Starts, k) }
+
+// Recovered returns e, the completion of an occurrence, with a note that the occurrence before it faulted.
+func (e *Event) Recovered() *Event {
+	noted, up := *e, *e.Upstream
+	up.Recovered = true
+	noted.Upstream = &up
+	noted.Data, _ = json.Marshal(&up) //nolint:errchkjson // it was encoded before
+	return &noted
+}
+
+// IsEnd reports whether the record ends an attempt of the main action, or an occurrence.
+func (r *Record) IsEnd() bool {
+	failed := r.Outcome == OutcomeFailed && r.Phase == MainPhase
+	return !r.Damaged && (r.Succeeded() || failed || r.Outcome == OutcomeFaulted)
+}
+
+// EndID identifies the end of an occurrence, which may have several records: a record is written again if its
+// acknowledgement is lost, and two processes that lost contact may both make an attempt. It returns "" for published
+// events, and for failed attempts.
+func (e *Event) EndID() string {
+	if e.Upstream == nil || e.Upstream.Outcome == OutcomeFailed {
+		return ""
+	}
+	return e.Upstream.Occurrence + " " + string(e.Upstream.Outcome)
+}
+
+// EventHeaders returns the headers of a request to publish an event that belong to the event, with one value each. Others,
+// such as a token, belong to the request.
+func EventHeaders(all map[string][]string) map[string][]string {
+	kept := map[string][]string{}
+	for name, values := range all {
+		switch lower := strings.ToLower(name); {
+		case strings.HasPrefix(lower, "ce-"), lower == "content-type":
+			kept[lower] = values[:1]
+		case lower == "nats-msg-id":
+			kept["Nats-Msg-Id"] = values[:1]
+		}
+	}
+	return kept
 }
 
 // instant returns the nominal time of the run that e starts: when e was stored, with its sequence in the nanoseconds,
@@ -211,15 +260,26 @@ func (e *Event) Input(j *Job) expression.Input {
 		ID: e.ID, Topic: e.Topic.String(), Collection: e.Topic.Collection, Name: e.Topic.Name,
 		Sequence: e.Sequence, Time: e.Time, Attributes: maps.Clone(e.Attributes),
 	}}
-	_ = json.Unmarshal(e.Data, &in.Event.Data) // valid, or nil
+	in.Event.Data = decoded(e.Data) // valid, or nil
 	if j != nil {
 		labels := map[string]any{}
 		for name, value := range j.Def.Labels {
 			labels[name] = value
 		}
 		in.Job = map[string]any{"name": j.Key.Job, "collection": PlainName(j.Key.Collection), "labels": labels}
+		if j.Def.Data.Kind() != document.KindNull {
+			in.Job["data"] = decoded(j.Def.Data.JSON())
+		}
 	}
 	return in
+}
+
+// decoded returns the value of JSON, with all digits of its numbers.
+func decoded(text []byte) (value any) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	_ = d.Decode(&value)
+	return value
 }
 
 // Cause identifies the events that started a run, in its records.
@@ -253,14 +313,12 @@ func sequenceOf(sequence uint64, record bool) uint64 {
 	return sequence
 }
 
-// with returns c with another event.
 func (c *Cause) with(e *Event) *Cause {
 	next := *c
 	next.add(e)
 	return &next
 }
 
-// add adds an event to c.
 func (c *Cause) add(e *Event) {
 	if c.Count == 1 {
 		c.Sequences = []uint64{sequenceOf(c.Sequence, c.Upstream != "")}
@@ -279,10 +337,23 @@ func (c *Cause) add(e *Event) {
 	}
 }
 
+// Moved returns c for another store, whose sequences name other events. A run keeps its events, but cannot be repeated.
+func (c *Cause) Moved() *Cause {
+	if c == nil {
+		return nil
+	}
+	moved := *c
+	moved.Sequence, moved.Sequences = 0, nil
+	return &moved
+}
+
 // Holds reports whether e is one of the events that c describes. A replay does not count.
 func (c *Cause) Holds(e *Event) bool {
 	if c == nil || c.Replay {
 		return false
+	}
+	if e.EndID() != "" && c.Upstream == e.Upstream.Occurrence {
+		return true // by another record
 	}
 	id := sequenceOf(e.Sequence, e.Upstream != nil)
 	if c.Count == 1 {
@@ -296,7 +367,7 @@ func (c *Cause) Holds(e *Event) bool {
 // known.
 func (c *Cause) Each(f func(sequence uint64, record bool) error) (all bool, err error) {
 	list := c.Sequences
-	if c.Count == 1 {
+	if c.Count == 1 && c.Sequence > 0 {
 		list = []uint64{sequenceOf(c.Sequence, c.Upstream != "")}
 	}
 	for _, id := range list {

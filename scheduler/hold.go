@@ -93,7 +93,7 @@ type Packed struct {
 // the revision that armed it, and the schedule must be cheap to compile.
 func (b *Baton) Packs(j *Job) bool {
 	return b.NeedsOpen() && !b.Deferred() && b.Gap.IsZero() && b.BelongsTo(j) && b.Revision == j.Revision && b.Schedule == j.ScheduleGen &&
-		j.State == Enabled && j.plain() && j.Def.Overlap != OverlapAllow
+		j.State == Enabled && j.plain() && j.Def.Overlap != OverlapAllow && j.Def.OnlyIf == nil
 }
 
 // HeldBytes is [HeldBytes] for a baton with a packed definition.

@@ -110,6 +110,7 @@ func TestHeldPacks(t *testing.T) {
 // TestPacks checks that a definition is packed only if it requires nothing before the attempt, and armed the baton.
 func TestPacks(t *testing.T) {
 	j, overlapping, text := job(t, minutely), job(t, minutely+`, "overlap": "allow"`), job(t, once+`, "recurrence": {"cron": "* * * * *"}`)
+	asks := job(t, minutely+`, "onlyIf": {"job": "a", "since": "PT1H"}`)
 	fresh := func(change func(b *scheduler.Baton)) scheduler.Baton {
 		b := baton(j, "09:01:00")
 		change(&b)
@@ -132,6 +133,7 @@ func TestPacks(t *testing.T) {
 		"of a disabled job":              {baton(j, "09:01:00"), j.WithState(scheduler.Disabled, at("09:00:00"), 0), false},
 		"of a deleted job":               {baton(j, "09:01:00"), &namesake, false},
 		"of a job that may overlap":      {baton(overlapping, "09:01:00"), overlapping, false},
+		"of a job with a condition":      {baton(asks, "09:01:00"), asks, false},
 		"of a schedule that takes a bit": {baton(text, "09:01:00"), text, false},
 	} {
 		if got := row.b.Packs(row.j); got != row.want {

@@ -175,10 +175,13 @@ func (s State) Final() bool { return s == Completed || s == Faulted }
 // Overlap is the policy for an occurrence that is due while an earlier one of the same job runs or is retried.
 type Overlap string
 
-// The overlap policies. OverlapSkip is the default.
+// The overlap policies. OverlapSkip is the default of the schedule, and OverlapAllow of a trigger, which has the last two,
+// too; see [Ledger].
 const (
-	OverlapSkip  Overlap = "skip"  // the later one is recorded as skipped
-	OverlapAllow Overlap = "allow" // both run
+	OverlapSkip   Overlap = "skip"        // the later one is recorded as skipped
+	OverlapAllow  Overlap = "allow"       // both run
+	OverlapQueue  Overlap = "queue"       // the later one waits for the end of the earlier one
+	OverlapCancel Overlap = "cancelOther" // the earlier one is canceled
 )
 
 // CatchUpPolicy is the misfire policy: it handles occurrences that could not start on time because no worker ran.

@@ -27,6 +27,7 @@ type JobQuery struct {
 	Inherited func(collection string) map[string]string
 
 	Action string // type of the action, in any letter case; "": any
+	Target string // of the action (see [Action]), or its host without the port, in any letter case; "": any
 
 	// Text is a substring, in any letter case, of the name, of a label in the form name=value, or of the action's
 	// address ([Definition.Address]). With a slash, it also matches collection/name. "": any.
@@ -60,7 +61,7 @@ const (
 
 // ByName reports whether the query filters by name only.
 func (q *JobQuery) ByName() bool {
-	return q.State == "" && q.PausedAt.IsZero() && q.Labels == nil && q.Action == "" && q.Text == "" && q.Outcome == "" && !q.ByTime()
+	return q.State == "" && q.PausedAt.IsZero() && q.Labels == nil && q.Action+q.Target+q.Text == "" && q.Outcome == "" && !q.ByTime()
 }
 
 // ByTime reports whether the query depends on the next run of a job.
@@ -83,6 +84,7 @@ func (q *JobQuery) Within(collection string) bool {
 func (q *JobQuery) Wants(j *Job, next time.Time) bool {
 	return (q.State == "" || j.State == q.State) && (q.PausedAt.IsZero() || j.State == Enabled && j.PausedAt(q.PausedAt)) &&
 		(q.Action == "" || strings.EqualFold(j.Def.Action.Type, q.Action)) &&
+		(q.Target == "" || j.Def.Action.Run != nil && IsTarget(j.Def.Action.Run.Target(), q.Target)) &&
 		q.Labels.Matches(j.Def.Labels) && q.Runs(next) && (q.Text == "" || q.tells(j))
 }
 
@@ -124,15 +126,16 @@ type Summary struct {
 	Labels      []Label
 	Action      string // type of the action
 	Address     string // see [Definition.Address]
+	Target      string // of the action, see [Action]; "" if it cannot be read
 	Progress    Progress
-	Triggered   bool // it has a trigger
+	Triggered   bool // it has links to events or other jobs
 }
 
 // Label is a label of a job.
 type Label struct{ Name, Value string }
 
 // Summarize decodes the summary of a stored job.
-func Summarize(st Stored) Summary {
+func Summarize(st Stored, actions ActionReader) Summary {
 	if checkForm(st.Data) != nil {
 		return Summary{State: Damaged}
 	}
@@ -151,11 +154,17 @@ func Summarize(st Stored) Summary {
 	s := Summary{
 		State: m.State, Incarnation: (&Job{UID: m.UID}).Incarnation(), Updated: m.Updated, PausedUntil: m.PausedUntil, Progress: m.Progress,
 	}
-	trigger, _ := v.Member("trigger")
-	s.Triggered = trigger.Kind() == document.KindObject
+	for _, field := range []string{"trigger", "onlyIf", "onSuccess", "onFailure"} {
+		links, _ := v.Member(field)
+		s.Triggered = s.Triggered || links.Kind() == document.KindObject || links.Kind() == document.KindArray
+	}
 	action, _ := v.Member("action")
 	kind, _ := action.Member("type")
+	if document.MayHoldSealed(properties) {
+		action = action.Unseal("", func(string, string) (string, error) { return "", errSealed })
+	}
 	s.Action, s.Address = kind.Text(), addressOf(action)
+	s.Target = targetOf(action, s.Action, actions)
 	labels, _ := v.Member("labels")
 	for _, l := range labels.Members() {
 		s.Labels = append(s.Labels, Label{l.Name, l.Value.Text()})

@@ -28,6 +28,9 @@ func (j *Job) Trigger(waiting *Baton, asked, now time.Time) (run *Baton, records
 	switch {
 	case under && waiting.isRequest(asked):
 		return nil, nil, nil // already in progress
+	case waiting.Unmet:
+		return nil, nil, fmt.Errorf("job %s: %w: its condition (onlyIf) is checked again at %s; cancel that run to run the job now",
+			j.Key, ErrConflict, waiting.DeferredUntil.Format(time.RFC3339))
 	case waiting.Deferred():
 		return nil, nil, fmt.Errorf("job %s: %w: its target does not let it run before %s",
 			j.Key, ErrConflict, waiting.DeferredUntil.Format(time.RFC3339))
@@ -201,6 +204,9 @@ const resubmittedPrefix = "again-"
 
 // Rides reports whether a detached run's message with this name may carry b.
 func (b *Baton) Rides(name string) bool {
+	if b.Ledger != nil {
+		return name == LedgerSlot(b.Cause.Key)
+	}
 	if b.Keyed {
 		return name == KeySlot(b.Cause.Key)
 	}

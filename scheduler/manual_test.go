@@ -37,6 +37,7 @@ func TestTrigger(t *testing.T) {
 		{"the planned occurrence waits", baton(j, "09:01:00", ran(4), seen("09:00:00")), "09:00:07 by hand resume 09:01:00; begun 4; runs 4; seen 09:00:00"},
 		{"the planned occurrence waits for a retry", baton(j, "09:00:00", begun), "job default/job: conflict: it waits for a retry at 2026-03-02T09:00:10Z"},
 		{"the planned occurrence waits for its target", baton(j, "09:00:00", deferred("09:05:00")), "job default/job: conflict: its target does not let it run before 2026-03-02T09:05:00Z"},
+		{"the planned occurrence waits for its condition", baton(j, "09:00:00", unmet("09:00:30")), "job default/job: conflict: its condition (onlyIf) is checked again at 2026-03-02T09:00:30Z; cancel that run to run the job now"},
 		{"its retry waits for its target", baton(j, "09:00:00", begun, deferred("09:05:00")), "job default/job: conflict: its target does not let it run before 2026-03-02T09:05:00Z"},
 		{"the same request waits for a retry", hand("09:00:07", begun), "nothing to do"},
 		{"the same request waits for its target", hand("09:00:07", deferred("09:05:00")), "nothing to do"},

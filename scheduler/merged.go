@@ -26,8 +26,8 @@ func (p *Progress) Merge(q Progress, b *Baton) bool {
 }
 
 // mergedAsked is the number of merged detached runs that are asked for at a time, the oldest ones: in a herd, very many
-// of them may still be stored.
-const mergedAsked = 4 * mergedKept
+// of them may still be stored. It is at least the number of runs that are merged with one write.
+const mergedAsked = 8 * mergedKept
 
 // asked returns the ids that are asked for.
 func asked(ids []int64) []int64 { return ids[:min(mergedAsked, max(0, len(ids)-mergedKept))] }

@@ -2,6 +2,7 @@ package scheduler_test
 
 import (
 	"bytes"
+	"context"
 	"testing"
 	"time"
 
@@ -79,6 +80,30 @@ func TestMovedJobDisabled(t *testing.T) {
 		if again, err := got.Encode(nil); err != nil || !bytes.Equal(again, want) {
 			t.Errorf("%s: %s, %v, want %s", test.name, again, err, want)
 		}
+	}
+}
+
+// TestMovedCause moves batons with events: in another store, their sequences name other events.
+func TestMovedCause(t *testing.T) {
+	at := time.Date(2000, 1, 2, 3, 4, 5, 0, time.UTC)
+	for name, c := range map[string]*scheduler.Cause{
+		"one":     {Event: "default.orders", Key: "k", Sequence: 7, Count: 1, Since: at},
+		"several": {Event: "default.orders", Key: "k", Sequence: 7, Count: 2, Since: at, Sequences: []uint64{3, 7}},
+	} {
+		e := &scheduler.Event{Topic: scheduler.Topic{Collection: "default", Name: "orders"}, Sequence: 7}
+		moved := scheduler.Baton{Kind: scheduler.Triggered, Keyed: true, Cause: c}.Moved(9, false).Cause
+		if !c.Holds(e) || moved.Holds(e) {
+			t.Errorf("%s: the baton has the event before the move: %t, and after it: %t", name, c.Holds(e), moved.Holds(e))
+		}
+		if all, err := moved.Each(func(uint64, bool) error { return context.Canceled }); all || err != nil {
+			t.Errorf("%s: the events are known after the move: %t (%v)", name, all, err)
+		}
+		if moved.Count != c.Count || moved.Key != "k" || !moved.Since.Equal(at) || moved.Describe() == c.Describe() {
+			t.Errorf("%s: it is moved as %+v: %s", name, moved, moved.Describe())
+		}
+	}
+	if moved := (scheduler.Baton{}).Moved(9, false); moved.Cause != nil {
+		t.Error("a baton without events has a cause after the move")
 	}
 }
 

@@ -166,7 +166,7 @@ func (j *Job) repaused(b Baton) Baton {
 	}
 	nominal, since := j.beyondPause(b.Progress, from)
 	if !nominal.Equal(b.Nominal) {
-		b.Nominal, b.PostponementRecorded = nominal, false
+		b.Nominal, b.PostponementRecorded, b.Queued = nominal, false, false
 		b.Gap = j.gap(b.Progress, nominal)
 	}
 	b.PausedFrom = since

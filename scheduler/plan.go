@@ -51,7 +51,7 @@ func (j *Job) following(p Progress, b Baton, now time.Time) Step {
 		return Step{State: j.State, Progress: p}
 	}
 	why := ReasonOverlap
-	if b.Deferred() {
+	if b.Deferred() && !b.Unmet {
 		why = ReasonPostponed
 	}
 	manual = manual && !b.Rebased()
@@ -88,8 +88,13 @@ func (j *Job) skipTo(p Progress, n time.Time, ok bool, now time.Time, why Reason
 		return j.step(p, n, ok, now)
 	}
 	plan := j.plan(p)
-	if j.Def.CatchUp.Policy == CatchUpAll && why != ReasonDisabled {
-		return j.step(p, n, true, now)
+	queues := j.Def.Overlap == OverlapQueue && why != ReasonDisabled
+	all := j.Def.CatchUp.Policy == CatchUpAll && why != ReasonDisabled
+	if queues {
+		all = plan.Count(n, now) <= maxQueuedTimes
+	}
+	if all {
+		return j.step(p, n, true, now).queued(queues, now)
 	}
 	last, found := plan.Last(now.Add(-time.Nanosecond))
 	if !found || last.Before(n) {
@@ -100,12 +105,31 @@ func (j *Job) skipTo(p Progress, n time.Time, ok bool, now time.Time, why Reason
 		next, more = last, true
 		last, _ = plan.Last(last.Add(-time.Nanosecond))
 	}
+	for i := 0; queues && i < maxQueuedTimes; i++ {
+		next, more = last, true
+		last, _ = plan.Last(next.Add(-time.Nanosecond))
+	}
+	if last.Before(n) { // the newest has not passed, so that none is too many
+		return j.step(p, n, true, now).queued(queues, now)
+	}
 	gaps := j.gapsUpTo(p, last)
 	p.Seen = last
 	s := j.step(p, next, more, now)
 	missed := skip{from: n, to: last, reason: why}.counted(plan)
 	s = s.after(j.skipped(gaps, now, p))
 	s.Records = append(s.Records, missed.record(j, now, p))
+	return s.queued(queues, now)
+}
+
+// maxQueuedTimes is the maximum number of occurrences that wait for an earlier one with [OverlapQueue]. The oldest of
+// more are skipped.
+const maxQueuedTimes = 100
+
+// queued marks the next baton of the step if it was due while an earlier occurrence ran, and queues.
+func (s Step) queued(queues bool, now time.Time) Step {
+	if s.Next != nil {
+		s.Next.Queued = queues && !s.Next.Due.After(now)
+	}
 	return s
 }
 
@@ -114,8 +138,12 @@ func (j *Job) skipTo(p Progress, n time.Time, ok bool, now time.Time, why Reason
 func (j *Job) DueAt(nominal time.Time) time.Time { return j.mayBegin(j.Progress, nominal) }
 
 // due returns the time at which the occurrence at nominal runs: nominal plus its jitter. The jitter is a hash of the
-// occurrence, so every replica computes the same, also after a restart. It never reaches the next occurrence.
+// occurrence, so every replica computes the same, also after a restart. It never reaches the next occurrence. The baton
+// of a job that only events start is due when its trigger ends.
 func (j *Job) due(p Progress, nominal time.Time) time.Time {
+	if j.Never(nominal) {
+		return j.Def.Trigger.End
+	}
 	width := j.Def.Jitter
 	if width <= 0 {
 		return nominal

@@ -123,18 +123,22 @@ func (j *Job) Settle(b Baton, now time.Time) (Step, bool) {
 	return j.wait(b, skips, now), true
 }
 
-// Deferral describes why and until when an attempt is deferred because of its target.
+// Deferral describes why and until when an attempt is deferred, because of its target or of its job's condition.
 type Deferral struct {
 	At      time.Time // earliest start
 	Circuit bool      // the target's circuit breaker is open
 	Ahead   bool      // deliver before At, because the start time is exact
 	Message string    // of the record; "": no rule of the collection caused it, and it is not recorded
+	Reason  Reason    // of the record: [ReasonOnlyIf], or none
 }
 
-// Defer lets b, a run under definition j, wait for its target in the store. The first deferral by a rule is recorded.
+// Defer lets b, a run under definition j, wait in the store. The first deferral by a rule or a condition is recorded.
 func (j *Job) Defer(b Baton, d Deferral, now time.Time) Step {
 	if d.Circuit && b.DeferredSince.IsZero() {
 		b.DeferredSince = now
+	}
+	if unmet := d.Reason == ReasonOnlyIf; b.Unmet != unmet {
+		b.Unmet, b.DeferralRecorded = unmet, false
 	}
 	b.DeferredUntil = d.At
 	s := Step{Next: &b, At: d.At, State: j.State, Progress: b.Progress}
@@ -143,7 +147,9 @@ func (j *Job) Defer(b Baton, d Deferral, now time.Time) Step {
 	}
 	if d.Message != "" && !b.DeferralRecorded {
 		b.DeferralRecorded = true
-		s.Records = []Record{deferredRecord(j, &b, now, d.Message)}
+		r := deferredRecord(j, &b, now, d.Message)
+		r.Reason = d.Reason
+		s.Records = []Record{r}
 	}
 	return s
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/expression"
 )
 
@@ -24,6 +23,7 @@ import (
 //	batch         arms                   nothing                    adds; fires at size
 //	require all   arms                   nothing                    adds; fires if all have arrived
 //	rateLimit     counts, fires a run    fires a run                counts and fires, up to the limit
+//	throttle      counts, fires a run    fires a run                counts and fires; beyond the limit, in a later period
 //	unless        notes the cancellation records the cancellation   cancels it
 //
 // A run without a key has a separate slot, which the time of the event names. A key has one slot ([KeySlot]); when
@@ -34,7 +34,7 @@ import (
 type Match struct {
 	Verdict  MatchVerdict
 	Key      string    // what the event is about
-	Listener int       // index of the listener that selects it
+	Listener int       // index of the listener that selects it; -1: a job that starts this one
 	Due      time.Time // of the run: its nominal time, or later by delay
 	Why      string    // Ignores, Refuses: the reason, for people
 }
@@ -53,9 +53,11 @@ const (
 // Match decides whether e starts a run of j.
 func (j *Job) Match(e *Event) Match {
 	switch {
-	case j.Def.Trigger == nil:
+	case j.Def.Trigger == nil && !e.starts(j.Key):
 		return Match{Why: "the job has no trigger"}
-	case j.State != Enabled:
+	case !e.Time.Before(j.trigger().End):
+		return Match{Why: "the trigger has ended (endTime)"}
+	case j.State != Enabled && (j.State != Completed || !j.OnlyEvents()): // at the end of its trigger, and e is older
 		return Match{Why: "the job is " + string(j.State)}
 	case e.Time.Before(j.Created):
 		return Match{Why: "the event is older than the job"}
@@ -65,7 +67,7 @@ func (j *Job) Match(e *Event) Match {
 
 // matchAny is Match for an enabled job and an event of any age.
 func (j *Job) matchAny(e *Event) Match {
-	t, most := j.Def.Trigger, MaxChain
+	t, most := j.trigger(), MaxChain
 	if t.MaxDepth > 0 {
 		most = t.MaxDepth
 	}
@@ -86,7 +88,30 @@ func (j *Job) matchAny(e *Event) Match {
 			return t.match(m, e)
 		}
 	}
-	return m
+	switch {
+	case !e.starts(j.Key):
+		return m
+	case t.Within > 0:
+		why := fmt.Sprintf("trigger.require: all: %s starts the job by onSuccess or onFailure, and is not in trigger.on", e.Upstream.Name)
+		return Match{Verdict: Refuses, Why: why}
+	}
+	m.Listener = -1
+	return t.match(m, e)
+}
+
+// trigger returns the trigger of j; the zero trigger without one: other jobs may start j nevertheless.
+func (j *Job) trigger() *Trigger {
+	if j.Def.Trigger == nil {
+		return &Trigger{End: EndOfTime}
+	}
+	return j.Def.Trigger
+}
+
+// Recalls reports whether the match of e depends on how the upstream job's occurrence before it has ended.
+func (j *Job) Recalls(e *Event) bool {
+	return e.Upstream != nil && e.Upstream.Outcome == OutcomeCompleted && slices.ContainsFunc(j.trigger().On, func(l Listener) bool {
+		return l.upstream(j.Key) == e.Upstream.Job && slices.Contains(l.Outcome, OutcomeRecovered)
+	})
 }
 
 // Evaluation is the evaluation of a listener for an event.
@@ -148,14 +173,17 @@ func (t *Trigger) match(m Match, e *Event) Match {
 // selects reports whether l selects e for the job k, apart from the filter.
 func (l *Listener) selects(k Key, e *Event) bool {
 	if e.Upstream != nil {
-		return l.upstream(k) == e.Upstream.Job && slices.Contains(l.Outcome, e.Upstream.Outcome)
+		return l.upstream(k) == e.Upstream.Job && slices.ContainsFunc(l.Outcome, e.Upstream.is)
 	}
 	return l.topic(k) == e.Topic
 }
 
+// is reports whether u has an outcome of a listener.
+func (u *Upstream) is(o Outcome) bool { return u.Outcome == o || u.Recovered && o == OutcomeRecovered }
+
 // Keyed reports whether the events of a key share a waiting baton.
 func (j *Job) Keyed() bool {
-	t := j.Def.Trigger
+	t := j.trigger()
 	if t.collects() || t.LimitRuns > 0 || t.Unless != nil {
 		return true
 	}
@@ -163,10 +191,20 @@ func (j *Job) Keyed() bool {
 	return hasKey && (t.Delay > 0 || t.DelayUntil != nil)
 }
 
+// Slot returns the last subject token of the baton in which the event of a match waits, or is counted.
+func (j *Job) Slot(m Match) string {
+	if j.trigger().Counts {
+		return KeySlot("")
+	}
+	return KeySlot(m.Key)
+}
+
 // KeySlot returns the last subject token of the baton that waits for a key.
-func KeySlot(key string) string {
+func KeySlot(key string) string { return keySlotPrefix + keyHash(key) }
+
+func keyHash(key string) string {
 	sum := sha256.Sum256([]byte(key))
-	return keySlotPrefix + strings.ToLower(base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:15]))
+	return strings.ToLower(base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:15]))
 }
 
 // keySlotPrefix distinguishes the slot of a key from those of runs.
@@ -177,6 +215,7 @@ type Reaction struct {
 	Effect Effect
 	Baton  Baton
 	At     time.Time // when the server fires it; zero: by [Job.ArmAt]
+	Due    time.Time // Allow: of the run
 	Stored bool      // the slot has the baton
 }
 
@@ -200,10 +239,13 @@ const noted = time.Minute
 
 // React decides what a matching event does to a slot. waiting is the baton of j that waits in it, nil for none.
 func (j *Job) React(e *Event, m Match, waiting *Baton, now time.Time) (Reaction, error) {
-	t := j.Def.Trigger
+	t := j.trigger()
 	limits := t.LimitRuns > 0
-	if waiting != nil && waiting.Spent && waiting.CanceledAt.IsZero() != limits {
-		waiting = nil // of the trigger before an edit
+	if waiting != nil && waiting.Spent && t.outdates(waiting, j.ScheduleGen) {
+		waiting = nil
+	}
+	if t.Counts {
+		m.Key = ""
 	}
 	switch {
 	case waiting != nil && limits && !waiting.Spent: // likewise, and its run must start
@@ -225,14 +267,19 @@ func (j *Job) React(e *Event, m Match, waiting *Baton, now time.Time) (Reaction,
 	return j.join(e, m, waiting, now)
 }
 
+// outdates reports whether b, which is spent, is of the trigger before an edit.
+func (t *Trigger) outdates(b *Baton, schedule int) bool {
+	return b.CanceledAt.IsZero() != (t.LimitRuns > 0) || t.Counts && b.Schedule != schedule
+}
+
 // join lets the run of e wait, with the events of the run that waits for its key, or starts it.
 func (j *Job) join(e *Event, m Match, waiting *Baton, now time.Time) (Reaction, error) {
 	b, err := j.Single(e, m)
 	switch {
 	case err != nil:
 		return Reaction{}, err
-	case j.Def.Trigger.collects():
-		b, err = j.Def.Trigger.collect(b, e, m, waiting, now)
+	case j.trigger().collects():
+		b, err = j.trigger().collect(b, e, m, waiting, now)
 	case waiting != nil:
 		b.Cause = waiting.Cause.with(e)
 	}
@@ -268,21 +315,59 @@ func (j *Job) withdraw(e *Event, m Match, waiting *Baton, now time.Time) Reactio
 
 // limit counts the runs of a key in a baton that waits for the end of the period.
 func (j *Job) limit(e *Event, m Match, waiting *Baton, now time.Time) Reaction {
-	t, b := j.Def.Trigger, j.triggered(e, m)
+	t, b := j.trigger(), j.triggered(e, m)
 	switch {
 	case waiting == nil:
 	case waiting.Cause.Holds(e):
-		return Reaction{Effect: Allow, Baton: *waiting, Stored: true}
-	case !e.Time.Before(waiting.Cause.Since.Add(t.LimitPeriod)): // a new period
+		return Reaction{Effect: Allow, Baton: *waiting, Stored: true, Due: later(m.Due, t.periodOf(waiting.Cause, 0))}
+	case !e.Time.Before(t.periodOf(waiting.Cause, 1)): // a new count
 	case waiting.Cause.Count >= t.LimitRuns && t.Once:
 		return Reaction{}
-	case waiting.Cause.Count >= t.LimitRuns:
+	case waiting.Cause.Count >= t.mostRuns():
 		return Reaction{Effect: Limit}
 	default:
 		b.Nominal, b.Cause = waiting.Nominal, waiting.Cause.with(e)
 	}
-	b.Keyed, b.Spent, b.Due = true, true, later(b.Cause.Since.Add(t.LimitPeriod), now.Add(backlog))
-	return Reaction{Effect: Allow, Baton: b, At: b.Due}
+	b.Keyed, b.Spent, b.Due = true, true, later(t.periodOf(b.Cause, 1), now.Add(backlog))
+	return Reaction{Effect: Allow, Baton: b, At: b.Due, Due: later(m.Due, t.periodOf(b.Cause, 0))}
+}
+
+// periodOf returns the begin of the period of the last run that c counts, or of one after it. Only a throttle has several.
+func (t *Trigger) periodOf(c *Cause, next int) time.Time {
+	if t.Throttle {
+		next += (c.Count - 1) / t.LimitRuns
+	}
+	return c.Since.Add(time.Duration(next) * t.LimitPeriod)
+}
+
+// mostRuns is the number of runs after which events start none. With a throttle, runs wait at most maxEventDelay.
+func (t *Trigger) mostRuns() int {
+	if t.Throttle {
+		return t.LimitRuns * (1 + int(maxEventDelay/t.LimitPeriod))
+	}
+	return t.LimitRuns
+}
+
+// UsesUp reports whether the run that b counts is the last one of a job that only events start.
+func (j *Job) UsesUp(b *Baton) bool {
+	t := j.trigger()
+	return t.Counts && b != nil && b.Spent && b.Schedule == j.ScheduleGen && b.Cause.Count >= t.LimitRuns && j.OnlyEvents()
+}
+
+// UsedUp reports whether j has ended because events have started all of its runs.
+func (j *Job) UsedUp() bool {
+	t := j.trigger()
+	return t.Counts && j.State == Completed && j.Progress.Runs >= t.LimitRuns
+}
+
+// EndTrigger returns b, the waiting baton of j, as due: events have started all of its runs. It returns false if b is
+// not the baton that waits for the end of the trigger.
+func (j *Job) EndTrigger(b Baton, now time.Time) (Baton, bool) {
+	if !b.BelongsTo(j) || !j.Never(b.Nominal) || b.Runs > 0 {
+		return b, false
+	}
+	b.Due, b.Runs = now.UTC(), j.trigger().LimitRuns
+	return b, true
 }
 
 // backlog is the least time that a baton waits for further events: those of a backlog may be older than their period.
@@ -302,16 +387,17 @@ func (t *Trigger) collects() bool { return t.Debounce > 0 || t.Batch > 0 || t.Wi
 // collect adds the event of b, a run of one event, to the events that wait for its key. waiting may be nil.
 func (t *Trigger) collect(b Baton, e *Event, m Match, waiting *Baton, now time.Time) (Baton, error) {
 	var before, one []json.RawMessage
+	err := json.Unmarshal(b.Events, &one)
+	least := now.Add(min(backlog, t.Debounce+t.BatchWait+t.Within)) // the period may have passed
 	if waiting != nil {
-		if err := errors.Join(json.Unmarshal(waiting.Events, &before), json.Unmarshal(b.Events, &one)); err != nil {
-			return b, fmt.Errorf("events of the waiting run: %w", err)
-		}
+		err = errors.Join(err, json.Unmarshal(waiting.Events, &before))
 		b.Nominal, b.Cause, b.Arrived = waiting.Nominal, waiting.Cause.with(e), slices.Clone(waiting.Arrived)
-	}
-	least, since := now.Add(min(backlog, t.Debounce+t.BatchWait+t.Within)), b.Cause.Since // of a period that may have passed
-	if waiting != nil {
 		least = waiting.Due
 	}
+	if err != nil {
+		return b, fmt.Errorf("events of the waiting run: %w", err)
+	}
+	since := b.Cause.Since
 	switch {
 	case t.Debounce > 0:
 		if waiting != nil && e.Time.Add(t.Debounce).Before(waiting.Due) { // late
@@ -330,11 +416,7 @@ func (t *Trigger) collect(b Baton, e *Event, m Match, waiting *Baton, now time.T
 		}
 		b.Due = later(since.Add(t.Within), least)
 	}
-	if waiting != nil {
-		b.Events, _ = json.Marshal(one) //nolint:errchkjson // it was decoded
-	} else if t.Within > 0 {
-		b.Arrived = []string{t.On[m.Listener].label()}
-	}
+	b.Events, _ = json.Marshal(one) //nolint:errchkjson // it was decoded
 	if t.Batch > 0 && (b.Cause.Count >= t.Batch || len(b.Events) >= maxBatchSize) || t.Within > 0 && t.missing(&b) == nil {
 		b.Due = now
 	}
@@ -363,14 +445,13 @@ func (t *Trigger) missing(b *Baton) (all []string) {
 
 // Incomplete returns the listeners of a trigger with require all that b, whose time is up, has not heard; nil if it runs.
 func (j *Job) Incomplete(b *Baton) (missing []string) {
-	t := j.Def.Trigger
-	if t == nil || !b.Keyed || t.Within == 0 || t.RunPartial {
+	t := j.trigger()
+	if !b.Keyed || t.Within == 0 || t.RunPartial {
 		return nil
 	}
 	return t.missing(b)
 }
 
-// earlier returns the earlier of two times.
 func earlier(a, b time.Time) time.Time {
 	if b.Before(a) {
 		return b
@@ -393,39 +474,4 @@ func (j *Job) triggered(e *Event, m Match) Baton {
 		Kind: Triggered, UID: j.Incarnation(), Revision: j.Revision, Schedule: j.ScheduleGen,
 		Nominal: e.instant(), Due: m.Due.UTC(), Cause: c,
 	}
-}
-
-// Unkeyed returns the baton of the run of b, which waited for its key, on a separate message.
-func (b Baton) Unkeyed() Baton {
-	b.Keyed = false
-	return b
-}
-
-// LimitRecord returns the record of an event whose run the rate limit of its key does not allow.
-func (j *Job) LimitRecord(e *Event, m Match, now time.Time) Record {
-	t := j.Def.Trigger
-	m.Why = fmt.Sprintf("trigger.rateLimit: %d runs in %s", t.LimitRuns, document.Duration{Exact: t.LimitPeriod})
-	return j.RefusedRecord(e, m, now)
-}
-
-// RefusedRecord returns the record of an event whose run is skipped, because m refuses it.
-func (j *Job) RefusedRecord(e *Event, m Match, now time.Time) Record {
-	b := j.triggered(e, m)
-	return j.unstarted(&b, ReasonTrigger, m.Why, now)
-}
-
-// CanceledRecord returns the record of the run of b, which an event canceled before it began.
-func (j *Job) CanceledRecord(b *Baton, now time.Time) Record {
-	by := "a later event (trigger.unless)"
-	if b.Spent { // it has the event, too
-		by = "the event " + b.Cause.Label()
-	}
-	return j.unstarted(b, ReasonCanceled, "canceled by "+by, now)
-}
-
-// unstarted returns the record of the run of b, which does not begin.
-func (j *Job) unstarted(b *Baton, reason Reason, message string, now time.Time) Record {
-	r := skip{from: b.Nominal, to: b.Nominal, count: 1, reason: reason, message: message}.record(j, now, Progress{})
-	r.Kind, r.Cause = Triggered, b.Cause
-	return r
 }

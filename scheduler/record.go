@@ -19,6 +19,9 @@ const (
 	OutcomeFaulted   Outcome = "faulted"   // an occurrence failed after all retries and its errorAction
 	OutcomePostponed Outcome = "postponed" // the collection is disabled, or the target's circuit breaker or rate limit defers the run
 	OutcomeSkipped   Outcome = "skipped"   // did not run, see Reason
+
+	// OutcomeRecovered is an outcome in triggers only: completed, after an occurrence that faulted.
+	OutcomeRecovered Outcome = "recovered"
 )
 
 // Outcomes lists all outcomes.
@@ -40,6 +43,9 @@ const (
 	// all of the required events came in time (within).
 	ReasonTrigger Reason = "trigger"
 
+	// ReasonOnlyIf: the condition onlyIf of the job did not hold. Also of postponed: an occurrence waits for it.
+	ReasonOnlyIf Reason = "onlyIf"
+
 	// ReasonDST: a clock change skipped them, and the schedule omits such times. They do not exist as instants, so
 	// Nominal, From and To are the clock change, the first instant after them, and Message has the local times.
 	// Occurrence is empty: an occurrence at that instant can exist.
@@ -52,8 +58,8 @@ const (
 
 // Reasons lists all reasons.
 var Reasons = []Reason{
-	ReasonOverlap, ReasonPostponed, ReasonCatchUp, ReasonDisabled, ReasonPaused, ReasonCanceled, ReasonTrigger, ReasonDST,
-	ReasonCostly,
+	ReasonOverlap, ReasonPostponed, ReasonCatchUp, ReasonDisabled, ReasonPaused, ReasonCanceled, ReasonTrigger,
+	ReasonOnlyIf, ReasonDST, ReasonCostly,
 }
 
 // reasonWords are the reasons as strings.
@@ -105,11 +111,13 @@ type Record struct {
 	Data  json.RawMessage // manual run: the JSON object that it passes to templates; nil: none
 	Cause *Cause          // the events that started the run; nil: none
 
+	Starts []Key // completed or faulted: the jobs that the occurrence starts by onSuccess or onFailure
+
 	// FaultedAt is, for faulted, the time when the occurrence failed after all retries, its errorAction included. All
 	// other fields describe the last attempt of the main action, which is the cause.
 	FaultedAt time.Time
 
-	Reason Reason    // of skipped, and of a canceled occurrence that faulted
+	Reason Reason    // of skipped, of a canceled occurrence that faulted, and of a wait for onlyIf
 	From   time.Time // skipped, postponed: first time
 	To     time.Time // skipped, postponed: last time
 	Count  int       // skipped, postponed: number of times
@@ -172,6 +180,9 @@ func AttemptRecord(j *Job, b Baton, started time.Time, res Result) (*Record, Bat
 	if res.Failed {
 		r.Outcome = OutcomeFailed
 	}
+	if r.Succeeded() {
+		r.Starts = j.Def.starts(j.Key, r.Outcome)
+	}
 	r.ID, r.Started, r.Failed, r.Resume = b.attemptID(j.Key), started, b.Failed, b.Resume
 	r.Status, r.Message, r.Summary, r.Headers, r.Response = res.Status, res.Message, res.Summary, res.Headers, res.Response
 	r.Duration, r.Final, r.RetryAfter = res.Duration, res.Final, res.RetryAfter
@@ -223,6 +234,7 @@ func faultedRecord(j *Job, b *Baton, res Result, ended time.Time, p Progress) Re
 	if b.Phase == MainPhase {
 		r.Message = res.Message // not cut
 	}
+	r.Starts = j.Def.starts(j.Key, r.Outcome)
 	r.attribute(j, main.Position())
 	return r
 }

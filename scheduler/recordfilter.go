@@ -16,6 +16,8 @@ type RecordFilter struct {
 	EndedSince time.Time // the same limits for [Record.Ended]
 	EndedUntil time.Time
 
+	Jobs []string // parts of collection/job, in any letter case; none: all
+
 	// For times that did not run, only Phases and Manual are known.
 	ActionTypes []string // in any letter case; none: all
 	Targets     []string // host:port, or a host for all of its ports, in any letter case; none: all
@@ -32,7 +34,7 @@ type RecordFilter struct {
 // Admits reports whether the filter selects a record. present is the incarnation of the current job of the name; exists
 // reports whether there is one.
 func (f *RecordFilter) Admits(r *Record, present string, exists bool) bool {
-	if !f.AdmitsTrait(r.Trait()) || !f.admitsTimes(r) {
+	if !f.AdmitsTrait(r.Trait()) || !f.AdmitsJob(r.Job) || !f.admitsTimes(r) {
 		return false
 	}
 	isOf := exists && r.IsOf(present)
@@ -43,6 +45,11 @@ func (f *RecordFilter) Admits(r *Record, present string, exists bool) bool {
 		return !isOf
 	}
 	return isOf
+}
+
+// AdmitsJob reports whether the filter may select a record of a job.
+func (f *RecordFilter) AdmitsJob(k Key) bool {
+	return anyOf(f.Jobs, FoldText(k.String()), func(name, part string) bool { return strings.Contains(name, FoldText(part)) })
 }
 
 func (f *RecordFilter) admitsTimes(r *Record) bool {
@@ -72,7 +79,7 @@ func (r *Record) Trait() RecordTrait {
 // AdmitsTrait reports whether the filter may select a record with this trait.
 func (f *RecordFilter) AdmitsTrait(t RecordTrait) bool {
 	return among(f.Outcomes, t.Outcome) && among(f.Phases, t.Phase) && (f.Manual == nil || *f.Manual == t.Manual) && (!f.Late || t.Late) &&
-		anyOf(f.ActionTypes, t.Type, strings.EqualFold) && anyOf(f.Targets, t.Target, isTarget)
+		anyOf(f.ActionTypes, t.Type, strings.EqualFold) && anyOf(f.Targets, t.Target, IsTarget)
 }
 
 // anyOf reports whether one matches an element of asked, or asked is empty.
@@ -85,8 +92,8 @@ func among[T comparable](asked []T, one T) bool {
 	return len(asked) == 0 || slices.Contains(asked, one)
 }
 
-// isTarget reports whether a target is the requested one, or on the requested host.
-func isTarget(target, asked string) bool {
+// IsTarget reports whether a target is the requested one, or on the requested host, in any letter case.
+func IsTarget(target, asked string) bool {
 	if strings.EqualFold(target, asked) {
 		return true
 	}
@@ -96,7 +103,7 @@ func isTarget(target, asked string) bool {
 
 // IsSelective reports whether the filter depends on fields other than the outcome and the job.
 func (f *RecordFilter) IsSelective() bool {
-	return len(f.ActionTypes) > 0 || len(f.Targets) > 0 || len(f.Phases) > 0 || f.Manual != nil || f.Late ||
+	return len(f.Jobs) > 0 || len(f.ActionTypes) > 0 || len(f.Targets) > 0 || len(f.Phases) > 0 || f.Manual != nil || f.Late ||
 		!f.Since.IsZero() || !f.Until.IsZero() || !f.EndedSince.IsZero() || !f.EndedUntil.IsZero()
 }
 

@@ -31,6 +31,8 @@ func TestRecordFilter(t *testing.T) {
 		"until before it":        {scheduler.RecordFilter{Until: at.Add(-1), Earlier: true}, "", ""},
 		"ended since":            {scheduler.RecordFilter{EndedSince: at.Add(2 * time.Second)}, "c", ""},
 		"ended until":            {scheduler.RecordFilter{EndedUntil: at.Add(time.Second)}, "a", ""},
+		"a part of a name":       {scheduler.RecordFilter{Jobs: []string{"x", "T/Rep"}}, "ac", ""},
+		"not a part of a name":   {scheduler.RecordFilter{Jobs: []string{"reports"}}, "", ""},
 		"an action":              {scheduler.RecordFilter{ActionTypes: []string{"http"}}, "a", ""},
 		"the errorAction":        {scheduler.RecordFilter{Phases: []scheduler.Phase{scheduler.ErrorPhase}, Earlier: true}, "b", "b"},
 		"the main action":        {scheduler.RecordFilter{Phases: []scheduler.Phase{scheduler.MainPhase}}, "ac", ""},
@@ -56,6 +58,7 @@ func TestRecordFilter(t *testing.T) {
 		var got, alone []string
 		for _, letter := range []string{"a", "b", "c"} {
 			r := records[letter]
+			r.Job = scheduler.Key{Collection: "default", Job: "report"}
 			if test.filter.Admits(&r, present, true) {
 				got = append(got, letter)
 			}

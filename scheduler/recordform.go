@@ -123,7 +123,7 @@ func (f *RecordForm) code(c *plainjson.Codec) {
 	c.OptText("uid", &f.UID)
 	c.OptText("traceId", &f.Trace)
 	c.OptRaw("data", (*[]byte)(&f.Data))
-	codeCause(c, f.Cause)
+	plainjson.Rare(c, "cause", &f.Cause, f.Cause != nil)
 }
 
 // codeSeconds codes an optional duration.

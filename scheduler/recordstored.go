@@ -36,6 +36,7 @@ type storedEngine struct {
 	Schedule    int           `json:"schedule,omitempty"`
 	Defaults    uint64        `json:"defaults,omitempty"`
 	Resume      time.Time     `json:"resume,omitzero"`
+	Starts      []Key         `json:"starts,omitempty"`
 	Progress    Progress      `json:"progress,omitzero"` // without its number, which is repeatCount
 }
 
@@ -48,7 +49,8 @@ func (r *Record) Encode() ([]byte, error) {
 // stored converts the record to its stored form.
 func (r *Record) stored() storedRecord {
 	s := storedRecord{Version: RecordVersion, RecordForm: r.Form(), Engine: storedEngine{
-		r.Try, r.Kind.IsDetached(), r.ErrorAction, r.Resubmits, r.Failed, r.Trace, r.Revision, r.Schedule, r.Defaults, r.Resume, r.Progress,
+		r.Try, r.Kind.IsDetached(), r.ErrorAction, r.Resubmits, r.Failed, r.Trace, r.Revision, r.Schedule, r.Defaults, r.Resume, r.Starts,
+		r.Progress,
 	}}
 	s.Engine.Progress.Number = 0
 	s.Message = withoutAnswer(s.Message, s.Headers, s.Response)
@@ -124,6 +126,7 @@ func (e *storedEngine) code(c *plainjson.Codec) {
 	c.OptInt("schedule", &e.Schedule)
 	c.OptUint("defaults", &e.Defaults)
 	c.OptTime("resume", &e.Resume)
+	plainjson.Rare(c, "starts", &e.Starts, len(e.Starts) > 0)
 	if progress, there := c.OptBegin("progress"); there {
 		e.Progress.codeProgress(c)
 		c.OptEnd(progress)
@@ -160,7 +163,7 @@ func (s *storedRecord) whole() *Record {
 	r.Kind = kindFlags{s.Manual, engine.Detached}.kind(s.Cause)
 	r.Try, r.ErrorAction, r.Failed, r.Revision, r.Schedule = engine.Try, engine.ErrorAction, engine.Failed, engine.Revision, engine.Schedule
 	r.Resubmits, r.Trace, r.Defaults, r.Resume, r.Progress = engine.Resubmits, engine.Trace, engine.Defaults, engine.Resume, engine.Progress
-	r.Progress.Number = s.Repeat
+	r.Starts, r.Progress.Number = engine.Starts, s.Repeat
 	r.Message = withAnswer(r.Message, r.Headers, r.Response)
 	return r
 }

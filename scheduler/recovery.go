@@ -50,6 +50,11 @@ func (r *Record) SkipsDisabled(b Baton) bool {
 	return r.UID == b.UID && r.Reason == ReasonDisabled && !b.Nominal.Before(r.From) && !b.Nominal.After(r.To)
 }
 
+// Skips reports whether r records that b's occurrence was skipped.
+func (r *Record) Skips(b *Baton) bool {
+	return r.UID == b.UID && r.Outcome == OutcomeSkipped && r.Kind == b.Kind && r.Nominal.Equal(b.Nominal)
+}
+
 // HistoryDepth is the maximum number of records that a search for an attempt reads.
 const HistoryDepth = 64
 
@@ -143,9 +148,10 @@ func (j *Job) Rederive(last *Record, now time.Time) Step {
 		p := j.Progress
 		p.Number, p.Runs, p.Seen, p.Base = last.Progress.Number, last.Progress.Runs, last.Nominal, last.Progress.Base
 		return j.onwards(p, last.Nominal, now)
-	case last.Outcome == OutcomePostponed && last.IsAttempt(): // deferred because of its target
+	case last.Outcome == OutcomePostponed && last.IsAttempt(): // deferred because of its target or its condition
 		b := last.baton()
 		b.DeferredUntil, b.DeferredSince, b.DeferralRecorded = last.Ended, last.Ended, true
+		b.Unmet = last.Reason == ReasonOnlyIf
 		return Step{Next: &b, State: j.State, Progress: b.Progress}
 	case !last.IsAttempt() && last.Schedule != j.ScheduleGen: // recorded before the schedule changed
 		return j.Begin(last.Progress, now)

@@ -109,6 +109,8 @@ func TestRederive(t *testing.T) {
 	}
 	missed := last(t, scheduler.Decide(job(t, minutely+catchUp("skip", "")), true, baton(j, "09:00:00"), at("09:02:31")).Step.Records)
 	hand := baton(j, "08:50:07", byHand("09:00:00"))
+	unheld := deferral(t, j, baton(j, "09:00:00"), "09:00:05")
+	unheld.Reason = scheduler.ReasonOnlyIf
 	beside, lastBeside := baton(three, "09:00:00"), baton(three, "09:02:00", ran(2))
 	for _, row := range []struct {
 		name string
@@ -130,6 +132,7 @@ func TestRederive(t *testing.T) {
 		{"the collection was closed", j, closed(j, baton(j, "09:00:00"), "09:02:10"), "next 09:03:00"},
 		{"the collection of a one-shot was closed", one, closed(one, baton(one, "09:00:00"), "09:00:00"), "next 09:00:00 postponed"},
 		{"an attempt was deferred", j, deferral(t, j, baton(j, "09:00:00"), "09:00:05"), "next 09:00:00 deferred until 09:00:05"},
+		{"its condition did not hold", j, unheld, "next 09:00:00 unmet until 09:00:05"},
 		{"a retry was deferred", j, deferral(t, j, baton(j, "09:00:00", begun), "09:00:15"), "next 09:00:00 due 09:00:10 try 2 deferred until 09:00:15"},
 		{"a one-shot was deferred", one, deferral(t, one, baton(one, "09:00:00"), "09:00:05"), "next 09:00:00 deferred until 09:00:05"},
 		{"a run by hand was deferred", j, deferral(t, j, hand, "08:50:08"), "next 08:50:07 by hand deferred until 08:50:08 resume 09:00:00"},

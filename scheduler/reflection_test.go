@@ -2,6 +2,7 @@ package scheduler_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -40,6 +41,10 @@ func TestEncodersWriteWhatReflectionDoes(t *testing.T) {
 		if b.Failed != nil {
 			b.Failed.Message, b.Failed.Summary = text.Draw(t, "message"), text.Draw(t, "summary")
 		}
+		if rapid.Bool().Draw(t, "event") {
+			b.Cause = &scheduler.Cause{Event: text.Draw(t, "topic"), Key: text.Draw(t, "key"), Since: b.Due, Sequences: []uint64{1, 1 << 63}}
+			b.Events, b.Arrived = json.RawMessage(`[{"data":"]}\\\""}]`), []string{text.Draw(t, "arrived")}
+		}
 		written := b.Encode()
 		if want, err := scheduler.BatonByReflection(&b); err != nil || !bytes.Equal(written, want) {
 			t.Fatalf("a baton is stored as\n%s\nand not as\n%s, %v", written, want, err)
@@ -51,7 +56,7 @@ func TestEncodersWriteWhatReflectionDoes(t *testing.T) {
 		for _, to := range []*string{&r.ID, &r.Occurrence, &r.Message, &r.Summary, &r.Headers, &r.Response, &r.Type, &r.Target, &r.Path, (*string)(&r.Reason)} {
 			*to = text.Draw(t, "text")
 		}
-		r.FaultedAt = b.Due
+		r.FaultedAt, r.Cause = b.Due, b.Cause
 		written, err := r.Encode()
 		if want, wrong := scheduler.RecordByReflection(&r); err != nil || wrong != nil || !bytes.Equal(written, want) {
 			t.Fatalf("a record is stored as\n%s, %v\nand not as\n%s, %v", written, err, want, wrong)
@@ -112,7 +117,10 @@ func mustReadAlike(t *testing.T, data []byte) {
 func storedSeeds(tb testing.TB) [][]byte {
 	tb.Helper()
 	var seeds [][]byte
-	for _, b := range []scheduler.Baton{least, fullest} {
+	eventful := least
+	eventful.Cause, eventful.Events = &scheduler.Cause{Event: "default.a", Key: "k"}, json.RawMessage(`[{"sequence":1,"data":[{}]}]`)
+	eventful.Ledger = &scheduler.Ledger{}
+	for _, b := range []scheduler.Baton{least, fullest, eventful} {
 		for _, b.Kind = range anyKind {
 			seeds = append(seeds, b.Encode())
 		}

@@ -114,13 +114,15 @@ func (j *Job) Restart(old *Job, open bool, b Baton, now time.Time) Decision {
 	last := old.lastDue(b, edited)
 	due := skip{reason: ReasonCatchUp}
 	switch {
-	case b.MayRun().After(edited):
+	case b.MayRun().After(edited), old.OnlyEvents():
 		return j.begin(b.Progress, old.skipped(skips, edited, b.Progress), now)
 	case j.State == Disabled:
 		due.reason = ReasonDisabled
 	case !open:
 		due = old.postponed(b.Nominal, last)
-	case !j.PausedAt(now) && now.Sub(last) <= old.Def.CatchUp.Window:
+	case old.asks(&b):
+		due.reason, due.message = ReasonOnlyIf, "the schedule was edited before the condition was checked"
+	case !j.PausedAt(now) && (b.Queued || now.Sub(last) <= old.Def.CatchUp.Window):
 		d := old.admit(b, skips, edited)
 		switch d.Verdict {
 		case Run:

@@ -21,14 +21,14 @@ func mustSay(t *testing.T, what, got, want string) {
 }
 
 var verdicts = map[scheduler.Verdict]string{
-	scheduler.Run: "run", scheduler.Detach: "detach", scheduler.Skip: "skip", scheduler.Wait: "wait",
+	scheduler.Run: "run", scheduler.Detach: "detach", scheduler.Ask: "ask", scheduler.Skip: "skip", scheduler.Wait: "wait",
 	scheduler.Restart: "restart", scheduler.Proceed: "proceed", scheduler.Drop: "drop", scheduler.Astray: "astray", scheduler.Orphan: "orphan",
 }
 
 // said returns a short text of a decision: the verdict and the baton that runs, the records before it, and the step.
 func said(d scheduler.Decision) string {
 	words := verdicts[d.Verdict]
-	if d.Verdict == scheduler.Run || d.Verdict == scheduler.Detach {
+	if d.Verdict == scheduler.Run || d.Verdict == scheduler.Detach || d.Verdict == scheduler.Ask {
 		words += " " + batonSaid(&d.Baton)
 	}
 	if d.Later {
@@ -36,7 +36,7 @@ func said(d scheduler.Decision) string {
 	}
 	parts := append([]string{words}, recordsSaid(d.Records)...)
 	switch d.Verdict {
-	case scheduler.Run, scheduler.Restart, scheduler.Drop, scheduler.Astray, scheduler.Orphan: // Step is empty
+	case scheduler.Run, scheduler.Ask, scheduler.Restart, scheduler.Drop, scheduler.Astray, scheduler.Orphan: // Step is empty
 	case scheduler.Detach, scheduler.Skip, scheduler.Wait, scheduler.Proceed:
 		parts = append(parts, stepSaid(d.Step))
 	}
@@ -78,7 +78,9 @@ func batonSaid(b *scheduler.Baton) string {
 	add(b.Begun(), "try", strconv.Itoa(b.Try+1))
 	add(b.Phase == scheduler.ErrorPhase, "of the errorAction")
 	add(b.PostponementRecorded, "postponed")
-	add(b.Deferred(), "deferred until", clock(b.DeferredUntil))
+	add(b.Deferred() && !b.Unmet, "deferred until", clock(b.DeferredUntil))
+	add(b.Unmet, "unmet until", clock(b.DeferredUntil))
+	add(b.Queued, "queued")
 	add(!b.PausedFrom.IsZero(), "paused from", clock(b.PausedFrom))
 	add(!b.Gap.IsZero(), "gap", clock(b.Gap))
 	add(!b.Resume.IsZero(), "resume", clock(b.Resume))

@@ -190,21 +190,22 @@ func (j *Job) occurred(ran *Job, b Baton, faulted bool, ended time.Time) Step {
 // nextAttempt returns the baton of the next attempt of the same occurrence: a retry, or the first attempt of the next
 // errorAction.
 func (j *Job) nextAttempt(b Baton, res Result, ended time.Time) (*Baton, bool) {
+	action, due, retries := &j.Def.Action, ended, false
+	if res.Failed {
+		due, retries = action.In(b.Position()).Retry.Next(b.Attempt, b.attemptID(j.Key), res, ended)
+	}
+	position, follows := action.After(b.Position(), res.Failed)
+	if !retries && !follows {
+		return nil, false // before next is allocated
+	}
 	next := b
 	next.Try++
 	next.Suspect = false
-	next.DeferredUntil, next.DeferredSince, next.DeferralRecorded = time.Time{}, time.Time{}, false
-	action := &j.Def.Action
-	if res.Failed {
-		if due, ok := action.In(b.Position()).Retry.Next(b.Attempt, b.attemptID(j.Key), res, ended); ok {
-			next.Attempt++
-			next.Due = due
-			return &next, true
-		}
-	}
-	position, ok := action.After(b.Position(), res.Failed)
-	if !ok {
-		return nil, false
+	next.DeferredUntil, next.DeferredSince, next.DeferralRecorded, next.Unmet = time.Time{}, time.Time{}, false, false
+	next.Due = due
+	if retries {
+		next.Attempt++
+		return &next, true
 	}
 	next.Phase, next.ErrorAction, next.Attempt, next.Due = position.Phase, position.ErrorAction, 0, ended
 	if b.Phase == MainPhase {

@@ -68,7 +68,7 @@ type Store interface { //nolint:interfacebloat // the sum of its parts
 	// Sources stores sources of events, by <collection>.<name>; see package source.
 	Sources() Bucket
 
-	// Operations stores operations on many jobs by ID, for 7 days after their last change.
+	// Operations stores operations on many jobs by ID, and the marks of failure groups, for 7 days after their last change.
 	Operations() Bucket
 }
 
@@ -105,6 +105,8 @@ type Bucket interface { //nolint:interfacebloat // all that named values need
 	Remove(ctx context.Context, name string, revision uint64) error
 	Each(ctx context.Context, f func(Stored) error) error
 	Watch(ctx context.Context, ready func(), changed func(name string, revision uint64, data []byte)) error
+	// Since passes the values that were written or removed after a revision, and returns the last revision.
+	Since(ctx context.Context, after uint64, changed func(name string, revision uint64, data []byte)) (last uint64, err error)
 }
 
 // CheckedBucket is a bucket with values that depend on each other: a save after a check succeeds only if nothing in the
@@ -116,6 +118,9 @@ type CheckedBucket interface {
 	SaveAfter(ctx context.Context, check func() error, name string, data []byte, replaces uint64) (uint64, error)
 }
 
+// FoundBaton receives a baton, which waits or is with a worker.
+type FoundBaton = func(slot BatonKey, st Stored, running bool)
+
 // Batons stores batons by lane and delivers those that are due. Every move is one atomic message.
 type Batons interface { //nolint:interfacebloat // every move of a baton
 	Waiting(ctx context.Context, slot BatonKey) (Stored, error)
@@ -123,13 +128,14 @@ type Batons interface { //nolint:interfacebloat // every move of a baton
 	FindBatons(ctx context.Context, keys []Key, found func(st Stored, running bool)) error
 	EachBaton(ctx context.Context, lane int, f func(slot BatonKey, waiting bool) error) error
 	EachStoredBaton(ctx context.Context, lane int, f func(slot BatonKey, st Stored, waiting bool) error) error
-	FindSlots(ctx context.Context, slots []BatonKey, found func(slot BatonKey, st Stored, running bool)) error
-	FindDetached(ctx context.Context, keys []Key, found func(slot BatonKey, st Stored, running bool)) error
-	SomeDetached(ctx context.Context, k Key, found func(slot BatonKey, st Stored, running bool)) error
+	FindSlots(ctx context.Context, slots []BatonKey, found FoundBaton) error
+	FindDetached(ctx context.Context, keys []Key, found FoundBaton) error
+	SomeDetached(ctx context.Context, k Key, found FoundBaton) error
 	Undelivered(ctx context.Context, lane int) ([]UndeliveredBaton, error)
 
 	ScheduleAt(ctx context.Context, slot BatonKey, body []byte, at time.Time, waiting uint64) error
 	Fire(ctx context.Context, slot BatonKey, body []byte, waiting uint64) error
+	FireOnce(ctx context.Context, slot BatonKey, body []byte, id string) error
 	Reschedule(ctx context.Context, slot BatonKey, body []byte, at time.Time, running uint64) error
 	Cancel(ctx context.Context, slot BatonKey, waiting uint64) error
 	Discard(ctx context.Context, slot BatonKey, sequence uint64) error
@@ -229,6 +235,8 @@ type PublishedSpec struct {
 type Load struct {
 	Lanes []LaneLoad // in order
 	Specs int        // published specs that are not processed
+
+	Events int // published events that are not matched
 }
 
 // LaneLoad is the backlog of one lane.

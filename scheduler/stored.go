@@ -222,6 +222,13 @@ func StoredNeverRan(data []byte) bool {
 	return err == nil && m.State.Final() && !m.Progress.Any()
 }
 
+// StoredOneShot reports whether a stored job runs once: it has neither a recurrence nor a trigger.
+func StoredOneShot(data []byte) bool {
+	_, properties, err := SplitStored(data)
+	again := func(field string) bool { return bytes.Contains(properties, []byte(field)) }
+	return err == nil && !again(`"recurrence":`) && !again(`"trigger":`)
+}
+
 // StoredIncarnation returns the incarnation of a stored job without decoding the rest, "" if it cannot be decoded.
 func StoredIncarnation(data []byte) string {
 	m, err := decodeMeta(data)

@@ -69,9 +69,7 @@ func (m *storedMeta) code(c *plainjson.Codec) {
 		m.Origin.code(c)
 		c.End()
 	}
-	if !c.Reads() && len(m.Canceled) > 0 {
-		c.Rare("canceled", m.Canceled)
-	}
+	plainjson.Rare(c, "canceled", &m.Canceled, len(m.Canceled) > 0)
 	if progress, there := c.OptBegin("progress"); there {
 		m.Progress.codeProgress(c)
 		c.OptEnd(progress)
@@ -221,6 +219,7 @@ func remade(data []byte, change func(*storedMeta) bool) []byte {
 func (b Baton) Moved(atLeast uint64, running bool) Baton {
 	b.Revision = atLeast
 	b.Suspect = b.Suspect || running
+	b.Cause = b.Cause.Moved()
 	return b
 }
 

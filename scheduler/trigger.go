@@ -1,8 +1,6 @@
 package scheduler
 
 import (
-	"bytes"
-	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -36,13 +34,29 @@ type Trigger struct {
 	RunPartial bool
 
 	// LimitRuns is the number of runs of a key within LimitPeriod after the first; 0: no limit. Further events start no
-	// run, which is recorded, except with Once.
+	// run, which is recorded, except with Once. With Throttle, their runs start in the next periods.
 	LimitRuns   int
 	LimitPeriod time.Duration
 	Once        bool
+	Throttle    bool
+
+	// Counts: the limit is for the job, and not for each key, until its trigger ends. A job that only events start is then
+	// completed.
+	Counts bool
 
 	// Unless cancels the waiting run of the event's key if it is true; nil: none.
 	Unless *expression.Program
+
+	// End is the time at which the trigger ends, at most [EndOfTime]: events that are stored later start no run. The job
+	// is then completed, unless it has a recurrence.
+	End time.Time
+
+	// Concurrency is the number of runs of a key at the same time; 0: no limit. Overlap is what happens to a further one.
+	Concurrency int
+	Overlap     Overlap
+
+	// Priority orders the runs that wait for a slot of the same target, highest first.
+	Priority int8
 
 	// MaxDepth allows the job to be part of a cycle of jobs, and is the number of jobs after which a chain ends; 0:
 	// no cycle.
@@ -57,6 +71,7 @@ type Listener struct {
 	Outcome []Outcome // of the job's occurrence
 
 	Filter *expression.Program // nil: all events
+	Need   expression.Need     // of Filter
 	Key    *expression.Program // distinguishes what the events are about; nil: one key
 }
 
@@ -66,6 +81,8 @@ const (
 	maxEventDelay  = 366 * 24 * time.Hour
 	maxBatch       = 1000
 	defaultMaxWait = 10 // debounce.max, in periods
+	maxConcurrency = 256
+	maxPriority    = 100
 )
 
 // topic returns the topic that l selects for a job; zero for none.
@@ -85,10 +102,15 @@ func (l *Listener) upstream(k Key) Key {
 	if l.Job == "" {
 		return Key{}
 	}
-	if of, name, ok := strings.Cut(l.Job, "/"); ok {
+	return k.jobNamed(l.Job)
+}
+
+// jobNamed returns the job that jobs like k call by a name: of the own collection, or collection/job.
+func (k Key) jobNamed(name string) Key {
+	if of, name, ok := strings.Cut(name, "/"); ok {
 		return Key{sameScope(of, k), name}
 	}
-	return Key{k.Collection, l.Job}
+	return Key{k.Collection, name}
 }
 
 // sameScope returns a collection's name, by default in the scope of k.
@@ -100,117 +122,32 @@ func sameScope(collection string, k Key) string {
 	return collection + scopeMark + mark
 }
 
-// Heard is what a job listens to.
-type Heard struct {
-	Topics []Topic `json:"topics,omitempty"`
-	Jobs   []Key   `json:"jobs,omitempty"`
-}
-
-// IsEmpty reports whether the job has no trigger.
-func (h Heard) IsEmpty() bool { return len(h.Topics)+len(h.Jobs) == 0 }
-
-// Equal reports whether both listen to the same in the same order.
-func (h Heard) Equal(other Heard) bool {
-	return slices.Equal(h.Topics, other.Topics) && slices.Equal(h.Jobs, other.Jobs)
-}
-
-// Includes reports whether h listens to all that other does.
-func (h Heard) Includes(other Heard) bool {
-	sum := other.Union(h)
-	return len(sum.Topics) == len(h.Topics) && len(sum.Jobs) == len(h.Jobs)
-}
-
-// Union returns what h or other listens to, first what only h does.
-func (h Heard) Union(other Heard) Heard {
-	return Heard{union(h.Topics, other.Topics), union(h.Jobs, other.Jobs)}
-}
-
-func union[T comparable](a, b []T) []T {
-	inB := func(one T) bool { return slices.Contains(b, one) }
-	return append(slices.DeleteFunc(slices.Clone(a), inB), b...)
-}
-
-// Hears returns what the job k of the definition listens to.
-func (d *Definition) Hears(k Key) Heard {
-	if d.Trigger == nil {
-		return Heard{}
-	}
-	return hears(k, d.Trigger.On)
-}
-
-// StoredHears returns what a stored job listens to without decoding the rest, nothing if it cannot be decoded.
-func StoredHears(k Key, data []byte) Heard { return hears(k, StoredListeners(data)) }
-
-// StoredListeners returns the listeners of a stored job without their expressions, none if it cannot be decoded.
-func StoredListeners(data []byte) []Listener {
-	_, properties, err := SplitStored(data)
-	if err != nil || !bytes.Contains(properties, []byte(`"trigger":`)) {
-		return nil
-	}
-	var p struct {
-		Trigger struct {
-			On json.RawMessage `json:"on"`
-		} `json:"trigger"`
-	}
-	if json.Unmarshal(properties, &p) != nil {
-		return nil
-	}
-	text := p.Trigger.On
-	if bytes.HasPrefix(text, []byte("{")) {
-		text = slices.Concat([]byte("["), text, []byte("]"))
-	}
-	var named []struct {
-		Source  string `json:"source"`
-		Subject string `json:"subject"`
-		Job     string `json:"job"`
-		Outcome string `json:"outcome"`
-	}
-	_ = json.Unmarshal(text, &named)
-	on := make([]Listener, len(named))
-	for i, l := range named {
-		on[i] = Listener{Source: l.Source, Subject: l.Subject, Job: l.Job}
-		on[i].setOutcome(strings.ToLower(l.Outcome))
-	}
-	return on
-}
-
-// From returns the topic or the job that l selects for the job k; the other one is zero.
-func (l *Listener) From(k Key) (Topic, Key) { return l.topic(k), l.upstream(k) }
-
-func hears(k Key, on []Listener) (h Heard) {
-	for i := range on {
-		l := &on[i]
-		if t := l.topic(k); t != (Topic{}) && !slices.Contains(h.Topics, t) {
-			h.Topics = append(h.Topics, t)
-		}
-		if u := l.upstream(k); u != (Key{}) && !slices.Contains(h.Jobs, u) {
-			h.Jobs = append(h.Jobs, u)
-		}
-	}
-	return h
-}
-
-// readTrigger reads the trigger. Without a recurrence, the job's only time is the end of time: its baton waits, and
-// never becomes due.
-func (d *Definition) readTrigger(o *document.Object) {
+// readTrigger reads the trigger. Without a recurrence, the job's only time is the end of time. Its baton waits for the
+// end of the trigger, and then ends the job.
+func (d *Definition) readTrigger(o *document.Object, r *DefinitionDecoder) {
 	to, ok := o.Object("trigger")
 	if !ok {
 		return
 	}
 	defer to.Done()
-	t := &Trigger{}
+	t := &Trigger{End: EndOfTime}
 	d.Trigger = t
-	if to.Require("on") {
-		t.readOn(to)
-	}
+	t.readOn(to)
 	t.readDelay(to)
 	t.readCollecting(to)
 	t.readRequire(to)
 	t.readLimit(to)
-	checkOne(to, "delay", "debounce", "batch", "within", "once", "rateLimit")
+	checkOne(to, "delay", "debounce", "batch", "within", "once", "rateLimit", "throttle", "count")
 	t.readUnless(to)
-	if n, ok := to.Int("maxDepth", 1, MaxChain); ok {
-		t.MaxDepth = int(n)
+	t.readOverlap(to)
+	priority, _ := to.Int("priority", -maxPriority, maxPriority)
+	maxDepth, _ := to.Int("maxDepth", 1, MaxChain)
+	t.Priority, t.MaxDepth = int8(priority), int(maxDepth)
+	if end, ok := to.Time("endTime"); ok {
+		t.End = earlier(end, EndOfTime)
+		if !r.Now.IsZero() && !end.After(r.Now) {
+			r.warn(to, "endTime", "has passed: no event starts the job")
+		}
 	}
 	if d.Timing.Recurrence != nil {
 		return
@@ -237,7 +174,7 @@ func (t *Trigger) readOn(o *document.Object) {
 	}
 	list, ok := o.Objects("on")
 	if ok && len(list) == 0 {
-		o.Problem("on", "must not be empty: name a source, a subject or a job")
+		o.Problem("on", "must not be empty: name a source, a subject or a job, or omit on in a job that only others start")
 	}
 	if len(list) > maxListeners {
 		o.Problem("on", "has %d listeners, at most %d are allowed", len(list), maxListeners)
@@ -262,26 +199,34 @@ func readListener(o *document.Object) (l Listener) {
 			l.Subject = text
 		}
 	}
-	if text, ok := o.String("job"); ok {
-		if k := KeyIn("", text); k.Validate() != nil {
-			o.Problem("job", "%q is neither the name of a job nor collection/job", text)
-		} else {
-			l.Job = text
-		}
+	l.readJob(o)
+	l.readOutcome(o, string(OutcomeRecovered))
+	if l.Filter = readProgram(o, "filter", expression.Condition); l.Filter != nil {
+		l.Need = expression.NeedOf(l.Filter.String())
 	}
-	l.readOutcome(o)
-	l.Filter = readProgram(o, "filter", expression.Condition)
 	l.Key = readProgram(o, "key", expression.Text)
 	return l
 }
 
+func (l *Listener) readJob(o *document.Object) {
+	text, ok := o.String("job")
+	if !ok {
+		return
+	}
+	if k := KeyIn("", text); k.Validate() != nil {
+		o.Problem("job", "%q is neither the name of a job nor collection/job", text)
+	} else {
+		l.Job = text
+	}
+}
+
 // readOutcome reads the outcomes of a job's occurrences, by default completed.
-func (l *Listener) readOutcome(o *document.Object) {
+func (l *Listener) readOutcome(o *document.Object, more ...string) {
 	if o.Has("outcome") && l.Job == "" && !o.Describes() {
 		o.Problem("outcome", "goes with job: events have no outcome")
 	}
-	words := []string{string(OutcomeCompleted), string(OutcomeFailed), string(OutcomeFaulted), "any"}
-	word, _ := o.Enum("outcome", words...)
+	words := append([]string{string(OutcomeCompleted), string(OutcomeFailed), string(OutcomeFaulted)}, more...)
+	word, _ := o.Enum("outcome", append(words, "any")...)
 	l.setOutcome(word)
 }
 
@@ -365,21 +310,41 @@ func (t *Trigger) readRequire(o *document.Object) {
 	}
 }
 
-// readLimit reads once and rateLimit.
+// readLimit reads once, count, rateLimit and throttle.
 func (t *Trigger) readLimit(o *document.Object) {
 	if d, ok := o.ExactDuration("once", time.Second, maxEventDelay); ok {
 		t.Once, t.LimitRuns, t.LimitPeriod = true, 1, d
 	}
-	lo, ok := o.Object("rateLimit")
-	if !ok {
-		return
+	if n, ok := o.Int("count", 1, maxSequences); ok {
+		t.Counts, t.Once, t.LimitRuns, t.LimitPeriod = true, true, int(n), horizon
 	}
-	defer lo.Done()
-	lo.Require("runs")
-	lo.Require("period")
-	n, _ := lo.Int("runs", 1, maxSequences)
-	t.LimitRuns = int(n)
-	t.LimitPeriod, _ = lo.ExactDuration("period", time.Second, maxEventDelay)
+	for _, name := range []string{"rateLimit", "throttle"} {
+		lo, ok := o.Object(name)
+		if !ok {
+			continue
+		}
+		lo.Require("runs")
+		lo.Require("period")
+		n, _ := lo.Int("runs", 1, maxSequences)
+		t.LimitRuns, t.Throttle = int(n), name == "throttle"
+		t.LimitPeriod, _ = lo.ExactDuration("period", time.Second, maxEventDelay)
+		lo.Done()
+	}
+}
+
+// readOverlap reads overlap and concurrency.
+func (t *Trigger) readOverlap(o *document.Object) {
+	word, given := o.Enum("overlap", string(OverlapAllow), string(OverlapQueue), string(OverlapSkip), string(OverlapCancel))
+	n, limited := o.Int("concurrency", 1, maxConcurrency)
+	t.Overlap, t.Concurrency = Overlap(word), int(n)
+	switch {
+	case limited && !given:
+		t.Overlap = OverlapQueue
+	case limited && t.Overlap == OverlapAllow && !o.Describes():
+		o.Problem("concurrency", "does not go with overlap allow, which does not limit runs: choose queue, skip or cancelOther")
+	case given && t.Overlap != OverlapAllow && !limited:
+		t.Concurrency = 1
+	}
 }
 
 // checkOne reports fields that exclude each other.

@@ -11,13 +11,14 @@ import (
 
 	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/expression"
 )
 
 // TestTriggerProblems checks the paths and messages of wrong triggers.
 func TestTriggerProblems(t *testing.T) {
 	for text, want := range map[string]string{
-		`{}`:                        "trigger.on: is required",
-		`{"on": []}`:                "trigger.on: must not be empty: name a source, a subject or a job",
+		`{"on": []}`: "trigger.on: must not be empty: name a source, a subject or a job, or omit on in a job that only " +
+			"others start",
 		`{"on": {}}`:                "trigger.on.source: is required; or subject, or job",
 		`{"on": {"source": "a b"}}`: `trigger.on.source: "a b" must not contain ' '`,
 		`{"on": [{"source": "a"}, {"source": "a", "job": "b"}]}`:                              "trigger.on[1].job: does not go with source: write two listeners",
@@ -37,11 +38,26 @@ func TestTriggerProblems(t *testing.T) {
 		`{"on": {"source": "a"}, "within": "PT1M"}`:                                           "trigger.within: goes with require all",
 		`{"on": {"source": "a"}, "once": "PT1H", "rateLimit": {"runs": 1, "period": "PT1H"}}`: "trigger.rateLimit: does not go with once: choose one",
 		`{"on": {"source": "a"}, "rateLimit": {"runs": 0, "period": "PT1H"}}`:                 "trigger.rateLimit.runs: ",
+		`{"on": {"source": "a"}, "count": 2, "delay": "PT1H"}`:                                "trigger.count: does not go with delay: choose one",
+		`{"on": {"source": "a"}, "overlap": "allow", "concurrency": 2}`:                       "trigger.concurrency: does not go with overlap allow",
+		`{"on": {"source": "a"}, "concurrency": 0}`:                                           "trigger.concurrency: ",
+		`{"on": {"source": "a"}, "priority": 101}`:                                            "trigger.priority: ",
+		`{"on": {"source": "a"}, "delay": "PT1S", "throttle": {"runs": 1, "period": "PT1H"}}`: "trigger.throttle: does not go with delay: choose one",
 		`{"on": {"source": "a"}, "maxDepth": 101}`:                                            "trigger.maxDepth: ",
 		`{"on": [` + strings.TrimSuffix(strings.Repeat(`{"source": "a"},`, 17), ",") + `]}`:   "trigger.on: has 17 listeners, at most 16 are allowed",
 		`{"on": {"source": "a"}, "unles": "true"}`:                                            "trigger.unles: ",
 	} {
 		_, err := decoder("08:00:00").Definition(parseDocument(t, `{"action": {"type": "test"}, "trigger": `+text+`}`))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+	for text, want := range map[string]string{
+		`"onSuccess": "a"`:     "onSuccess: ",
+		`"onFailure": ["a b"]`: `onFailure[0]: "a b" is neither the name of a job nor collection/job`,
+		`"onSuccess": ["` + strings.Repeat(`a", "`, 16) + `a"]`: "onSuccess: has 17 jobs, at most 16 are allowed",
+	} {
+		_, err := decoder("08:00:00").Definition(parseDocument(t, `{"action": {"type": "test"}, `+text+`}`))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
@@ -54,7 +70,12 @@ func TestTriggerProblems(t *testing.T) {
 
 // TestHears checks what a job listens to, also in another scope.
 func TestHears(t *testing.T) {
-	j := job(t, `"trigger": {"on": [{"source": "orders"}, {"subject": "sales.paid"}, {"job": "extract"}, {"job": "etl/load"}, {"source": "orders"}]}`)
+	j := job(t, `"trigger": {"on": [{"source": "orders"}, {"subject": "sales.paid"}, {"job": "extract"}, {"job": "etl/load"}, {"source": "orders"},
+		{"source": "orders", "filter": "event.data.a == 'b c'"}, {"source": "orders", "filter": "event.data.a > 7"}]},
+		"onSuccess": ["notify", "etl/load"], "onFailure": ["notify"],
+		"onlyIf": {"job": "check", "since": "PT1H", "waitUpTo": "PT1H"}`)
+	stored := must.Get(j.Encode(nil))(t)
+	need := expression.Need{Field: "event.data.a", Value: "b c"}
 	scope := must.Get(scheduler.NewScope("s", "g"))(t)
 	mark := scope.Mark()
 	for _, row := range []struct {
@@ -62,17 +83,41 @@ func TestHears(t *testing.T) {
 		want scheduler.Heard
 	}{
 		{scheduler.Key{Collection: "shop", Job: "a"}, scheduler.Heard{
-			Topics: []scheduler.Topic{{Collection: "shop", Name: "orders"}, {Collection: "sales", Name: "paid"}},
-			Jobs:   []scheduler.Key{{Collection: "shop", Job: "extract"}, {Collection: "etl", Job: "load"}},
+			Events: []scheduler.Selection{
+				{Topic: scheduler.Topic{Collection: "shop", Name: "orders"}},
+				{Topic: scheduler.Topic{Collection: "sales", Name: "paid"}},
+				{Topic: scheduler.Topic{Collection: "shop", Name: "orders"}, Need: need},
+			},
+			Jobs:   []scheduler.Key{{Collection: "shop", Job: "extract"}, {Collection: "etl", Job: "load"}, {Collection: "shop", Job: "check"}},
+			Starts: []scheduler.Key{{Collection: "shop", Job: "notify"}, {Collection: "etl", Job: "load"}},
+			Asks:   []scheduler.Key{{Collection: "shop", Job: "check"}},
 		}},
 		{scheduler.Key{Collection: scope.Collection("shop"), Job: "a"}, scheduler.Heard{
-			Topics: []scheduler.Topic{{Collection: "shop" + mark, Name: "orders"}, {Collection: "sales" + mark, Name: "paid"}},
-			Jobs:   []scheduler.Key{{Collection: "shop" + mark, Job: "extract"}, {Collection: "etl" + mark, Job: "load"}},
+			Events: []scheduler.Selection{
+				{Topic: scheduler.Topic{Collection: "shop" + mark, Name: "orders"}},
+				{Topic: scheduler.Topic{Collection: "sales" + mark, Name: "paid"}},
+				{Topic: scheduler.Topic{Collection: "shop" + mark, Name: "orders"}, Need: need},
+			},
+			Jobs:   []scheduler.Key{{Collection: "shop" + mark, Job: "extract"}, {Collection: "etl" + mark, Job: "load"}, {Collection: "shop" + mark, Job: "check"}},
+			Starts: []scheduler.Key{{Collection: "shop" + mark, Job: "notify"}, {Collection: "etl" + mark, Job: "load"}},
+			Asks:   []scheduler.Key{{Collection: "shop" + mark, Job: "check"}},
 		}},
 	} {
 		if diff := cmp.Diff(row.want, j.Def.Hears(row.key)); diff != "" {
 			t.Errorf("%s: %s", row.key, diff)
 		}
+		if diff := cmp.Diff(row.want, scheduler.StoredLinks(stored).Hears(row.key)); diff != "" {
+			t.Errorf("%s, stored: %s", row.key, diff)
+		}
+		var again scheduler.Heard
+		must.Do(t, json.Unmarshal(must.Get(json.Marshal(row.want))(t), &again))
+		if diff := cmp.Diff(row.want, again); diff != "" {
+			t.Errorf("%s, encoded and decoded: %s", row.key, diff)
+		}
+	}
+	damaged := []byte(`{"a":1,"properties":{"trigger":{"on":[{}]}}}`)
+	if h := scheduler.StoredLinks(damaged).Hears(scheduler.KeyIn("", "a")); !h.IsEmpty() {
+		t.Errorf("a listener without a source hears %+v", h)
 	}
 }
 
@@ -171,6 +216,10 @@ func TestNewEvent(t *testing.T) {
 // TestMatch checks which events start a job, and why others do not.
 func TestMatch(t *testing.T) {
 	up := &scheduler.Upstream{Job: scheduler.Key{Collection: key.Collection, Job: "extract"}, Outcome: scheduler.OutcomeFaulted, Depth: 3}
+	naming := &scheduler.Upstream{
+		Job: scheduler.Key{Collection: "etl", Job: "load"}, Name: "etl/load", Outcome: scheduler.OutcomeCompleted, Starts: []scheduler.Key{key},
+	}
+	recovered := &scheduler.Upstream{Job: up.Job, Outcome: scheduler.OutcomeCompleted, Recovered: true}
 	orders := scheduler.Topic{Collection: key.Collection, Name: "orders"}
 	const on = `"trigger": {"on": [{"source": "orders", "filter": "event.data.total > 10", "key": "event.data.id"}, {"job": "extract", "outcome": "any"}]`
 	for name, row := range map[string]struct {
@@ -183,6 +232,16 @@ func TestMatch(t *testing.T) {
 			on + `}`, "",
 			scheduler.Event{Topic: orders, Data: json.RawMessage(`{"total": 11, "id": 4}`)},
 			scheduler.Match{Verdict: scheduler.Matches, Key: "4", Due: at("09:00:00")},
+		},
+		"a key with more digits than a double has": {
+			on + `}`, "",
+			scheduler.Event{Topic: orders, Data: json.RawMessage(`{"total": 11, "id": 1234567890123456789}`)},
+			scheduler.Match{Verdict: scheduler.Matches, Key: "1234567890123456789", Due: at("09:00:00")},
+		},
+		"a limit of the job": {
+			`"data": {"least": 10}, "trigger": {"on": {"source": "orders", "filter": "event.data.total > job.data.least"}}`, "",
+			scheduler.Event{Topic: orders, Data: json.RawMessage(`{"total": 11}`)},
+			scheduler.Match{Verdict: scheduler.Matches, Due: at("09:00:00")},
 		},
 		"filter is false": {
 			on + `}`, "",
@@ -212,6 +271,35 @@ func TestMatch(t *testing.T) {
 			scheduler.Match{Why: "the event is older than the job"},
 		},
 		"no trigger": {once, "", scheduler.Event{Upstream: up}, scheduler.Match{Why: "the job has no trigger"}},
+		"named by another job": {
+			once, "",
+			scheduler.Event{Upstream: naming},
+			scheduler.Match{Verdict: scheduler.Matches, Listener: -1, Due: at("09:00:00")},
+		},
+		"named, and listens": {
+			`"trigger": {"on": {"job": "etl/load", "filter": "false"}, "delay": "PT5M"}`, "",
+			scheduler.Event{Upstream: naming},
+			scheduler.Match{Verdict: scheduler.Matches, Listener: -1, Due: at("09:05:00")},
+		},
+		"named, with require all": {
+			on + `, "require": "all", "within": "PT1H"}`, "",
+			scheduler.Event{Upstream: naming},
+			scheduler.Match{
+				Verdict: scheduler.Refuses,
+				Why:     "trigger.require: all: etl/load starts the job by onSuccess or onFailure, and is not in trigger.on",
+			},
+		},
+		"named, disabled": {once, scheduler.Disabled, scheduler.Event{Upstream: naming}, scheduler.Match{Why: "the job is disabled"}},
+		"recovered": {
+			`"trigger": {"on": {"job": "extract", "outcome": "recovered"}}`, "",
+			scheduler.Event{Upstream: recovered},
+			scheduler.Match{Verdict: scheduler.Matches, Due: at("09:00:00")},
+		},
+		"completed again": {
+			`"trigger": {"on": {"job": "extract", "outcome": "recovered"}}`, "",
+			scheduler.Event{Upstream: &scheduler.Upstream{Job: up.Job, Outcome: scheduler.OutcomeCompleted}},
+			scheduler.Match{Why: "no listener of the job selects it"},
+		},
 		"delay": {
 			on + `, "delay": "PT5M"}`, "",
 			scheduler.Event{Upstream: up},
@@ -282,6 +370,15 @@ func TestReact(t *testing.T) {
 			{2, 1, `1`, scheduler.Allow, "09:01:00", ""}, // again: its run may be missing
 			{60, 4, `4`, scheduler.Allow, "09:02:00", ""},
 		},
+		`"throttle": {"runs": 2, "period": "PT1M"}`: {
+			{0, 1, `1`, scheduler.Allow, "09:01:00", ""},
+			{1, 2, `2`, scheduler.Allow, "09:01:00", ""},
+			{2, 3, `3`, scheduler.Allow, "09:02:00", ""},
+			{2, 4, `4`, scheduler.Allow, "09:02:00", ""},
+			{70, 5, `5`, scheduler.Allow, "09:03:00", ""},
+			{70, 3, `3`, scheduler.Allow, "09:03:00", ""}, // again: its run may be missing
+			{180, 6, `6`, scheduler.Allow, "09:04:00", ""},
+		},
 		`"delay": "PT1M", "unless": "event.data == 0"`: {
 			{0, 1, `1`, scheduler.Arm, "09:01:00", "1"},
 			{5, 2, `0`, scheduler.Withdraw, "09:01:05", ""},
@@ -314,6 +411,9 @@ func TestReact(t *testing.T) {
 				}
 				if row.due != "" && !waiting.Due.Truncate(time.Second).Equal(at(row.due)) {
 					t.Errorf("row %d: due %s, want %s", i, waiting.Due, row.due)
+				}
+				if r.Effect == scheduler.Allow && r.Due.Before(waiting.Due.Add(-time.Minute)) {
+					t.Errorf("row %d: the run is due at %s, before its period, which ends at %s", i, r.Due, waiting.Due)
 				}
 				if got := dataOf(t, waiting.Events); row.events != "" && got != row.events {
 					t.Errorf("row %d: events %q, want %q", i, got, row.events)

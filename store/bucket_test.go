@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -126,6 +127,36 @@ func TestEachValue(t *testing.T) {
 			t.Errorf("there are %q, want %q", got, want)
 		}
 		mustStop(t, func(f func() error) error { return b.Each(ctx, func(scheduler.Stored) error { return f() }) })
+	})
+}
+
+// TestSince passes the changes after a revision, and returns the last revision.
+func TestSince(t *testing.T) {
+	inBuckets(t, func(t *testing.T, w *harness, b scheduler.Bucket) {
+		ctx := t.Context()
+		is := func(after uint64, want ...string) {
+			t.Helper()
+			var got []string
+			last, err := b.Since(ctx, after, func(name string, revision uint64, data []byte) {
+				got = append(got, fmt.Sprintf("%s %q %d", name, data, revision))
+			})
+			if got = append(got, strconv.FormatUint(last, 10)); err != nil || !slices.Equal(got, want) {
+				t.Errorf("since %d: %q, %v, want %q", after, got, err, want)
+			}
+		}
+		is(0, "0")
+		must.Get(b.Save(ctx, "a", []byte("1"), 0))(t)
+		must.Get(b.Save(ctx, "b", []byte("2"), 0))(t)
+		is(0, `a "1" 1`, `b "2" 2`, "2")
+		is(1, `b "2" 2`, "2")
+		is(2, "2")
+		w.must(b.Remove(ctx, "a", 1))
+		must.Get(b.Save(ctx, "b", []byte("3"), 2))(t)
+		is(2, `a "" 3`, `b "3" 4`, "4")
+		is(9, "4")
+		w.nc.Close()
+		_, err := b.Since(ctx, 0, func(string, uint64, []byte) {})
+		mustBe(t, "without a connection", err, scheduler.ErrUnavailable)
 	})
 }
 

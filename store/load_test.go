@@ -37,6 +37,11 @@ func TestLoad(t *testing.T) {
 		w.must(d.Lease.Ack())
 		time.Sleep(time.Second)
 		wantLoad(t, w, "it is done", scheduler.LaneLoad{Waiting: 3}, 1)
+		_, _, err := w.store.PublishEvent(ctx, scheduler.Topic{Collection: "c", Name: "e"}, nil, nil)
+		w.must(err)
+		if load := must.Get(w.store.Load(ctx))(t); load.Events != 1 {
+			t.Errorf("an event is not counted: %+v", load)
+		}
 		w.nc.Close()
 		if _, err := w.store.Load(ctx); !errors.Is(err, scheduler.ErrUnavailable) {
 			t.Errorf("without connection: %v", err)

@@ -135,8 +135,8 @@ func (s *Store) Suspicions() <-chan struct{} { return s.conn.Suspicions() }
 // [conn.Conn.Spread].
 func (s *Store) Spread(ctx context.Context, patience time.Duration) { s.conn.Spread(ctx, patience) }
 
-// Load returns the number of waiting and running batons and of specs. It requests the state of each lane's stream and
-// consumer, and reads no message. The two requests are not atomic, so a baton that fires in between may be counted
+// Load returns the number of waiting and running batons, of specs and of events. It requests the state of each lane's
+// stream and consumer, and reads no message. The two requests are not atomic, so a baton that fires in between may be counted
 // twice.
 func (s *Store) Load(ctx context.Context) (load scheduler.Load, err error) {
 	g, ctx := errgroup.WithContext(ctx)
@@ -146,6 +146,10 @@ func (s *Store) Load(ctx context.Context) (load scheduler.Load, err error) {
 	})
 	g.Go(func() (err error) {
 		load.Lanes, err = s.LaneLoads(ctx)
+		return err
+	})
+	g.Go(func() (err error) {
+		load.Events, err = s.PendingEvents(ctx)
 		return err
 	})
 	return load, g.Wait()

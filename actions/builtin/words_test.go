@@ -35,7 +35,7 @@ func TestMisplacedMembers(t *testing.T) {
 		`{"recurrence":{"cron":"@daily","startTime":""},` + action:           `recurrence.startTime: belongs at the top level of the job`,
 		`{"recurrence":{"cron":"@daily","uri":"http://x/"},` + action:        `recurrence.uri: belongs in action.request`,
 		`{"recurrence":{"frequency":"day","jitter":"1s"},` + action:          `recurrence.jitter: belongs in action.retryPolicy or at the top level of the job`,
-		`{"recurrence":{"frequency":"day","schedule":{"count":1}},` + action: `recurrence.schedule.count: belongs in recurrence`,
+		`{"recurrence":{"frequency":"day","schedule":{"count":1}},` + action: `recurrence.schedule.count: belongs in recurrence or in trigger`,
 		`{"properties":{"cron":"@daily",` + action + `}`:                     `properties.cron: belongs in recurrence`,
 		`{"properties":{` + action + `,"cron":"@daily"}`:                     `cron: belongs in recurrence`,
 		`{"cron":"@daily"}`: "action: is required\ncron: belongs in recurrence",

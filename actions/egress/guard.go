@@ -284,6 +284,11 @@ func (c *connection) Write(p []byte) (int, error) {
 	return n, c.reason(err)
 }
 
+// SyscallConn implements [syscall.Conn], for connections that are dialed over TCP.
+func (c *connection) SyscallConn() (syscall.RawConn, error) {
+	return c.Conn.(syscall.Conn).SyscallConn()
+}
+
 // Close closes the connection.
 func (c *connection) Close() error {
 	c.guard.mu.Lock()

@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/actions/receive"
+	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/source"
 )
 
@@ -39,17 +40,14 @@ func (c *Client) Forget(ctx context.Context, s *source.Source) error {
 		return nil
 	}
 	err := c.own.js.DeleteConsumer(ctx, s.NATS.Stream, c.consumerName(s))
-	if errors.Is(err, jetstream.ErrConsumerNotFound) || errors.Is(err, jetstream.ErrStreamNotFound) {
-		return nil
-	}
-	return err
+	return scheduler.Ignore(err, jetstream.ErrConsumerNotFound, jetstream.ErrStreamNotFound)
 }
 
 // consumerName returns the name of a source's consumer, or queue group. Names may contain dashes, so the UID makes it
 // unique.
 func (c *Client) consumerName(s *source.Source) string {
-	scheduler := strings.ReplaceAll(c.rules.prefix, ".", "_")
-	return strings.Join([]string{scheduler, s.Key.Collection, s.Key.Job, s.UID[:min(8, len(s.UID))]}, "-")
+	prefix := strings.ReplaceAll(c.rules.prefix, ".", "_")
+	return strings.Join([]string{prefix, s.Key.Collection, s.Key.Job, s.UID[:min(8, len(s.UID))]}, "-")
 }
 
 // receiveSubject stores the messages of a core subject. Messages are lost while no process listens, or while this one
@@ -60,7 +58,7 @@ func (c *Client) receiveSubject(ctx context.Context, feed *receive.Feed) error {
 		return fmt.Errorf("nats.subject: %w", err)
 	}
 	before := nc.LastError()
-	sub, err := nc.QueueSubscribeSync(n.Subject, cmp.Or(n.QueueGroup, c.consumerName(feed.Source)))
+	sub, err := nc.QueueSubscribeSync(n.Subject, c.consumerName(feed.Source))
 	if err != nil {
 		return err
 	}

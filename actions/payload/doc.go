@@ -46,15 +46,16 @@
 // In .Data, texts and numbers print unchanged, objects and lists as JSON, and null as nothing. A missing name is refused, as
 // are names that templates cannot express, such as a-b; {{json .Data}} has all.
 //
-// Below .Event.Data the rules are the same, but only the attempt knows the names. A missing one fails it permanently, with
-// an error that names it; a missing attribute is an empty text. In a run without events, such as a manual run, .Event and
-// the values of its data print as nothing, are null as JSON, and compare as before all others; .Event.Sequence is 0 and
-// .Events is empty. {{with .Event}} distinguishes such runs.
+// Below .Event.Data the rules are the same, but only the attempt knows the names. A missing one fails it permanently,
+// with an error that names it; a missing attribute is an empty text. {{get .Event.Data "customer" "tier"}} is the value
+// at a path that may be missing: then it prints as nothing, like a value of a run without events. In a run without
+// events, such as a manual run, .Event and the values of its data print as nothing, are null as JSON, and compare as
+// before all others; .Event.Sequence is 0 and .Events is empty. {{with .Event}} distinguishes such runs.
 //
-// Functions: and, or, not, len as in package text/template, print, println and printf, too, with widths up to 256; eq, ne,
-// lt, le, gt and ge, which compare numbers by value, times by instant, and a job as its text; date; json (a value as JSON,
-// a text with its quotation marks); default (its first argument if the second is empty); upper,
-// lower, trim, urlquery, base64; replace old new text; trunc n text (the first n characters).
+// Functions: and, or, not, len as in package text/template, print, println and printf, too, with widths up to 256; eq,
+// ne, lt, le, gt and ge, which compare numbers by value, times by instant, and a job as its text; date; json (a value
+// as JSON, a text with its quotation marks); default (its first argument if the second is empty); get; upper, lower,
+// trim, urlquery, base64; replace old new text; trunc n text (the first n characters).
 //
 // # Guarantees
 //

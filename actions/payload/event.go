@@ -73,7 +73,8 @@ type attributes values
 
 func (a attributes) String() string { return printed(a) }
 
-// absent is the data of a run without events, and every value below. The nil map is false for if, with and default.
+// absent is the data of a run without events, every value below, and a value that get does not find. The nil map is false
+// for if, with and default.
 type absent map[string]any
 
 func (absent) String() string { return "" }

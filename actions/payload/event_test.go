@@ -68,6 +68,12 @@ func TestEvent(t *testing.T) {
 		{`{{if gt .Event.Data.total 50}}big{{end}} {{.Event.Data.total | printf "%07.2f"}} {{len .Event.Data.tags}}`, batch, "big 0099.50 2"},
 		{`{{.Upstream}}{{.Upstream.Job}}{{.Upstream.Status}}{{if .Upstream}}no{{end}} {{json .Upstream}}`, batch, "0 null"},
 
+		// Optional fields.
+		{`{{get .Event.Data "customer" "name"}} [{{get .Event.Data "customer" "tier"}}] {{json (get .Event.Data "a" "b" "c")}}`, batch, `a"b [] null`},
+		{`{{with get .Event.Data "coupon"}}no{{else}}none{{end}} {{get .Event.Data "coupon" | default "-"}} {{eq (get .Event.Data "x") "x"}}`, batch, "none - false"},
+		{`{{(get .Event.Data "customer").name}} [{{(get .Event.Data "none").name}}] [{{get .Event.Data "note" "x"}}] {{json (get .Event.Data "note")}}`, batch, `a"b [] [] null`},
+		{`[{{get .Event.Data "total" "x"}}] [{{get .Upstream "job"}}] {{get .Event.Data "total"}}`, batch, "[] [] 99.5"},
+
 		// Bodies that are no objects.
 		{`{{.Event.Data}} {{json .Event.Data}}`, body("plain"), `plain "plain"`},
 		{`{{.Event.Data}} {{json .Event.Data}}`, body("1e400"), "1e400 1e400"},

@@ -28,6 +28,7 @@ var functions = template.FuncMap{
 	"json":     jsonText,
 	"date":     func(layout string, m *moment) (string, error) { return m.Format(layout) },
 	"default":  fallback,
+	"get":      get,
 	"upper":    onText(func(v any) string { return strings.ToUpper(text(v)) }),
 	"lower":    onText(func(v any) string { return strings.ToLower(text(v)) }),
 	"trim":     onText(func(v any) string { return strings.TrimSpace(text(v)) }),
@@ -121,6 +122,19 @@ func fallback(otherwise, v any) any {
 		return v
 	}
 	return otherwise
+}
+
+// get returns the value at a path below v; [absent], if it does not exist.
+func get(v any, path ...string) any {
+	for _, name := range path {
+		fields, _ := fieldsOf(v)
+		value, found := fields[name]
+		if !found {
+			return absent(nil)
+		}
+		v = value
+	}
+	return v
 }
 
 // replace returns its third argument with each of the first replaced by the second.

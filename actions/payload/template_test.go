@@ -136,7 +136,7 @@ func TestTemplateProblems(t *testing.T) {
 		{`{{if false}}{{range .Job}}{{end}}{{end}}`, "line 1, column 21: {{range}} is not available: a template has no loops"},
 		{strings.Repeat("{{trim .Key}}", 65), "line 1, column 835: the template calls functions that make a text more than the allowed 64 times"},
 		{"{{or " + strings.Repeat("1 ", 4000) + "}}", "line 1, column 8002: the template has more than the allowed 4000 parts"},
-		{`{{getenv "HOME"}}`, `line 1, column 3: function "getenv" not defined; there are base64, date, default, eq, ge, gt, json, le, ` +
+		{`{{getenv "HOME"}}`, `line 1, column 3: function "getenv" not defined; there are base64, date, default, eq, ge, get, gt, json, le, ` +
 			`lower, lt, ne, print, printf, println, replace, trim, trunc, upper, urlquery, and, or, not, len`},
 		{`{{.Nominal.Formt "2006"}}`, "line 1, column 11: a time has no field or method .Formt; it has .Add, .Day, .Format, "},
 		{`{{.Occurrence "2006"}}`, "line 1, column 3: .Occurrence takes no arguments"},

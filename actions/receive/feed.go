@@ -85,22 +85,23 @@ func cleanHeader(header map[string][]string) map[string][]string {
 }
 
 // Refuse reports a message that is not stored.
-func (f *Feed) Refuse(err error) { f.state.refuse(err) }
+func (f *Feed) Refuse(err error) { f.state.refuse(fmt.Errorf("a message cannot be an event: %w", err)) }
 
 // Fail reports an error that does not end the receiver.
 func (f *Feed) Fail(err error) { f.state.fail(err) }
 
-// Lag reports the number of messages that wait at the broker.
+// Lag reports the number of messages that wait at the broker; negative: unknown.
 func (f *Feed) Lag(n int64) {
-	f.state.mu.Lock()
-	defer f.state.mu.Unlock()
-	f.state.Lag = &n
+	f.state.update(func(s *source.Status) {
+		if s.Lag = &n; n < 0 {
+			s.Lag = nil
+		}
+	})
 }
 
 // Reveal returns the text of a secret of the source.
 func (f *Feed) Reveal(ctx context.Context, s document.Secret) (string, error) {
-	at := scheduler.Attempt{Shared: func(name string) (string, error) { return f.cfg.Secrets.Shared(ctx, name) }}
-	return at.Reveal(s)
+	return f.cfg.Secrets.Resolve(ctx, s)
 }
 
 // Hold calls f, and renews the lease of its message at an interval until f returns. It cancels the context of f when the
@@ -154,6 +155,9 @@ func Fields(text string) map[string]string {
 	return fields
 }
 
+// maxError limits the text of an error in a status, in bytes: processes exchange it.
+const maxError = 512
+
 // state is the status of a source, which outlives its receiver.
 type state struct {
 	source.Status
@@ -161,36 +165,33 @@ type state struct {
 	mu sync.Mutex
 }
 
-func (s *state) store(duplicate bool) {
+func (s *state) update(change func(*source.Status)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.LastEvent = time.Now().UTC()
-	if !duplicate {
-		s.Received++
-	}
+	change(&s.Status)
+}
+
+func (s *state) store(duplicate bool) {
+	s.update(func(s *source.Status) {
+		s.LastEvent = time.Now().UTC()
+		if !duplicate {
+			s.Received++
+		}
+	})
 }
 
 func (s *state) refuse(err error) {
-	s.mu.Lock()
-	s.Refused++
-	s.mu.Unlock()
-	s.fail(fmt.Errorf("a message cannot be an event: %w", err))
+	s.update(func(s *source.Status) { s.Refused++ })
+	s.fail(err)
 }
 
 func (s *state) fail(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.LastError, s.ErrorTime = err.Error(), time.Now().UTC()
+	s.update(func(s *source.Status) {
+		s.LastError, s.ErrorTime = document.Cut(err.Error(), maxError), time.Now().UTC()
+	})
 }
 
-func (s *state) run(running bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.Running = running
-}
-
-func (s *state) status() source.Status {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.Status
+func (s *state) status() (now source.Status) {
+	s.update(func(s *source.Status) { now = *s })
+	return now
 }

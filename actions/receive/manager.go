@@ -6,12 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/flow"
 	"github.com/carillon-sched/carillon/scheduler/source"
 )
@@ -51,7 +52,7 @@ type Config struct {
 // Secrets opens the secrets of sources. Package secrets implements it.
 type Secrets interface {
 	scheduler.Sealer
-	Shared(ctx context.Context, name string) (string, error)
+	Resolve(ctx context.Context, s document.Secret) (string, error)
 }
 
 // Manager runs the sources of a scheduler in this process.
@@ -59,14 +60,16 @@ type Manager struct {
 	cfg       Config
 	receivers map[source.Type]Receiver
 	running   sync.WaitGroup
+	live      atomic.Bool // the watch reports every change
 
 	mu      sync.Mutex
 	sources map[string]*managed // by stored name
+	changed chan struct{}       // closed and replaced when sources changes
 }
 
 // managed is a source that the manager knows.
 type managed struct {
-	source *source.Source // nil: it is deleted, and its receiver has not ended yet
+	source *source.Source // nil: it is deleted, and its receiver has not ended yet, or it cannot be read
 	state  *state
 	cancel context.CancelFunc
 	ended  chan struct{} // closed when its receiver, and all earlier ones of the name, have ended
@@ -77,7 +80,7 @@ func New(cfg Config) *Manager {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	m := &Manager{cfg: cfg, receivers: map[source.Type]Receiver{}, sources: map[string]*managed{}}
+	m := &Manager{cfg: cfg, receivers: map[source.Type]Receiver{}, sources: map[string]*managed{}, changed: make(chan struct{})}
 	for _, r := range cfg.Receivers {
 		for _, t := range r.SourceTypes() {
 			m.receivers[t] = r
@@ -86,15 +89,79 @@ func New(cfg Config) *Manager {
 	return m
 }
 
+// Find returns a source of any state; nil: it is unknown. live reports whether the manager learns of every change: then
+// an unknown source does not exist or is damaged.
+func (m *Manager) Find(k scheduler.Key) (s *source.Source, live bool) {
+	return m.known(k).source, m.live.Load()
+}
+
+// known returns the known source of a name, without fields for none.
+func (m *Manager) known(k scheduler.Key) *managed {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return cmp.Or(m.sources[source.StoredName(k)], &managed{})
+}
+
+// Await waits until Find returns this revision of a source or a later one. It does not wait while the watch is lost, and at
+// most a second.
+func (m *Manager) Await(ctx context.Context, k scheduler.Key, revision uint64) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	for m.live.Load() {
+		m.mu.Lock()
+		one, changed := m.sources[source.StoredName(k)], m.changed
+		m.mu.Unlock()
+		if one != nil && one.source != nil && one.source.Revision >= revision {
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
 // Status returns the status of a source in this process; false if the process does not run it.
 func (m *Manager) Status(k scheduler.Key) (source.Status, bool) {
-	m.mu.Lock()
-	one, ok := m.sources[source.StoredName(k)]
-	m.mu.Unlock()
-	if !ok || one.source == nil || m.receivers[one.source.Type] == nil {
+	return m.status(m.known(k))
+}
+
+func (m *Manager) status(one *managed) (source.Status, bool) {
+	if one.source == nil || one.source.Webhook == nil && m.receivers[one.source.Type] == nil {
 		return source.Status{}, false
 	}
-	return one.state.status(), true
+	status := one.state.status()
+	status.Running = status.Running || one.source.Webhook != nil && one.source.Enabled()
+	return status, true
+}
+
+// Statuses returns the status of every source in this process, by UID.
+func (m *Manager) Statuses() map[string]source.Status {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	all := map[string]source.Status{}
+	for _, one := range m.sources {
+		if status, ok := m.status(one); ok {
+			all[one.source.UID] = status
+		}
+	}
+	return all
+}
+
+// Webhook records a request for a webhook in this process, and the status of its answer. problem is "" if the event is
+// stored, or is a duplicate.
+func (m *Manager) Webhook(k scheduler.Key, status int, duplicate bool, problem string) {
+	one := m.known(k)
+	switch {
+	case one.source == nil:
+	case problem == "":
+		one.state.store(duplicate)
+	case status < 500: // the sender's fault
+		one.state.refuse(fmt.Errorf("a request was refused: %d, %s", status, problem))
+	default:
+		one.state.fail(errors.New(problem))
+	}
 }
 
 // watchPause is the pause after a lost watch.
@@ -106,12 +173,17 @@ func (m *Manager) Run(ctx context.Context) error {
 	defer m.running.Wait()
 	for ctx.Err() == nil {
 		seen := map[string]bool{}
-		err := m.cfg.Watch(ctx, func() { m.retain(ctx, seen); seen = nil }, func(name string, revision uint64, data []byte) {
+		err := m.cfg.Watch(ctx, func() {
+			m.retain(ctx, seen)
+			seen = nil
+			m.live.Store(true)
+		}, func(name string, revision uint64, data []byte) {
 			if seen != nil {
 				seen[name] = true
 			}
 			m.change(ctx, name, revision, data)
 		})
+		m.live.Store(false)
 		if ctx.Err() == nil {
 			m.cfg.Logger.Warn("the watch of the sources ended; retrying", "err", err)
 			flow.Pause(ctx, watchPause)
@@ -124,11 +196,10 @@ func (m *Manager) Run(ctx context.Context) error {
 // they have at their brokers stays.
 func (m *Manager) retain(ctx context.Context, seen map[string]bool) {
 	m.mu.Lock()
-	all := maps.Clone(m.sources)
-	m.mu.Unlock()
-	for name, one := range all {
-		if !seen[name] && one.source != nil {
-			m.replace(ctx, name, one, &managed{state: &state{}}, nil)
+	defer m.mu.Unlock()
+	for name := range m.sources {
+		if !seen[name] {
+			m.replace(ctx, name, nil, nil)
 		}
 	}
 }
@@ -136,54 +207,54 @@ func (m *Manager) retain(ctx context.Context, seen map[string]bool) {
 // change replaces a source; nil data: it is deleted.
 func (m *Manager) change(ctx context.Context, name string, revision uint64, data []byte) {
 	m.mu.Lock()
-	before := m.sources[name]
-	m.mu.Unlock()
-	var was *source.Source
-	if before != nil {
+	defer m.mu.Unlock()
+	var was, next, left *source.Source
+	if before := m.sources[name]; before != nil {
 		was = before.source
 	}
-	if data == nil && was == nil || data != nil && was != nil && was.Revision == revision {
+	if data != nil {
+		if was != nil && was.Revision == revision {
+			return
+		}
+		next = m.decode(name, revision, data)
+	}
+	if data == nil || next != nil && was != nil && moved(was, next) {
+		left = was
+	}
+	m.replace(ctx, name, next, left)
+}
+
+// moved reports whether next uses another consumer at the broker than was.
+func moved(was, next *source.Source) bool {
+	return next.UID != was.UID || next.Type != was.Type || was.NATS != nil && was.NATS.Stream != next.NATS.Stream
+}
+
+// replace stops the source of a name, cleans up after left, and runs next; nil: none. The name stays known until its
+// receiver has ended, so that receivers of one name do not overlap. Callers hold mu.
+func (m *Manager) replace(ctx context.Context, name string, next, left *source.Source) {
+	before := m.sources[name]
+	if next == nil && (before == nil || before.source == nil) {
 		return
 	}
-	next, left := &managed{state: &state{}}, (*source.Source)(nil)
-	if data != nil {
-		next.source = m.decode(name, revision, data)
+	one := &managed{source: next, state: &state{}, ended: make(chan struct{})}
+	if before != nil && before.source != nil && next != nil && next.UID == before.source.UID {
+		one.state = before.state
 	}
-	if was != nil && (next.source != nil || data == nil) {
-		if next.source != nil && next.source.UID == was.UID {
-			next.state = before.state
-		}
-		if moved(was, next.source) {
-			left = was
-		}
-	}
-	m.replace(ctx, name, before, next, left)
-}
-
-// moved reports whether next, nil for none, uses another consumer at the broker than was.
-func moved(was, next *source.Source) bool {
-	return next == nil || next.UID != was.UID || next.Type != was.Type || was.NATS != nil && was.NATS.Stream != next.NATS.Stream
-}
-
-// replace stops a source, nil for none, and forgets what left has at its broker. Then it runs the next one, which stays
-// known until its receiver has ended, so that receivers of one name do not overlap.
-func (m *Manager) replace(ctx context.Context, name string, before, next *managed, left *source.Source) {
-	next.ended = make(chan struct{})
 	var receiving context.Context
-	receiving, next.cancel = context.WithCancel(ctx)
-	m.mu.Lock()
-	m.sources[name] = next
-	m.mu.Unlock()
+	receiving, one.cancel = context.WithCancel(ctx)
+	m.sources[name] = one
+	close(m.changed)
+	m.changed = make(chan struct{})
 	if before != nil {
 		before.cancel()
 	}
 	m.running.Go(func() {
-		defer m.end(name, next)
+		defer m.end(name, one)
 		if before != nil {
 			<-before.ended
 		}
 		m.forget(ctx, left)
-		m.run(receiving, next)
+		m.run(receiving, one)
 	})
 }
 
@@ -235,8 +306,8 @@ func (m *Manager) run(ctx context.Context, one *managed) {
 	if s == nil || m.receivers[s.Type] == nil || !s.Enabled() {
 		return
 	}
-	one.state.run(true)
-	defer one.state.run(false)
+	one.state.update(func(s *source.Status) { s.Running = true })
+	defer one.state.update(func(s *source.Status) { s.Running = false })
 	log, logged := m.cfg.Logger.With("eventSource", s.Key.String()), ""
 	for pause := minPause; ctx.Err() == nil; pause = min(2*pause, maxPause) {
 		began := time.Now()

@@ -33,8 +33,9 @@ type fake struct {
 
 func (*fake) SourceTypes() []source.Type { return []source.Type{source.TypeNATS} }
 
-func (f *fake) Receive(ctx context.Context, _ *receive.Feed) error {
+func (f *fake) Receive(ctx context.Context, feed *receive.Feed) error {
 	f.mu.Lock()
+	feed.Lag(int64(len(f.lasts)) - 1) // unknown in the end
 	f.began = append(f.began, time.Now())
 	f.running++
 	last := time.Duration(-1)
@@ -143,7 +144,8 @@ func TestBackoff(t *testing.T) {
 				t.Errorf("started at %s", got)
 			}
 			status, ok := m.Status(key("a"))
-			if !ok || !status.Running || !strings.Contains(status.LastError, map[bool]string{false: "broken", true: "oops"}[panics]) {
+			problem := map[bool]string{false: "broken", true: "oops"}[panics]
+			if !ok || !status.Running || status.Lag != nil || !strings.Contains(status.LastError, problem) {
 				t.Errorf("%+v, %t", status, ok)
 			}
 		})
@@ -157,10 +159,21 @@ func TestWatch(t *testing.T) {
 		f := &fake{}
 		m, stop := f.run(t)
 		defer stop()
-		f.reports(t, 1, "a uid1", "b uid2", "ready")
+		finds := func(name string, found, live bool) {
+			t.Helper()
+			if s, l := m.Find(key(name)); (s != nil) != found || l != live {
+				t.Errorf("%s: found %t, live %t", name, s != nil, l)
+			}
+		}
+		f.reports(t, 1, "a uid1")
+		finds("c", false, false)
+		f.reports(t, 1, "b uid2", "ready")
+		finds("a", true, true)
+		finds("c", false, true)
 		f.watches <- func(func(), func(string, uint64, []byte)) error { return errors.New("lost") }
 		time.Sleep(time.Minute)
 		synctest.Wait()
+		finds("a", true, false)
 		if f.running != 2 || len(f.began) != 2 {
 			t.Errorf("%d receivers while the watch is lost", f.running)
 		}
@@ -207,6 +220,30 @@ func TestOverlap(t *testing.T) {
 		if got := f.state(); got != "1 2 [a uid1]" {
 			t.Error("after the end:", got)
 		}
+	})
+}
+
+// TestAwait waits for the watch to report a revision, a second at most, and not for a watch that is lost.
+func TestAwait(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		f := &fake{}
+		m, stop := f.run(t)
+		defer stop()
+		takes := func(revision uint64, want time.Duration) {
+			t.Helper()
+			began := time.Now()
+			m.Await(t.Context(), key("a"), revision)
+			if took := time.Since(began); took != want {
+				t.Errorf("revision %d: %s, want %s", revision, took, want)
+			}
+		}
+		takes(1, 0)
+		f.reports(t, 1, "ready")
+		takes(1, time.Second)
+		time.AfterFunc(300*time.Millisecond, func() { f.reports(t, 2, "a uid") })
+		takes(2, 300*time.Millisecond)
+		takes(1, 0)
+		takes(3, time.Second)
 	})
 }
 

@@ -53,8 +53,8 @@ func newBus(t *testing.T) *bus {
 // source puts a source of a queue, of the fields in rest.
 func (b *bus) source(name, rest string) {
 	b.Helper()
-	b.put(name, fmt.Sprintf(`{"type": "serviceBusQueue", "serviceBusQueue": {"namespace": "ns", "authentication": {"sasKeyName": "RootManageSharedAccessKey",
-		"sasKey": "SAS_KEY_VALUE"}, %s}}`, rest))
+	b.put(name, fmt.Sprintf(`{"type": "serviceBusQueue", "serviceBusQueue": {"connectionString": %q, %s}}`,
+		"Endpoint=sb://ns.servicebus.windows.net/;SharedAccessKeyName=RootManageSharedAccessKey;SharedAccessKey=SAS_KEY_VALUE", rest))
 }
 
 func (b *bus) send(entity string, messages ...*azservicebus.Message) {

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"net/http"
 	"regexp"
 	"strings"
 	"time"
@@ -57,8 +58,9 @@ const (
 // Client runs the Service Bus actions of all jobs of a process, which share
 // its connections. It is safe for concurrent use.
 type Client struct {
-	config Config
-	links  *links
+	config     Config
+	links      *links
+	management egress.Transporter // of the management APIs of namespaces
 }
 
 // New returns a client. It does no I/O.
@@ -72,13 +74,17 @@ func newClient(config Config, times times) *Client {
 	if config.MaxLinks <= 0 {
 		config.MaxLinks = DefaultMaxLinks
 	}
-	return &Client{config: config, links: newLinks(config, times)}
+	over := egress.Route{Guard: config.Guard}.Transporter(config.TLS.Clone())
+	return &Client{config: config, links: newLinks(config, times), management: over}
 }
 
 // Close closes all connections. Attempts under way fail, and so do later ones.
 // No goroutine of the client is left when Close returns, which takes two
 // seconds at most when namespaces do not answer.
-func (c *Client) Close() { c.links.close() }
+func (c *Client) Close() {
+	c.links.close()
+	(&http.Client{Transport: c.management.RoundTripper}).CloseIdleConnections()
+}
 
 // kind is one of the two action types.
 type kind struct {

@@ -48,11 +48,7 @@ var errBadKey = errors.New("the key or its name has a character that is not allo
 // opened.
 func newConnection(owner *links, a account, retries azservicebus.RetryOptions) (*connection, error) {
 	c := &connection{owner: owner, account: a}
-	text := "Endpoint=sb://" + a.place.authority() + ";SharedAccessKeyName=" + a.keyName + ";SharedAccessKey=" + a.key
-	if a.place.plain {
-		text += ";UseDevelopmentEmulator=true"
-	}
-	client, err := azservicebus.NewClientFromConnectionString(text, &azservicebus.ClientOptions{
+	client, err := azservicebus.NewClientFromConnectionString(a.connectionString(), &azservicebus.ClientOptions{
 		ApplicationID: "Carillon/" + owner.config.Version,
 		RetryOptions:  retries,
 		NewWebSocketConn: func(ctx context.Context, _ azservicebus.NewWebSocketConnArgs) (net.Conn, error) {

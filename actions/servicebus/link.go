@@ -193,6 +193,15 @@ type account struct {
 	key     string
 }
 
+// connectionString returns the account in the form that the SDK reads.
+func (a account) connectionString() string {
+	text := "Endpoint=sb://" + a.place.authority() + ";SharedAccessKeyName=" + a.keyName + ";SharedAccessKey=" + a.key
+	if a.place.plain {
+		text += ";UseDevelopmentEmulator=true"
+	}
+	return text
+}
+
 // destination identifies a link: a queue or topic, and a key.
 type destination struct {
 	account

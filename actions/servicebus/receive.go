@@ -59,16 +59,23 @@ type locked interface {
 
 // Receive implements [receive.Receiver].
 func (c *Client) Receive(ctx context.Context, feed *receive.Feed) error {
-	a, err := c.accountOf(ctx, feed)
+	b := feed.Source.ServiceBus
+	var a account
+	connection, err := feed.Reveal(ctx, b.ConnectionString)
+	if err == nil {
+		a, err = c.parseConnection(connection, b.Queue+b.Topic)
+	}
 	if err != nil {
-		return err
+		return fmt.Errorf("%s.connectionString: %w", feed.Source.Type, err)
 	}
 	conn, err := newConnection(c.links, a, receiveRetries)
 	if err != nil {
 		return err
 	}
 	defer conn.close() //nolint:contextcheck // after the end of ctx
-	r := &receiver{feed: feed, from: feed.Source.ServiceBus, client: conn.client}
+	r := &receiver{feed: feed, from: b, client: conn.client}
+	stop := r.follow(ctx, a, c.management)
+	defer stop()
 	if r.from.Sessions {
 		err = r.sessions(ctx)
 	} else {
@@ -287,35 +294,6 @@ func asText(value any) string {
 		return string(v)
 	}
 	return fmt.Sprint(value)
-}
-
-// accountOf returns the namespace of a source, and the key for it.
-func (c *Client) accountOf(ctx context.Context, feed *receive.Feed) (account, error) {
-	b := feed.Source.ServiceBus
-	field := string(feed.Source.Type) + "."
-	if b.Namespace == "" {
-		connection, err := feed.Reveal(ctx, b.ConnectionString)
-		if err != nil {
-			return account{}, fmt.Errorf("%sconnectionString: %w", field, err)
-		}
-		a, err := c.parseConnection(connection, b.Queue+b.Topic)
-		if err != nil {
-			return account{}, fmt.Errorf("%sconnectionString: %w", field, err)
-		}
-		return a, nil
-	}
-	n, err := readNamespace(b.Namespace, c.config.Endpoints)
-	if err != nil {
-		return account{}, fmt.Errorf("%snamespace: %w", field, err)
-	}
-	key, err := feed.Reveal(ctx, b.SASKey)
-	if err == nil {
-		err = checkKey(key)
-	}
-	if err != nil {
-		return account{}, fmt.Errorf("%sauthentication.sasKey: %w", field, err)
-	}
-	return account{n.place, b.KeyName, key}, nil
 }
 
 // parseConnection reads a connection string for an entity. Its errors do not show the key.

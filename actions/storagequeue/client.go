@@ -1,9 +1,7 @@
 package storagequeue
 
 import (
-	"cmp"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -46,18 +44,18 @@ type Config struct {
 type Client struct {
 	endpoints egress.Endpoints
 	region    string
-	transport transport
+	transport egress.Transporter
 	queues    *lru.Cache[access, *queue]
 }
 
 // New returns a client. It does no I/O.
 func New(config Config) *Client {
 	c := &Client{
-		endpoints: config.Endpoints, region: config.Region, transport: transport{RoundTripper: config.Transport},
+		endpoints: config.Endpoints, region: config.Region, transport: egress.Transporter{RoundTripper: config.Transport},
 		queues: lru.New[access, *queue](maxQueues, nil),
 	}
 	if config.Transport == nil {
-		c.transport = newTransport(egress.Route{Guard: config.Guard, Proxy: config.Proxy})
+		c.transport = egress.Route{Guard: config.Guard, Proxy: config.Proxy}.Transporter(nil)
 	}
 	return c
 }
@@ -120,52 +118,10 @@ func (c *Client) open(a access) (*queue, error) {
 }
 
 // options are new for every client: the SDK writes into them.
-func options(t transport) *azqueue.ClientOptions {
+func options(t egress.Transporter) *azqueue.ClientOptions {
 	return &azqueue.ClientOptions{ClientOptions: policy.ClientOptions{
 		Retry:     policy.RetryOptions{MaxRetries: -1},
 		Telemetry: policy.TelemetryOptions{ApplicationID: "Carillon"},
 		Transport: t,
 	}}
-}
-
-// maxAnswer limits the bytes that are read of a response body. The service's bodies have less than 1 KiB.
-const maxAnswer = 64 << 10
-
-// transport sends the SDK's requests. It follows no redirect and limits the size of responses. Its default
-// RoundTripper speaks only HTTP/1.1, as the service does.
-type transport struct {
-	http.RoundTripper
-
-	route   egress.Route // checks URLs; zero with a custom transport
-	answers int64        // limits the bytes of a response. Default: maxAnswer
-}
-
-// newTransport returns the transport for a Config without one.
-func newTransport(route egress.Route) transport {
-	return transport{RoundTripper: route.Transport(nil), route: route}
-}
-
-// Do implements the SDK's Transporter. The SDK reads the body of every answer to its end, before the request's context is
-// looked at again.
-func (t transport) Do(req *http.Request) (*http.Response, error) {
-	req, err := t.route.Admit(req)
-	if err != nil {
-		return nil, err
-	}
-	resp, err := t.RoundTrip(req)
-	switch {
-	case err != nil || resp.Body == nil:
-	case resp.StatusCode == http.StatusSwitchingProtocols: // unsolicited, without a body, and not bounded by the context
-		_ = resp.Body.Close()
-		resp.Body = http.NoBody
-	default:
-		resp.Body = bounded{io.LimitReader(resp.Body, cmp.Or(t.answers, maxAnswer)), resp.Body}
-	}
-	return resp, err
-}
-
-// bounded is the beginning of a body.
-type bounded struct {
-	io.Reader
-	io.Closer
 }

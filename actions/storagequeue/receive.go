@@ -40,7 +40,7 @@ const (
 	receiveBatch  = 16                         // messages in a response
 	maxMessages   = receiveBatch * 7 * maxText // bytes of a response; XML needs up to 6 bytes for a character
 	lagEvery      = 30 * time.Second           // interval of asking for the length of the queue
-	maxRenewal    = time.Minute                // interval of renewing a long visibility timeout
+	visibility    = time.Minute                // time for which a message is hidden from other receivers; it is renewed
 	foreverSecond = int32(neverExpires)
 )
 
@@ -56,7 +56,11 @@ type receiver struct {
 // Receive implements [receive.Receiver].
 func (c *Client) Receive(ctx context.Context, feed *receive.Feed) error {
 	r := &receiver{feed: feed, from: feed.Source.StorageQueue}
-	open, err := c.opener(ctx, feed)
+	var open func(string) (*azqueue.QueueClient, error)
+	text, err := feed.Reveal(ctx, r.from.ConnectionString)
+	if err == nil {
+		open, err = c.connect(feed, text)
+	}
 	if err == nil {
 		r.queue, err = open(r.from.Queue)
 	}
@@ -64,7 +68,7 @@ func (c *Client) Receive(ctx context.Context, feed *receive.Feed) error {
 		r.poison, err = open(r.from.Queue + source.PoisonSuffix)
 	}
 	if err != nil {
-		return fmt.Errorf("storageQueue.%w", err)
+		return fmt.Errorf("storageQueue.connectionString: %w", err)
 	}
 	if err := r.run(ctx); ctx.Err() == nil {
 		return explain(err)
@@ -74,10 +78,9 @@ func (c *Client) Receive(ctx context.Context, feed *receive.Feed) error {
 
 // run receives until an error, or the end of ctx.
 func (r *receiver) run(ctx context.Context) error {
-	visible := int32(r.from.Visibility / time.Second)
 	for pause := minPoll; ; {
 		answer, err := r.queue.DequeueMessages(ctx, &azqueue.DequeueMessagesOptions{
-			NumberOfMessages: new(int32(receiveBatch)), VisibilityTimeout: &visible,
+			NumberOfMessages: new(int32(receiveBatch)), VisibilityTimeout: new(int32(visibility / time.Second)),
 		})
 		if err != nil {
 			return err
@@ -112,29 +115,14 @@ func (r *receiver) count(ctx context.Context) {
 	}
 }
 
-// errTooOften ends the wait of a message that was received more often than maxDequeueCount allows. Restarts count, too,
-// so the number alone does not bury a message.
-var errTooOften = errors.New("it was received too often")
-
 // store stores a message and deletes it. Its error ends the receiver.
 func (r *receiver) store(ctx context.Context, m *azqueue.DequeuedMessage) error {
 	if m.MessageID == nil || m.PopReceipt == nil || m.MessageText == nil {
 		return errors.New("the service returned a message without an ID, a receipt or a text")
 	}
-	waiting, end := ctx, func() {}
-	if m.DequeueCount != nil && *m.DequeueCount > int64(r.from.MaxDequeue) {
-		waiting, end = context.WithTimeoutCause(ctx, min(r.from.Visibility, maxRenewal), errTooOften)
-	}
-	defer end()
-	every := min(r.from.Visibility/2, maxRenewal)
-	renew := func(ctx context.Context) error { return r.hide(ctx, m, r.from.Visibility) }
-	err := receive.Hold(waiting, every, renew, func(ctx context.Context) error { return r.feed.Store(ctx, message(m)) })
-	switch {
-	case errors.Is(err, errTooOften):
-		r.feed.Fail(fmt.Errorf("message %s was received %d times, is still not stored, and is moved to queue %s%s",
-			*m.MessageID, *m.DequeueCount, r.from.Queue, source.PoisonSuffix))
-		return r.bury(ctx, m)
-	case receive.Refused(err):
+	renew := func(ctx context.Context) error { return r.hide(ctx, m, visibility) }
+	err := receive.Hold(ctx, visibility/2, renew, func(ctx context.Context) error { return r.feed.Store(ctx, message(m)) })
+	if receive.Refused(err) {
 		return r.bury(ctx, m)
 	}
 	settling, cancel := receive.Settle(ctx)
@@ -184,13 +172,12 @@ func (r *receiver) bury(ctx context.Context, m *azqueue.DequeuedMessage) error {
 func (r *receiver) remove(ctx context.Context, m *azqueue.DequeuedMessage) error {
 	_, err := r.queue.DeleteMessage(ctx, *m.MessageID, *m.PopReceipt, nil)
 	if queueerror.HasCode(err, queueerror.MessageNotFound, queueerror.PopReceiptMismatch) {
-		r.feed.Fail(fmt.Errorf("message %s became visible before it was deleted: raise visibilityTimeout", *m.MessageID))
+		r.feed.Fail(fmt.Errorf("message %s became visible before it was deleted", *m.MessageID))
 		return nil
 	}
 	return err
 }
 
-// message returns the message of a feed.
 func message(m *azqueue.DequeuedMessage) receive.Message {
 	header := map[string][]string{"MessageId": {*m.MessageID}}
 	if m.InsertionTime != nil {
@@ -226,35 +213,9 @@ func explain(err error) error {
 	return errors.New(netreason.Reason(err))
 }
 
-// opener returns a function that opens queues of the account of a source.
-func (c *Client) opener(ctx context.Context, feed *receive.Feed) (func(string) (*azqueue.QueueClient, error), error) {
-	q := feed.Source.StorageQueue
-	if q.Account == "" {
-		text, err := feed.Reveal(ctx, q.ConnectionString)
-		if err != nil {
-			return nil, fmt.Errorf("connectionString: %w", err)
-		}
-		open, err := c.connect(feed, text)
-		if err != nil {
-			return nil, fmt.Errorf("connectionString: %w", err)
-		}
-		return open, nil
-	}
-	a, err := findAccount(q.Account, c.endpoints)
-	if err != nil {
-		return nil, fmt.Errorf("storageAccount: %w", err)
-	}
-	text, err := feed.Reveal(ctx, q.SASToken)
-	if err != nil {
-		return nil, fmt.Errorf("sasToken: %w", err)
-	}
-	return c.signed(feed, a.endpoint, text)
-}
-
-// receiving are the options of a client that receives.
 func (c *Client) receiving() *azqueue.ClientOptions {
 	t := c.transport
-	t.answers = maxMessages
+	t.Answers = maxMessages
 	return options(t)
 }
 
@@ -262,10 +223,10 @@ func (c *Client) receiving() *azqueue.ClientOptions {
 func (c *Client) signed(feed *receive.Feed, endpoint, text string) (func(string) (*azqueue.QueueClient, error), error) {
 	t, err := parseToken(text, mayProcess, mayUpdate)
 	if err != nil {
-		return nil, fmt.Errorf("sasToken: %w", err)
+		return nil, fmt.Errorf("has a SharedAccessSignature that %w", err)
 	}
 	if !t.buries() {
-		feed.Fail(fmt.Errorf("storageQueue.sasToken: cannot move refused messages to queue %s%s, so they stay: "+
+		feed.Fail(fmt.Errorf("storageQueue.connectionString: cannot move refused messages to queue %s%s, so they stay: "+
 			"use a token of the account with the permissions a, c, p and u", feed.Source.StorageQueue.Queue, source.PoisonSuffix))
 	}
 	return func(queue string) (*azqueue.QueueClient, error) {

@@ -142,7 +142,7 @@ const certifiedSessions = 16
 // ownTransport is an [http.Transport] that repeats no request which may have
 // reached the host: see the first guarantee of the package.
 type ownTransport struct {
-	*http.Transport
+	transport
 }
 
 // newTransport returns the transport for a Config without one, with a client
@@ -157,7 +157,7 @@ func newTransport(c *Config, own *tls.Certificate) ownTransport {
 	}
 	t := c.route().Transport(config)
 	t.ForceAttemptHTTP2 = true
-	return ownTransport{t}
+	return ownTransport{newDirect(t)}
 }
 
 // route is how requests leave.
@@ -184,7 +184,7 @@ func (c *Client) roundTrip(t http.RoundTripper, req *http.Request) (*http.Respon
 func (t ownTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	lowerHeader(req.Header, headerKey, "idempotency-key")
 	lowerHeader(req.Header, "X-Idempotency-Key", "x-idempotency-key")
-	return t.Transport.RoundTrip(req)
+	return t.transport.RoundTrip(req)
 }
 
 func lowerHeader(h http.Header, canonical, lower string) {

@@ -37,7 +37,8 @@
 //     Veiled). The first [scheduler.MaxResponse] bytes are recorded, and no more are kept. A body of more than MaxBody
 //     bytes fails the attempt, so an endless body costs no more than that.
 //  3. An attempt, including token requests, ends with its context. It leaves no body or goroutine behind, and no
-//     connection except an idle one for the next attempt. (A dial in progress continues for others, for up to 10s.)
+//     connection except an idle one for the next attempt. (Over TLS or a proxy, a dial in progress continues for others,
+//     for up to 10s.)
 //  4. Credentials are sent only to the host they belong to: see Redirects.
 //  5. With [Config] Guard, no connection leads to a refused address, whatever names, redirects or name servers say: see
 //     package egress. A proxy is not asked for such addresses, nor for names such as localhost.

@@ -21,9 +21,9 @@ func TestOwnTransportTLS(t *testing.T) {
 		}))
 		server.EnableHTTP2 = http2
 		server.StartTLS()
-		own := newTransport(new(Config), nil)
-		own.TLSClientConfig.RootCAs = x509.NewCertPool()
-		own.TLSClientConfig.RootCAs.AddCert(server.Certificate())
+		roots := x509.NewCertPool()
+		roots.AddCert(server.Certificate())
+		own := newTransport(&Config{RootCAs: roots}, nil)
 		c := New(Config{Transport: own})
 		req := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, strings.NewReader("x")))(t)
 		req.Header.Set(headerKey, "k")

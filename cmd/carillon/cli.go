@@ -25,6 +25,7 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/emulate"
 	"github.com/carillon-sched/carillon/cmd/carillon/events"
 	"github.com/carillon-sched/carillon/cmd/carillon/explain"
+	"github.com/carillon-sched/carillon/cmd/carillon/failures"
 	"github.com/carillon-sched/carillon/cmd/carillon/importfile"
 	"github.com/carillon-sched/carillon/cmd/carillon/initfile"
 	"github.com/carillon-sched/carillon/cmd/carillon/jobs"
@@ -36,6 +37,7 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/size"
 	"github.com/carillon-sched/carillon/cmd/carillon/sources"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/cmd/carillon/top"
 	"github.com/carillon-sched/carillon/store/embedded"
 )
 
@@ -68,6 +70,8 @@ type cli struct {
 	Sources    sources.Command    `cmd:"" aliases:"source" help:"List, show, enable, disable and delete sources of events."`
 	Graph      events.Graph       `cmd:"" help:"Show which events and jobs start which jobs."`
 	History    jobs.History       `cmd:"" aliases:"logs" help:"Show past runs."`
+	Top        top.Command        `cmd:"" help:"Watch runs, lateness, failures and targets."`
+	Failures   failures.Command   `cmd:"" aliases:"failure" help:"Show failed attempts by cause, and pause or rerun their jobs."`
 	Audit      jobs.Audit         `cmd:"" help:"Show who changed what."`
 	Why        jobs.Why           `cmd:"" help:"Explain why a job ran, or did not."`
 	Account    jobs.Account       `cmd:"" help:"Check that every due run of a period has a record."`

@@ -151,7 +151,7 @@ func eventNames(ctx context.Context, api *client.Client) (found []complete.Candi
 func sourceNames(ctx context.Context, api *client.Client) (found []complete.Candidate) {
 	all, _ := api.Sources(ctx, "")
 	for _, s := range all {
-		found = append(found, complete.Candidate{Word: s.Key.String()})
+		found = append(found, complete.Candidate{Word: s.Key().String()})
 	}
 	return found
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
 	"github.com/carillon-sched/carillon/cmd/carillon/settings"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler/console/admin"
 	"github.com/carillon-sched/carillon/scheduler/metrics"
 	"github.com/carillon-sched/carillon/scheduler/tracing"
 )
@@ -90,4 +91,15 @@ func (l *live) reader(line commandLine, t *terminal.Terminal) func(context.Conte
 func (l *live) state() metrics.Settings {
 	s := l.keeper.State()
 	return metrics.Settings{Refused: s.Refused, Read: s.Read, Pending: s.Pending}
+}
+
+// shown returns the settings for the console.
+func (l *live) shown() []admin.Setting {
+	rows := l.keeper.State().Rows
+	all := make([]admin.Setting, len(rows))
+	for i, row := range rows {
+		columns := row.Columns()
+		all[i] = admin.Setting{Name: columns[0], Value: columns[1], Origin: columns[2], Live: row.Live}
+	}
+	return all
 }

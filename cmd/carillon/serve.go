@@ -215,7 +215,7 @@ func (c serveCmd) serve(
 	}
 	cfg.Tracer = changing.tracer
 	cfg.Listener, cfg.Keys, cfg.Worker.OnRecord = l, keys, records.Take
-	cfg.AllowHost, cfg.Settings = changing.hosts.allow, changing.state
+	cfg.AllowHost, cfg.Settings, cfg.ShownSettings = changing.hosts.allow, changing.state, changing.shown
 	if c.Echo {
 		cfg.Handlers = echoes()
 		cfg.Delivery.Guard.AllowListener(l.Addr().String())

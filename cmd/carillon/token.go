@@ -159,19 +159,14 @@ func (c tokenCreateCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 	}
 	return c.with(ctx, t, func(api tokenAPI) error {
 		made, err := api.CreateToken(ctx, q)
-		if err != nil {
-			return err
-		}
-		if t.JSON {
-			return t.PrintJSON(made)
-		}
-		t.Printf("%s\n", made.Text)
-		until := "for good"
-		if !made.Expires.IsZero() {
-			until = "until " + made.Expires.UTC().Format(time.RFC3339)
-		}
-		t.Complain("hint", fmt.Sprintf("token %s is valid %s and cannot be shown again", made.ID, until))
-		return nil
+		return terminal.PrintOne(t, made, err, func(made *v1.NewToken) {
+			t.Printf("%s\n", made.Text)
+			until := "for good"
+			if !made.Expires.IsZero() {
+				until = "until " + made.Expires.UTC().Format(time.RFC3339)
+			}
+			t.Complain("hint", fmt.Sprintf("token %s is valid %s and cannot be shown again", made.ID, until))
+		})
 	})
 }
 

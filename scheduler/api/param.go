@@ -64,6 +64,7 @@ var (
 		Param{Name: "labelSelector", Text: "a label selector, as in Kubernetes: team=billing,env!=prod"},
 		Param{Name: "prefix", Text: "prefix of the names"},
 		Param{Name: "actionType", Text: "type of the action, such as Http"},
+		Param{Name: "target", Text: "target of the action: host:port, or a host for all of its ports"},
 		Param{Name: "nextAfter", Text: "the next run is then or later: an instant, or a length of time from now on, such as 24h"},
 		Param{Name: "nextBefore", Text: "the next run is before this time: an instant or a length of time"},
 		Param{

@@ -50,7 +50,7 @@ var (
 // Operations is the table.
 var Operations = slices.Concat(
 	collectionOperations, jobOperations, historyOperations, eventOperations, sourceOperations,
-	adminOperations, azureOperations, awxOperations,
+	failureOperations, adminOperations, azureOperations, awxOperations,
 )
 
 var collectionOperations = []Operation{

@@ -21,16 +21,17 @@ const (
 	Token      Kind = "token"
 	Source     Kind = "source"    // of events
 	Operation  Kind = "operation" // a bulk operation on jobs
+	Failure    Kind = "failure"   // a group of failed attempts
 	System     Kind = "system"    // the scheduler itself: repairs, key rotation
 )
 
 // Kinds lists all kinds.
-var Kinds = []Kind{Job, Collection, Secret, Token, Source, Operation, System}
+var Kinds = []Kind{Job, Collection, Secret, Token, Source, Operation, Failure, System}
 
 // Ops lists all operations.
 var Ops = []string{
 	"put", "patch", "delete", "enable", "disable", "pause", "run", "try", "resubmit", "replay",
-	"create", "revoke", "rotate", "repair", "restore", "cancel",
+	"create", "revoke", "rotate", "repair", "restore", "cancel", "acknowledge", "mute", "reopen",
 }
 
 // By is the verified identity of the caller.
@@ -111,7 +112,7 @@ func (e *Entry) Target() string {
 		return "collection " + e.Collection
 	case Source:
 		return "source " + e.Collection + "/" + e.Name
-	case Secret, Token, Operation, System:
+	case Secret, Token, Operation, Failure, System:
 	}
 	return string(e.Kind) + " " + e.Name
 }

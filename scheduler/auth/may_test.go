@@ -26,25 +26,25 @@ func grants(t *testing.T, texts ...string) []auth.Grant {
 // belongs to none.
 func TestMay(t *testing.T) {
 	rights := []auth.Right{
-		auth.Open, auth.Known, auth.ReadAny, auth.OperateAny, auth.Read, auth.Operate, auth.Administer, "", "nonsense",
+		auth.Open, auth.Known, auth.ReadAny, auth.OperateAny, auth.Read, auth.Operate, auth.Administer, auth.AdministerAny, "", "nonsense",
 	}
-	const none = "o........"
+	const none = "o........."
 	tests := []struct {
 		grants     []string
 		a, b, over string // one letter for each right, in their order above; "." is no
 	}{
 		{nil, none, none, none},
-		{[]string{"reader"}, "okr.R....", "okr.R....", "okr.R...."},
-		{[]string{"operator"}, "okrpRO...", "okrpRO...", "okrpRO..."},
-		{[]string{"admin"}, "okrpROA..", "okrpROA..", "okrpROA.."},
-		{[]string{"reader@a"}, "okr.R....", "okr......", "okr......"},
-		{[]string{"operator@a"}, "okrpRO...", "okrp.....", "okrp....."},
-		{[]string{"admin@a"}, "okrpROA..", "okrp.....", "okrp....."},
-		{[]string{"reader@a,b"}, "okr.R....", "okr.R....", "okr......"},
-		{[]string{"reader", "operator@a"}, "okrpRO...", "okrpR....", "okrpR...."},
-		{[]string{"operator@a", "reader@a"}, "okrpRO...", "okrp.....", "okrp....."},
+		{[]string{"reader"}, "okr.R.....", "okr.R.....", "okr.R....."},
+		{[]string{"operator"}, "okrpRO....", "okrpRO....", "okrpRO...."},
+		{[]string{"admin"}, "okrpROAa..", "okrpROAa..", "okrpROAa.."},
+		{[]string{"reader@a"}, "okr.R.....", "okr.......", "okr......."},
+		{[]string{"operator@a"}, "okrpRO....", "okrp......", "okrp......"},
+		{[]string{"admin@a"}, "okrpROAa..", "okrp...a..", "okrp...a.."},
+		{[]string{"reader@a,b"}, "okr.R.....", "okr.R.....", "okr......."},
+		{[]string{"reader", "operator@a"}, "okrpRO....", "okrpR.....", "okrpR....."},
+		{[]string{"operator@a", "reader@a"}, "okrpRO....", "okrp......", "okrp......"},
 	}
-	letters := "okrpROA??"
+	letters := "okrpROAa??"
 	for _, test := range tests {
 		p := &auth.Principal{Name: "x", Via: auth.ViaToken, Grants: grants(t, test.grants...)}
 		for collection, want := range map[string]string{"a": test.a, "b": test.b, "": test.over} {

@@ -42,13 +42,14 @@ type Right string
 // The rights. Rights that end in Any are for operations that do not name their collection up front: they require the
 // role on any collection, and the operation must then check each collection with [May] or [Check].
 const (
-	Open       Right = "open"       // no authentication required: health
-	Known      Right = "known"      // a role on any collection: operations without stored data
-	Read       Right = "read"       // reader on the collection
-	Operate    Right = "operate"    // operator on the collection
-	Administer Right = "administer" // admin on the collection; without one, on all
-	ReadAny    Right = "readAny"    // reader on any collection; the answer is limited to visible collections
-	OperateAny Right = "operateAny" // operator on any collection; the operation checks the collections that it finds
+	Open          Right = "open"          // no authentication required: health
+	Known         Right = "known"         // a role on any collection: operations without stored data
+	Read          Right = "read"          // reader on the collection
+	Operate       Right = "operate"       // operator on the collection
+	Administer    Right = "administer"    // admin on the collection; without one, on all
+	ReadAny       Right = "readAny"       // reader on any collection; the answer is limited to visible collections
+	OperateAny    Right = "operateAny"    // operator on any collection; the operation checks the collections that it finds
+	AdministerAny Right = "administerAny" // admin on any collection; the operation checks its collection
 )
 
 // requirement is the role that a right requires.
@@ -59,12 +60,13 @@ type requirement struct {
 
 // requirements lists all rights except [Open].
 var requirements = map[Right]requirement{
-	Known:      {Reader, true},
-	Read:       {Reader, false},
-	Operate:    {Operator, false},
-	Administer: {Admin, false},
-	ReadAny:    {Reader, true},
-	OperateAny: {Operator, true},
+	Known:         {Reader, true},
+	Read:          {Reader, false},
+	Operate:       {Operator, false},
+	Administer:    {Admin, false},
+	ReadAny:       {Reader, true},
+	OperateAny:    {Operator, true},
+	AdministerAny: {Admin, true},
 }
 
 // Valid reports whether a right is one of those above.

@@ -279,6 +279,7 @@ func (r *restorer) write(ctx context.Context, e *Entry, p place, f restoreAction
 		p.baton = false
 	}
 	for _, record := range e.Records {
+		record.Cause = record.Cause.Moved()
 		if err := r.Store.Append(ctx, record); err != nil {
 			return err
 		}
@@ -295,9 +296,9 @@ func (r *restorer) write(ctx context.Context, e *Entry, p place, f restoreAction
 	}
 	var had scheduler.Heard
 	if p.definition != nil {
-		had = scheduler.StoredHears(k, p.definition.Data)
+		had = scheduler.StoredLinks(p.definition.Data).Hears(k)
 	}
-	heard, err := registry.Prepare(ctx, r.Store.Listeners(), k, had, scheduler.StoredHears(k, data))
+	heard, err := registry.Prepare(ctx, r.Store.Listeners(), k, had, scheduler.StoredLinks(data).Hears(k))
 	if err != nil {
 		return err
 	}

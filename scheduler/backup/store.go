@@ -17,7 +17,7 @@ type Store interface {
 	Tokens() scheduler.Bucket
 
 	// FindDetached calls found for the batons of the jobs' detached runs.
-	FindDetached(ctx context.Context, keys []scheduler.Key, found func(slot scheduler.BatonKey, st scheduler.Stored, running bool)) error
+	FindDetached(ctx context.Context, keys []scheduler.Key, found scheduler.FoundBaton) error
 }
 
 // chunk is the number of jobs per request; workers is the number of chunks in progress at a time.

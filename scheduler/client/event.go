@@ -38,11 +38,7 @@ func (c *Client) Events(ctx context.Context, q EventQuery, size int) iter.Seq2[*
 
 // Event returns the event with a sequence. With a collection, a role on that collection is sufficient; "": any.
 func (c *Client) Event(ctx context.Context, sequence uint64, collection string) (*v1.Event, error) {
-	path := "/events/" + strconv.FormatUint(sequence, 10)
-	if collection != "" {
-		path += "?collection=" + url.QueryEscape(collection)
-	}
-	return ask[v1.Event](ctx, c, http.MethodGet, path, nil)
+	return ask[v1.Event](ctx, c, http.MethodGet, "/events/"+strconv.FormatUint(sequence, 10)+inCollection(collection), nil)
 }
 
 // NewEvent is an event to be published.
@@ -53,7 +49,6 @@ type NewEvent struct {
 	Body       []byte
 }
 
-// headers returns the headers of the event.
 func (e *NewEvent) headers() http.Header {
 	all := http.Header{}
 	for name, value := range e.Attributes {
@@ -87,7 +82,7 @@ func (c *Client) PublishEvent(ctx context.Context, e NewEvent) (*v1.PublishedEve
 	for name, values := range e.headers() {
 		headers = append(headers, name+": "+values[0])
 	}
-	path := "/jobCollections/" + url.PathEscape(e.Topic.Collection) + "/events/" + url.PathEscape(e.Topic.Name)
+	path := collectionPath(e.Topic.Collection) + "/events/" + url.PathEscape(e.Topic.Name)
 	return ask[v1.PublishedEvent](ctx, c, http.MethodPost, path, e.Body, headers...)
 }
 
@@ -117,18 +112,11 @@ func (c *Client) TestStoredEvent(ctx context.Context, k scheduler.Key, sequence 
 func (c *Client) ReplayEvent(
 	ctx context.Context, k scheduler.Key, sequence uint64, at time.Time, dryRun bool,
 ) (*v1.ReplayedEvent, error) {
-	path := jobPath(k) + "/replay"
-	if dryRun {
-		path += "?dryRun=true"
-	}
+	path := jobPath(k) + "/replay" + PutOptions{DryRun: dryRun}.query()
 	return send[v1.ReplayedEvent](ctx, c, path, v1.ReplayEventRequest{Sequence: sequence, At: at})
 }
 
 // Graph returns the events and jobs that start the jobs of a collection; "": of all.
 func (c *Client) Graph(ctx context.Context, collection string) (*v1.Graph, error) {
-	path := "/graph"
-	if collection != "" {
-		path += "?collection=" + url.QueryEscape(collection)
-	}
-	return ask[v1.Graph](ctx, c, http.MethodGet, path, nil)
+	return ask[v1.Graph](ctx, c, http.MethodGet, "/graph"+inCollection(collection), nil)
 }

@@ -60,7 +60,7 @@ func pathOf(k scheduler.Key, what string) string {
 	case k.Job != "":
 		return jobPath(k) + what
 	case k.Collection != "":
-		return "/jobCollections/" + url.PathEscape(k.Collection) + what
+		return collectionPath(k.Collection) + what
 	}
 	return what
 }

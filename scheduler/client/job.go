@@ -82,7 +82,7 @@ func (j *Job) UnmarshalJSON(data []byte) error {
 }
 
 func jobPath(k scheduler.Key) string {
-	return "/jobCollections/" + url.PathEscape(k.Collection) + "/jobs/" + url.PathEscape(k.Job)
+	return collectionPath(k.Collection) + "/jobs/" + url.PathEscape(k.Job)
 }
 
 // PutOptions are the options of a put or patch.

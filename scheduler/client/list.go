@@ -21,6 +21,7 @@ type Query struct {
 	Labels     string          // [scheduler.ParseSelector]; "": any
 	Prefix     string          // of job names
 	Action     string          // its type, such as Http; "": any
+	Target     string          // of the action: host:port, or a host for all of its ports; "": any
 	NextAfter  string          // earliest next run: an instant (RFC 3339), or a duration from now; "": any
 	NextBefore string          // the next run is earlier than this
 	Text       string          // part of a name, a label or a target, in any letter case; "": any
@@ -35,7 +36,7 @@ func (q *Query) options() url.Values {
 	}
 	options := url.Values{}
 	for name, value := range map[string]string{
-		"$filter": filter, "labelSelector": q.Labels, "prefix": q.Prefix, "actionType": q.Action,
+		"$filter": filter, "labelSelector": q.Labels, "prefix": q.Prefix, "actionType": q.Action, "target": q.Target,
 		"nextAfter": q.NextAfter, "nextBefore": q.NextBefore, "text": q.Text, "lastOutcome": q.Outcome,
 	} {
 		if value != "" {
@@ -47,11 +48,7 @@ func (q *Query) options() url.Values {
 
 // List returns jobs by collection and name. It fetches pages on demand and ends with the first error.
 func (c *Client) List(ctx context.Context, q Query) iter.Seq2[*Job, error] {
-	path := "/jobs"
-	if q.Collection != "" {
-		path = "/jobCollections/" + url.PathEscape(q.Collection) + "/jobs"
-	}
-	return pages[*Job](ctx, c, path, q.options(), 0)
+	return pages[*Job](ctx, c, pathOf(scheduler.Key{Collection: q.Collection}, "/jobs"), q.options(), 0)
 }
 
 // Collect returns up to most entries of a list, 0: all. If the list fails, Collect returns the entries before the

@@ -14,44 +14,30 @@ import (
 
 // Source is a source of events as the API returns it.
 type Source struct {
-	Key         scheduler.Key
-	Type        source.Type
-	State       scheduler.State
-	Description string
-	Status      source.Status
-	Damage      string          // why the stored source cannot be read; "": it can
-	Document    json.RawMessage // the complete answer
+	Name       string    `json:"name"`
+	Collection string    `json:"collection"`
+	ETag       string    `json:"etag"`
+	Result     v1.Result `json:"result"` // of a put
+	Properties struct {
+		Type   source.Type     `json:"type"`
+		State  scheduler.State `json:"state"`
+		Status struct {
+			source.Status
 
-	Result v1.Result // of a put
+			Damage string `json:"damage"` // why the stored source cannot be read; "": it can
+		} `json:"status"`
+	} `json:"properties"`
+	Document json.RawMessage `json:"-"` // the complete answer
 }
+
+// Key returns the collection and name.
+func (s *Source) Key() scheduler.Key { return scheduler.Key{Collection: s.Collection, Job: s.Name} }
 
 // UnmarshalJSON decodes a source document.
 func (s *Source) UnmarshalJSON(data []byte) error {
-	var doc struct {
-		Name       string    `json:"name"`
-		Collection string    `json:"collection"`
-		Result     v1.Result `json:"result"`
-		Properties struct {
-			Type        source.Type     `json:"type"`
-			State       scheduler.State `json:"state"`
-			Description string          `json:"description"`
-			Status      struct {
-				source.Status
-
-				Damage string `json:"damage"`
-			} `json:"status"`
-		} `json:"properties"`
-	}
-	if err := json.Unmarshal(data, &doc); err != nil {
-		return err
-	}
-	p := &doc.Properties
-	*s = Source{
-		scheduler.Key{Collection: doc.Collection, Job: doc.Name},
-		p.Type, p.State, p.Description,
-		p.Status.Status, p.Status.Damage, bytes.Clone(data), doc.Result,
-	}
-	return nil
+	type plain Source
+	s.Document = bytes.Clone(data)
+	return json.Unmarshal(data, (*plain)(s))
 }
 
 func sourcePath(k scheduler.Key) string {
@@ -63,9 +49,9 @@ func (c *Client) PutSource(ctx context.Context, k scheduler.Key, body []byte, o 
 	return ask[Source](ctx, c, http.MethodPut, sourcePath(k), body, o.headers()...)
 }
 
-// PatchSource merges a document into a source.
-func (c *Client) PatchSource(ctx context.Context, k scheduler.Key, body []byte) (*Source, error) {
-	return ask[Source](ctx, c, http.MethodPatch, sourcePath(k), body)
+// PatchSource merges a document into a source. Only the conditions of o apply.
+func (c *Client) PatchSource(ctx context.Context, k scheduler.Key, body []byte, o PutOptions) (*Source, error) {
+	return ask[Source](ctx, c, http.MethodPatch, sourcePath(k), body, o.headers()...)
 }
 
 // Source returns a source.
@@ -75,10 +61,7 @@ func (c *Client) Source(ctx context.Context, k scheduler.Key) (*Source, error) {
 
 // Sources returns the sources of a collection ("": of all), by collection and name.
 func (c *Client) Sources(ctx context.Context, collection string) ([]*Source, error) {
-	if collection == "" {
-		return list[*Source](ctx, c, "/sources")
-	}
-	return list[*Source](ctx, c, collectionPath(collection)+"/sources")
+	return list[*Source](ctx, c, pathOf(scheduler.Key{Collection: collection}, "/sources"))
 }
 
 // DeleteSource deletes a source. Its stored events stay.

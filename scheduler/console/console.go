@@ -4,7 +4,8 @@
 //	frame: host, origin, caller, right, layout ──► section: routes, templates, assets ──► service
 //
 // Sections share: words (texts), builder (fields of a schedule), jobform (other fields of a job), records (filter of the
-// history), look (results that take long), command (commands to copy). Package consoletest runs all of it for
+// history), look (results that take long), command (commands to copy),
+// table (lists). Package consoletest runs all of it for
 // tests.
 package console
 
@@ -12,9 +13,12 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/carillon-sched/carillon/scheduler/console/admin"
 	"github.com/carillon-sched/carillon/scheduler/console/builder"
 	"github.com/carillon-sched/carillon/scheduler/console/collections"
 	"github.com/carillon-sched/carillon/scheduler/console/edit"
+	"github.com/carillon-sched/carillon/scheduler/console/events"
+	"github.com/carillon-sched/carillon/scheduler/console/failures"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/job"
 	"github.com/carillon-sched/carillon/scheduler/console/jobform"
@@ -34,13 +38,15 @@ type Config struct {
 
 	// Activity provides the live statistics of all schedulers for the overview. Default: none.
 	Activity overview.Source
+	// Settings returns the settings of the process, without passwords. Default: none.
+	Settings func() []admin.Setting
 	// Prefix is the prefix of the NATS subjects of published specs. Default: carillon.
 	Prefix string
 }
 
 // New returns the console. It serves / and all paths below [frame.Root].
 func New(cfg Config) http.Handler {
-	cfg.Sections = sections(cfg)
+	cfg.Sections, cfg.Held = sections(cfg), cfg.Service.Held
 	return frame.New(cfg.Config)
 }
 
@@ -48,13 +54,16 @@ func New(cfg Config) http.Handler {
 func sections(cfg Config) []frame.Section {
 	own := []frame.Section{
 		overview.Section(cfg.Service, cfg.Activity),
+		failures.Section(cfg.Service, cfg.Activity),
 		jobs.Section(cfg.Service),
 		job.Section(job.Config{Service: cfg.Service, Prefix: cfg.Prefix}),
 		edit.Section(cfg.Service),
 		jobform.AssetSection(),
 		builder.Section(cfg.Service),
 		live.Section(cfg.Service),
+		events.Section(cfg.Service),
 		collections.Section(cfg.Service),
 	}
-	return slices.Concat(own, load.Sections(cfg.Service), cfg.Sections)
+	last := admin.Section(admin.Config{Service: cfg.Service, Activity: cfg.Activity, Settings: cfg.Settings})
+	return slices.Concat(own, load.Sections(cfg.Service), cfg.Sections, []frame.Section{last})
 }

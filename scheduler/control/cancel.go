@@ -239,9 +239,7 @@ func (e Editor) hasten(ctx context.Context, j *scheduler.Job, found []begun) err
 		if f.waiting == 0 {
 			continue
 		}
-		f.baton.Due, f.baton.DeferredUntil = e.shared.Store.Now().UTC(), time.Time{}
-		err := e.shared.Store.Fire(ctx, f.key, f.baton.Encode(), f.waiting)
-		if err != nil && !errors.Is(err, scheduler.ErrConflict) { // on conflict, it has moved, and its worker finds it canceled
+		if err := e.shared.steps.Hasten(ctx, f.key, f.baton, f.waiting); err != nil { // if it has moved, its worker finds it canceled
 			return fmt.Errorf("job %s: canceled, but not ended yet: %w", f.key.Key, err)
 		}
 	}

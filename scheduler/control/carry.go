@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -39,23 +40,29 @@ type operator struct {
 	slots chan struct{} // for concurrent changes of jobs
 
 	mu     sync.Mutex
-	ready  map[string]bool               // running operations, according to the watch
+	ready  map[string]*operation         // running operations, according to the watch
 	active map[string]context.CancelFunc // operations that this process executes
 	wake   chan struct{}
 	ended  sync.WaitGroup
 }
 
+func newOperator() *operator {
+	return &operator{
+		name: rand.Text(), slots: make(chan struct{}, operationAtOnce),
+		ready: map[string]*operation{}, active: map[string]context.CancelFunc{}, wake: make(chan struct{}, 1),
+	}
+}
+
 // run executes operations until ctx is done.
 func (o OperationKeeper) run(ctx context.Context) {
-	w := &operator{
-		keep: o, name: rand.Text(), slots: make(chan struct{}, operationAtOnce),
-		ready: map[string]bool{}, active: map[string]context.CancelFunc{}, wake: make(chan struct{}, 1),
-	}
+	w := o.operator
+	w.keep = o
 	w.ended.Go(func() {
 		for ctx.Err() == nil {
-			if err := o.bucket().Watch(ctx, func() {}, w.changed); err != nil {
+			if err := o.bucket().Watch(ctx, func() { o.shared.marks.watched.Store(true) }, w.changed); err != nil {
 				o.shared.lost("operations")(err)
 			}
+			o.shared.marks.watched.Store(false)
 			flow.Pause(ctx, time.Second)
 		}
 	})
@@ -74,16 +81,19 @@ func (o OperationKeeper) run(ctx context.Context) {
 	w.ended.Wait()
 }
 
-// changed handles a change of an operation.
+// changed handles a change of an operation, or of the mark of a failure group.
 func (w *operator) changed(id string, _ uint64, data []byte) {
-	var op struct {
-		State v1.OperationState `json:"state"`
+	if group, ok := strings.CutPrefix(id, markPrefix); ok {
+		w.keep.shared.marks.put(group, data)
+		return
 	}
-	_ = json.Unmarshal(data, &op) // a deleted operation has no state
+	op := &operation{}
+	_ = json.Unmarshal(data, op) // a deleted operation has no state
+	op.Jobs, op.Failures = nil, nil
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if op.State == v1.Running {
-		w.ready[id] = true
+		w.ready[id] = op
 		select {
 		case w.wake <- struct{}{}:
 		default:

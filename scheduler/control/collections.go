@@ -30,10 +30,7 @@ func (c CollectionKeeper) EnsureDefault(ctx context.Context) error {
 		return err
 	}
 	_, err = c.bucket().Save(ctx, scheduler.DefaultCollection, data, 0)
-	if errors.Is(err, scheduler.ErrConflict) {
-		return nil // it exists
-	}
-	return err
+	return scheduler.Ignore(err, scheduler.ErrConflict) // it exists
 }
 
 func (c CollectionKeeper) bucket() scheduler.CheckedBucket { return c.shared.Store.Collections() }

@@ -64,17 +64,48 @@ func (s SecretKeeper) DeleteSecret(ctx context.Context, name string, force bool)
 
 // checkCollections returns ErrConflict if the defaults of a collection refer to a shared secret.
 func (s SecretKeeper) checkCollections(ctx context.Context, secret string) error {
-	return s.shared.Store.Collections().Each(ctx, func(st scheduler.Stored) error {
+	names, err := s.collectionsWith(ctx, secret)
+	if err != nil || len(names) == 0 {
+		return err
+	}
+	return fmt.Errorf("secret %s: %w: the defaults of collection %s refer to it, or cannot be read",
+		secret, scheduler.ErrConflict, names[0])
+}
+
+// collectionsWith returns the collections whose defaults refer to a shared secret, or cannot be read.
+func (s SecretKeeper) collectionsWith(ctx context.Context, secret string) (names []string, err error) {
+	err = s.shared.Store.Collections().Each(ctx, func(st scheduler.Stored) error {
 		c, err := scheduler.DecodeCollection(st.Key.Job, st.Revision, st.Data)
 		if err == nil {
 			c.Defaults, err = c.ReadDefaults(s.shared.Actions, scheduler.Limits{})
 		}
 		if err != nil || c.Defaults.Refers(secret) {
-			return fmt.Errorf("secret %s: %w: the defaults of collection %s refer to it, or cannot be read",
-				secret, scheduler.ErrConflict, st.Key.Job)
+			names = append(names, st.Key.Job)
 		}
 		return nil
 	})
+	return names, err
+}
+
+// SecretUsers returns the jobs, sources and collections that refer to a shared secret. It reads all jobs.
+func (s SecretKeeper) SecretUsers(ctx context.Context, name string) ([]string, error) {
+	if err := scheduler.ValidateName("secret", name); err != nil {
+		return nil, err
+	}
+	release, err := takeTurn(ctx, s.shared.doctoring)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	users, err := s.manager.Users(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	collections, err := s.collectionsWith(ctx, name)
+	for _, one := range collections {
+		users = append(users, "collection "+one)
+	}
+	return users, err
 }
 
 // RotateSecrets is [secrets.Manager.Rotate].

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -45,13 +44,7 @@ func (e Editor) open(ctx context.Context, edit Edit) (*scheduler.Collection, doc
 	if err != nil {
 		return nil, v, err
 	}
-	c, err := e.shared.Collections.Get(ctx, edit.Key.Collection)
-	if errors.Is(err, scheduler.ErrNotFound) {
-		err = fmt.Errorf("collection %s: %w; create it first", edit.Key.Collection, scheduler.ErrNotFound)
-	}
-	if err == nil {
-		err = c.CheckKept()
-	}
+	c, err := e.shared.changeable(ctx, edit.Key.Collection)
 	return c, v, err
 }
 

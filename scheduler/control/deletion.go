@@ -172,10 +172,9 @@ func (c CollectionKeeper) checkEmpty(ctx context.Context, name string) error {
 		return err
 	}
 	if len(keys) == 0 {
-		names, err := c.sources.names(ctx, name)
-		if err == nil && len(names) > 0 {
-			err = fmt.Errorf("collection %s: %w: it has sources (%d), which would be deleted with it",
-				name, scheduler.ErrConflict, len(names))
+		n, err := c.sources.count(ctx, name)
+		if err == nil && n > 0 {
+			err = fmt.Errorf("collection %s: %w: it has sources (%d), which would be deleted with it", name, scheduler.ErrConflict, n)
 		}
 		return err
 	}

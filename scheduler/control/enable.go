@@ -148,7 +148,7 @@ func (e Editor) remove(ctx context.Context, k scheduler.Key, st scheduler.Stored
 			return err
 		}
 	}
-	heard, err := registry.Prepare(ctx, e.shared.Store.Listeners(), k, scheduler.StoredHears(k, st.Data), scheduler.Heard{})
+	heard, err := registry.Prepare(ctx, e.shared.Store.Listeners(), k, scheduler.StoredLinks(st.Data).Hears(k), scheduler.Heard{})
 	if err != nil {
 		return err
 	}

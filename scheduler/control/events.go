@@ -1,10 +1,13 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -66,6 +69,7 @@ func (k EventKeeper) Event(ctx context.Context, sequence uint64, sees func(colle
 type EventQuery struct {
 	Topic scheduler.Topic              // an empty name: any
 	Since time.Time                    // inclusive
+	Text  string                       // in the ID, the attributes or the body
 	Sees  func(collection string) bool // visible collections
 }
 
@@ -82,8 +86,13 @@ func (k EventKeeper) check(ctx context.Context, q *EventQuery) error {
 	return k.shared.exists(ctx, q.Topic.Collection)
 }
 
+// has reports whether an event has the text of the query.
+func (q *EventQuery) has(e *scheduler.Event) bool {
+	return strings.Contains(fmt.Sprintln(e.ID, e.Attributes)+string(e.Data), q.Text)
+}
+
 // Events returns a page of events, newest first. next is the sequence before which the next page starts, 0 if there is
-// none. A page ends early, and may be empty, after many events that the caller may not see.
+// none. A page ends early, and may be empty, after many events that do not match.
 func (k EventKeeper) Events(ctx context.Context, q EventQuery, p v1.Page) (events []*scheduler.Event, next uint64, err error) {
 	if err := errors.Join(k.check(ctx, &q), p.Validate()); err != nil {
 		return nil, 0, err
@@ -102,7 +111,7 @@ func (k EventKeeper) Events(ctx context.Context, q EventQuery, p v1.Page) (event
 		case seen > historyReach:
 			next = e.Sequence + 1
 			return false
-		case !q.Sees(e.Topic.Collection):
+		case !q.Sees(e.Topic.Collection), !q.has(e):
 		case skip > 0:
 			skip--
 		case len(events) == p.Size():
@@ -114,4 +123,62 @@ func (k EventKeeper) Events(ctx context.Context, q EventQuery, p v1.Page) (event
 		return true
 	})
 	return events, next, err
+}
+
+// AffectedJob is a job that listens to an event.
+type AffectedJob struct {
+	Key    scheduler.Key
+	Record *scheduler.Record // of the run with the event, or of the skipped run; nil: none is known
+	Test   *v1.TestedEvent   // the effect that the event would have now; nil with a record
+}
+
+// affectedMost limits the affected jobs.
+const affectedMost = 20
+
+// Affected returns the visible jobs that listen to a stored event. It examines as many records of a job as
+// [Reader.Why] does. more reports that further jobs listen to it.
+func (k EventKeeper) Affected(
+	ctx context.Context, e *scheduler.Event, sees func(collection string) bool,
+) (all []AffectedJob, more bool, err error) {
+	release, err := takeTurn(ctx, k.shared.searching)
+	if err != nil {
+		return nil, false, err
+	}
+	defer release()
+	var keys []scheduler.Key
+	err = k.shared.eachHeard(ctx, func(key scheduler.Key, heard scheduler.Heard) {
+		if sees(key.Collection) && slices.Contains(heard.Topics(), e.Topic) {
+			keys = append(keys, key)
+		}
+	})
+	slices.SortFunc(keys, func(a, b scheduler.Key) int { return cmp.Compare(a.String(), b.String()) })
+	keys = slices.Compact(keys)
+	for _, key := range keys[:min(len(keys), affectedMost)] {
+		one, err := k.affected(ctx, e, key)
+		_, damaged := errors.AsType[*scheduler.DamagedError](err)
+		switch {
+		case err == nil:
+			all = append(all, one)
+		case !damaged && !errors.Is(err, scheduler.ErrNotFound) && !errors.Is(err, scheduler.ErrConflict):
+			return nil, false, err
+		}
+	}
+	return all, len(keys) > affectedMost, err
+}
+
+func (k EventKeeper) affected(ctx context.Context, e *scheduler.Event, key scheduler.Key) (one AffectedJob, err error) {
+	one.Key = key
+	seen := 0
+	err = k.shared.Store.RecordsSince(ctx, key, e.Time.Add(-clockSkew), func(rec *scheduler.Record) bool {
+		seen++
+		if !rec.Cause.Holds(e) {
+			return seen < whyReach
+		}
+		one.Record = rec
+		return seen < whyReach && (rec.Outcome == scheduler.OutcomeFailed || rec.Outcome == scheduler.OutcomePostponed)
+	})
+	if one.Record == nil && err == nil {
+		one.Test, err = k.TestEvent(ctx, key, fmt.Appendf(nil, `{"sequence": %d}`, e.Sequence))
+	}
+	return one, err
 }

@@ -3,7 +3,6 @@ package control
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -30,24 +29,22 @@ func (k EventKeeper) Graph(ctx context.Context, collection string, sees func(col
 		return nil, err
 	}
 	g, states := &v1.Graph{Jobs: []v1.GraphJob{}, Edges: []v1.GraphEdge{}}, map[scheduler.Key]string{}
-	var upstream []scheduler.Key
-	err = k.eachOf(ctx, keys, func(st scheduler.Stored) {
-		listeners := scheduler.StoredListeners(st.Data)
-		if len(listeners) > 0 {
+	var others []scheduler.Key
+	err = k.shared.eachOf(ctx, keys, func(st scheduler.Stored) {
+		for _, l := range scheduler.StoredLinks(st.Data).Links(st.Key) {
 			states[st.Key] = string(scheduler.StoredState(st.Data))
-		}
-		for i := range listeners {
-			t, from := listeners[i].From(st.Key)
-			edge := v1.GraphEdge{Event: t.String(), Starts: st.Key.String()}
-			if from != (scheduler.Key{}) {
-				edge.Job, edge.Outcomes = from.String(), listeners[i].Outcome
-				upstream = append(upstream, from)
+			edge := v1.GraphEdge{Event: l.Topic.String(), Starts: st.Key.String(), Outcomes: l.Outcomes, Condition: l.Asks}
+			switch {
+			case l.Starts:
+				edge.Job, edge.Starts = st.Key.String(), l.Job.String()
+			case l.Job != (scheduler.Key{}):
+				edge.Job = l.Job.String()
 			}
-			g.Edges = append(g.Edges, edge)
+			g.Edges, others = append(g.Edges, edge), append(others, l.Job)
 		}
 	})
 	if err == nil {
-		err = k.addUpstream(ctx, states, upstream, sees)
+		err = k.addLinked(ctx, states, others, sees)
 	}
 	for key, state := range states {
 		g.Jobs = append(g.Jobs, v1.GraphJob{Name: key.String(), State: state})
@@ -59,43 +56,28 @@ func (k EventKeeper) Graph(ctx context.Context, collection string, sees func(col
 	return g, err
 }
 
-// triggered returns the visible jobs with a trigger, and maybe some that had one. It watches their bucket until it has
-// all entries, because a watch reads many entries at a time.
+// triggered returns the visible jobs with a link, and maybe some that had one.
 func (k EventKeeper) triggered(ctx context.Context, sees func(collection string) bool) ([]scheduler.Key, error) {
-	watching, end := context.WithCancel(ctx)
-	defer end()
-	found, whole := map[scheduler.Key]bool{}, false
-	err := k.shared.Store.Listeners().Watch(watching, func() { whole = true; end() }, func(name string, _ uint64, data []byte) {
-		var key scheduler.Key
-		if data != nil && key.UnmarshalText([]byte(name)) == nil && sees(key.Collection) {
+	found := map[scheduler.Key]bool{}
+	err := k.shared.eachHeard(ctx, func(key scheduler.Key, _ scheduler.Heard) {
+		if sees(key.Collection) {
 			found[key] = true
 		}
 	})
-	switch {
-	case len(found) > maxGraph:
-		return nil, scheduler.Invalid("collection", fmt.Sprintf("more than %d jobs have a trigger: name a collection", maxGraph))
-	case whole:
-		return slices.Collect(maps.Keys(found)), nil
+	if len(found) > maxGraph {
+		text := fmt.Sprintf("more than %d jobs have links to events or jobs: name a collection", maxGraph)
+		return nil, scheduler.Invalid("collection", text)
 	}
-	return nil, err
+	return slices.Collect(maps.Keys(found)), err
 }
 
-// eachOf passes the existing jobs.
-func (k EventKeeper) eachOf(ctx context.Context, keys []scheduler.Key, pass func(scheduler.Stored)) error {
-	var errs []error
-	for chunk := range slices.Chunk(keys, batchKeys) {
-		errs = append(errs, k.shared.Store.LoadJobs(ctx, chunk, pass))
-	}
-	return errors.Join(errs...)
-}
-
-// addUpstream adds the states of jobs that start others.
-func (k EventKeeper) addUpstream(
-	ctx context.Context, states map[scheduler.Key]string, upstream []scheduler.Key, sees func(collection string) bool,
+// addLinked adds the states of jobs that others name.
+func (k EventKeeper) addLinked(
+	ctx context.Context, states map[scheduler.Key]string, others []scheduler.Key, sees func(collection string) bool,
 ) error {
 	var ask []scheduler.Key
-	for _, key := range upstream {
-		if _, known := states[key]; known {
+	for _, key := range others {
+		if _, known := states[key]; known || key == (scheduler.Key{}) {
 			continue
 		}
 		states[key] = ""
@@ -104,5 +86,5 @@ func (k EventKeeper) addUpstream(
 			ask = append(ask, key)
 		}
 	}
-	return k.eachOf(ctx, ask, func(st scheduler.Stored) { states[st.Key] = string(scheduler.StoredState(st.Data)) })
+	return k.shared.eachOf(ctx, ask, func(st scheduler.Stored) { states[st.Key] = string(scheduler.StoredState(st.Data)) })
 }

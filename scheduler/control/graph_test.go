@@ -19,6 +19,8 @@ func TestGraph(t *testing.T) {
 	w.put(of("default", "load"), onEvents(`[{"job": "extract"}, {"source": "orders"}]`))
 	w.put(of("default", "alert"), onEvents(`[{"job": "extract", "outcome": "Any"}, {"job": "sales/absent"}]`))
 	w.put(of("sales", "report"), onEvents(`{"job": "default/load", "outcome": "faulted"}`))
+	w.put(of("default", "names"), strings.Replace(later, "{", `{"onSuccess": ["load"], "onFailure": ["sales/gone"], `, 1))
+	w.put(of("sales", "asks"), strings.Replace(later, "{", `{"onlyIf": {"job": "default/extract", "since": "PT1H"}, `, 1))
 	w.put(of("default", "gone"), onEvents(`{"source": "orders"}`))
 	must.Do(t, w.service.Delete(t.Context(), of("default", "gone"), 0))
 	must.Get(w.service.Disable(t.Context(), of("default", "alert")))(t)
@@ -29,16 +31,17 @@ func TestGraph(t *testing.T) {
 		want       string
 	}{
 		{"", func(string) bool { return true }, "default.orders>default/load[] default/extract>default/alert[completed faulted] " +
-			"default/extract>default/load[completed] default/load>sales/report[faulted] sales/absent>default/alert[completed] | " +
-			"default/alert disabled, default/extract enabled, default/load enabled, sales/absent missing, sales/report enabled"},
-		{"sales", only("sales"), "default/load>sales/report[faulted] | default/load , sales/report enabled"},
+			"default/extract>default/load[completed] default/extract>sales/asks[completed]? default/load>sales/report[faulted] default/names>default/load[completed] default/names>sales/gone[faulted] " +
+			"sales/absent>default/alert[completed] | default/alert disabled, default/extract enabled, default/load enabled, " +
+			"default/names enabled, sales/absent missing, sales/asks enabled, sales/gone missing, sales/report enabled"},
+		{"sales", only("sales"), "default/extract>sales/asks[completed]? default/load>sales/report[faulted] | default/extract , default/load , sales/asks enabled, sales/report enabled"},
 		{"", only("none"), "| "},
 	} {
 		g, err := w.service.Graph(t.Context(), c.collection, c.sees)
 		must.Do(t, err)
 		var got strings.Builder
 		for _, e := range g.Edges {
-			fmt.Fprintf(&got, "%s>%s%v ", e.Source(), e.Starts, e.Outcomes)
+			fmt.Fprintf(&got, "%s>%s%v%s ", e.Source(), e.Starts, e.Outcomes, map[bool]string{true: "?"}[e.Condition])
 		}
 		got.WriteString("| ")
 		for i, j := range g.Jobs {

@@ -26,6 +26,8 @@ type OperationKeeper struct {
 	edits  Editor
 	runs   Runner
 	reads  Reader
+
+	operator *operator
 }
 
 // operation is the stored form of an operation. Its worker is the process that executes it. If the worker has not
@@ -160,7 +162,7 @@ func (o OperationKeeper) Operations(ctx context.Context) ([]*v1.Operation, error
 	all := []*v1.Operation{}
 	err := o.bucket().Each(ctx, func(st scheduler.Stored) error {
 		op := &operation{}
-		if json.Unmarshal(st.Data, op) == nil && op.State != v1.Proposed && op.visible(ctx, auth.Read) {
+		if isID(st.Key.Job) && json.Unmarshal(st.Data, op) == nil && op.State != v1.Proposed && op.visible(ctx, auth.Read) {
 			op.Failures = nil
 			all = append(all, &op.Operation)
 		}
@@ -248,7 +250,7 @@ func readOperation(ctx context.Context, collection string, body []byte, now time
 		return nil, false, err
 	}
 	op.Jobs, op.Collection, op.JobSearch = req.Jobs, req.Collection, req.JobSearch
-	op.Until, op.StopRetries, op.Label, op.Target = req.Until, req.StopRetries, req.Label, req.Target
+	op.Until, op.StopRetries, op.Label = req.Until, req.StopRetries, req.Label
 	if !req.All && op.Jobs == nil && op.Collection == "" && op.JobSearch == (v1.JobSearch{}) && op.FailedSince.IsZero() {
 		return nil, false, scheduler.Invalid("", "names no jobs; name jobs, a collection or a search, or set all to true")
 	}
@@ -301,9 +303,6 @@ func (op *operation) checkVerb(problem func(path, format string, args ...any), n
 	if op.Verb != v1.VerbDisable && op.StopRetries {
 		problem("stopRetries", "goes with disable, not with %s", op.Verb)
 	}
-	if op.Verb != v1.VerbResubmit && op.Target != "" {
-		problem("target", "goes with resubmit, not with %s", op.Verb)
-	}
 	if op.Until != "" {
 		if _, err := explain.ParseFuture(op.Until, time.UTC, now); err != nil { // each job's time zone decides
 			problem("until", "%s", err.Error())
@@ -324,7 +323,11 @@ func (op *operation) checkVerb(problem func(path, format string, args ...any), n
 
 // checkJobs validates the jobs that an operation names.
 func (op *operation) checkJobs(problem func(path, format string, args ...any)) {
-	if op.Jobs != nil && op.JobSearch != (v1.JobSearch{}) {
+	search := op.JobSearch
+	if op.Verb == v1.VerbResubmit {
+		search.Target = "" // it selects occurrences
+	}
+	if op.Jobs != nil && search != (v1.JobSearch{}) {
 		problem("jobs", "goes with no search")
 	}
 	for i, name := range op.Jobs {

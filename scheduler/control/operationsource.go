@@ -75,6 +75,9 @@ func (op *operation) query(ctx context.Context) (scheduler.JobQuery, error) {
 	if op.Collection != "" {
 		q.Collections = []string{op.Collection}
 	}
+	if op.Verb == v1.VerbResubmit {
+		q.Target = "" // it selects occurrences: the job may call another target now
+	}
 	q.Sees = auth.Sees(ctx)
 	return q, err
 }
@@ -153,8 +156,8 @@ func (o OperationKeeper) failed(ctx context.Context, op *operation, again *rerun
 			return false
 		}
 		seen, last = seen+1, r.Sequence
-		if r.Outcome == scheduler.OutcomeFaulted && q.Within(r.Job.Collection) && op.calls(r.Target) &&
-			(op.Jobs == nil || slices.Contains(op.Jobs, r.Job.String())) {
+		if r.Outcome == scheduler.OutcomeFaulted && q.Within(r.Job.Collection) &&
+			(op.Target == "" || scheduler.IsTarget(r.Target, op.Target)) && (op.Jobs == nil || slices.Contains(op.Jobs, r.Job.String())) {
 			it := item{key: r.Job, nominal: r.Nominal, uid: r.UID, failure: &failure{fault: r}}
 			if r.Resubmits != nil {
 				it.nominal = r.Resubmits.Nominal
@@ -192,12 +195,6 @@ func (o OperationKeeper) firstFailed(ctx context.Context, op *operation) (from u
 		return false
 	})
 	return from, err
-}
-
-// calls reports whether an operation selects a target. The operation may name the target without its port.
-func (op *operation) calls(target string) bool {
-	host := target[:max(0, strings.LastIndexByte(target, ':'))]
-	return op.Target == "" || strings.EqualFold(op.Target, target) || strings.EqualFold(op.Target, host)
 }
 
 // wanted returns the occurrences whose jobs match.

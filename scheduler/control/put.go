@@ -66,8 +66,8 @@ func (e Editor) Put(ctx context.Context, edit Edit) (v *v1.Job, created bool, er
 	if edit.DryRun {
 		def = def.Disguised(rand.Text(), nil)
 	}
-	listens := len(def.ListensElsewhere(edit.Key, scheduler.Heard{})) > 0 // the check needs what the job had
-	if e.creating.Load() && !edit.DryRun && e.when.IsZero() && !listens { // jobs come in herds: skip the lookup of this one
+	linked := len(def.Links(edit.Key)) > 0                               // the check compares them with the stored job
+	if e.creating.Load() && !edit.DryRun && e.when.IsZero() && !linked { // jobs come in herds: skip the lookup of this one
 		v, err := e.create(ctx, 0, edit, r, def)
 		if !errors.Is(err, step.ErrOvertaken) && !errors.Is(err, scheduler.ErrConflict) {
 			return v, err == nil, err
@@ -235,14 +235,14 @@ func (e Editor) write(
 }
 
 // warningsOf returns the warnings about def, which makes the job next from cur, nil for none. For a strict edit, they are
-// an [ErrInvalid], as are a cycle of jobs that start each other, and a listener to what the caller may not read.
+// an [ErrInvalid], as are a cycle of jobs that start each other, and a link to another collection without the right to it.
 func (e Editor) warningsOf(
 	ctx context.Context, cur *scheduler.Job, def *scheduler.Definition, next *scheduler.Job, edit Edit,
 ) ([]spec.Warning, error) {
-	if err := mayHear(ctx, next.Key, cur, def); err != nil {
+	if err := mayLink(ctx, next.Key, cur, def); err != nil {
 		return nil, err
 	}
-	followed, err := e.follow(ctx, next.Key, def)
+	followed, err := e.follow(ctx, next.Key, cur, def)
 	if err != nil {
 		return nil, err
 	}

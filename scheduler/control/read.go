@@ -77,13 +77,29 @@ func (h *shared) closed(ctx context.Context, collection string) string {
 	return c.Closed()
 }
 
-// exists returns ErrNotFound if a collection does not exist. A damaged collection exists.
+// exists returns ErrNotFound if a collection does not exist, and ErrInvalid for a name that none can have. A damaged
+// collection exists.
 func (h *shared) exists(ctx context.Context, collection string) error {
+	if err := scheduler.ValidateCollection(collection); err != nil {
+		return err
+	}
 	_, err := h.Collections.Get(ctx, collection)
 	if _, damaged := errors.AsType[*scheduler.DamagedError](err); damaged {
 		return nil
 	}
 	return err
+}
+
+// changeable returns a collection whose jobs and sources may change: it exists and is not being deleted.
+func (h *shared) changeable(ctx context.Context, collection string) (*scheduler.Collection, error) {
+	c, err := h.Collections.Get(ctx, collection)
+	if errors.Is(err, scheduler.ErrNotFound) {
+		err = fmt.Errorf("collection %s: %w; create it first", collection, scheduler.ErrNotFound)
+	}
+	if err == nil {
+		err = c.CheckKept()
+	}
+	return c, err
 }
 
 // keys returns the jobs of a collection from the store's index, in no particular order.
@@ -166,12 +182,14 @@ func noCollection(name string) error {
 // DetachedRun is a run that is concurrent with a job's schedule: it overlaps the next occurrence, is a manual run of a
 // disabled job, or was started by events.
 type DetachedRun struct {
-	Nominal time.Time
-	Due     time.Time // of the current or the next attempt
-	Manual  bool
-	Retry   int    // retries so far
-	Running bool   // a worker has it, and it is due
-	Cause   string // the events that started it; "": the schedule or a user
+	Nominal   time.Time
+	Due       time.Time // of the current or the next attempt
+	Manual    bool
+	Resubmits string // id of the occurrence that it repeats; "": none
+	Retry     int    // retries so far
+	Running   bool   // a worker has it, and it is due
+	Cause     string // the events that started it; "": the schedule or a user
+	Ledger    string // the number of runs of its key, if the trigger limits them
 }
 
 // DetachedRuns returns the first 256 runs of the job that are concurrent with its schedule, earliest first; of more than
@@ -188,20 +206,51 @@ func (r Reader) DetachedRuns(ctx context.Context, k scheduler.Key) ([]DetachedRu
 	if err != nil {
 		return nil, err
 	}
-	places, err := r.detached(ctx, j)
+	places, ledgers, err := r.detached(ctx, j)
 	if err != nil {
 		return nil, err
 	}
 	all, now := make([]DetachedRun, len(places)), r.shared.Store.Now()
 	for i, p := range places {
-		due := p.Baton.MayRun()
-		all[i] = DetachedRun{p.Baton.Nominal.UTC(), due.UTC(), p.Baton.Kind.IsManual(), p.Baton.Attempt, p.Running && !due.After(now), ""}
-		if c := p.Baton.Cause; c != nil {
-			all[i].Cause = c.Describe()
+		all[i] = runOf(k, p.Baton, p.Running, now)
+		if c := p.Baton.Cause; c != nil && ledgers[c.Key] != nil {
+			all[i].Ledger = ledgers[c.Key].Describe(c.Key)
 		}
 	}
 	slices.SortFunc(all, func(a, b DetachedRun) int { return a.Nominal.Compare(b.Nominal) })
 	return all[:min(len(all), detachedShown)], nil
+}
+
+func runOf(k scheduler.Key, b *scheduler.Baton, withWorker bool, now time.Time) DetachedRun {
+	due := b.MayRun()
+	d := DetachedRun{
+		Nominal: b.Nominal.UTC(), Due: due.UTC(), Manual: b.Kind.IsManual(), Retry: b.Attempt, Running: withWorker && !due.After(now),
+	}
+	if b.Resubmits != nil {
+		d.Resubmits = scheduler.OccurrenceID(k, b.Resubmits.Nominal)
+	}
+	if b.Cause != nil {
+		d.Cause = b.Cause.Describe()
+	}
+	return d
+}
+
+// Reruns returns the active reruns of an occurrence of a job, as [Reader.DetachedRuns] does. The one in place of the next
+// scheduled run is the last.
+func (r Reader) Reruns(ctx context.Context, k scheduler.Key, occurrence string) ([]DetachedRun, error) {
+	all, err := r.DetachedRuns(ctx, k)
+	j, _ := r.shared.load(ctx, k)
+	if err != nil || j == nil {
+		return nil, err
+	}
+	b, running, err := r.plans.baton(ctx, j)
+	if err != nil {
+		return nil, err
+	}
+	if b != nil {
+		all = append(all, runOf(k, b, running, r.shared.Store.Now()))
+	}
+	return slices.DeleteFunc(all, func(d DetachedRun) bool { return d.Resubmits != occurrence }), nil
 }
 
 // detachedShown is the most detached runs of a job that are shown.

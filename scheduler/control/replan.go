@@ -249,10 +249,7 @@ func (p *planner) locate(ctx context.Context, k scheduler.Key) (scheduler.Found,
 	return p.find(ctx, k, func(slot scheduler.BatonKey, waiting uint64, why error) error {
 		p.shared.Logger.Error("damaged baton removed; the job is rescheduled", "job", k.String(), "err", why)
 		err := p.shared.Store.Cancel(ctx, slot, waiting)
-		if errors.Is(err, scheduler.ErrConflict) {
-			return nil // it has fired, and its worker removes it
-		}
-		return err
+		return scheduler.Ignore(err, scheduler.ErrConflict) // it has fired, and its worker removes it
 	})
 }
 
@@ -424,10 +421,7 @@ func (p *planner) cancelPlannedOnce(ctx context.Context, j *scheduler.Job, seen 
 		// detached runs were merged into it after the edit had read it
 		err := p.shared.steps.Move(ctx, j, scheduler.Step{State: j.State, Progress: b.Progress},
 			step.From{BatonKey: slot, Waiting: seen.Waiting, Schedule: b.Schedule})
-		if errors.Is(err, step.ErrOvertaken) {
-			return nil
-		}
-		return err
+		return scheduler.Ignore(err, step.ErrOvertaken)
 	}
 	return p.shared.Store.Cancel(ctx, slot, seen.Waiting)
 }

@@ -22,9 +22,6 @@ const requestAge = time.Hour
 // Errors: ErrInvalid with every problem of the body; ErrNotFound without the job or the event; ErrConflict if the job has
 // no trigger, or would not run because it is disabled or paused or its collection is disabled.
 func (r Runner) ReplayEvent(ctx context.Context, key scheduler.Key, body []byte, dryRun bool) (*v1.ReplayedEvent, error) {
-	if err := key.Validate(); err != nil {
-		return nil, err
-	}
 	ctx = asking(ctx, "replay")
 	now := r.shared.Store.Now().UTC()
 	req, err := readRequest(ctx, body, func(o *document.Object, req *v1.ReplayEventRequest) { readReplay(o, req, now) })

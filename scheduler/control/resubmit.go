@@ -150,7 +150,7 @@ func (r Runner) repetition(
 	}
 	var list []*scheduler.Event
 	all, err := j.Carried(cause).Each(func(sequence uint64, record bool) error {
-		e, err := r.eventAt(ctx, sequence, record)
+		e, err := r.shared.steps.EventAt(ctx, sequence, record)
 		if err == nil {
 			list = j.Carry(list, e)
 		}
@@ -166,19 +166,6 @@ func (r Runner) repetition(
 		err = fmt.Errorf("occurrence: %w: its events have more than %d KiB; publish them again", scheduler.ErrConflict, maxResubmitted>>10)
 	}
 	return run, err
-}
-
-// eventAt returns a published event, or the event of a history record.
-func (r Runner) eventAt(ctx context.Context, sequence uint64, record bool) (*scheduler.Event, error) {
-	if !record {
-		return r.shared.Store.EventAt(ctx, sequence)
-	}
-	found, err := r.shared.Store.RecordsAt(ctx, []uint64{sequence})
-	if err != nil || len(found) == 0 {
-		return nil, errors.Join(err, scheduler.ErrNotFound)
-	}
-	e, _ := scheduler.EventOf(found[0])
-	return &e, nil
 }
 
 // on returns b as the repetition; a nil repetition leaves it unchanged.

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/audit"
 	"github.com/carillon-sched/carillon/scheduler/auth/tokens"
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -18,7 +20,6 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/jobcache"
 	"github.com/carillon-sched/carillon/scheduler/jobcache/index"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
-	"github.com/carillon-sched/carillon/scheduler/source"
 )
 
 // Config configures a Service. Store and Actions are required.
@@ -54,9 +55,14 @@ type Config struct {
 	// limits. Without a free slot it returns ErrConflict. Default: no test runs.
 	Try func(ctx context.Context, action scheduler.Action, a scheduler.Attempt) (scheduler.Result, error)
 
-	// SourceStatus returns the status of a source, and false if this process does not run it. Default: sources have no
-	// status.
-	SourceStatus func(k scheduler.Key) (source.Status, bool)
+	// Sources are the sources that this process runs. Default: none; sources have no status.
+	Sources RunningSources
+
+	// Failures returns the failure groups of the collections that sees accepts, as package stats counts them. Default: none.
+	Failures func(ctx context.Context, sees func(collection string) bool) []*v1.FailureGroup
+
+	// Activity returns what all schedulers do. Default: none.
+	Activity func(ctx context.Context) (*v1.Activity, error)
 
 	// OnRecord receives each history record that the service writes, such as the skips of an edit, after it is stored.
 	// It must not block. Default: none.
@@ -72,6 +78,12 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Trail == nil {
 		c.Trail, _ = c.Store.(audit.Store)
+	}
+	if c.Failures == nil {
+		c.Failures = func(context.Context, func(string) bool) []*v1.FailureGroup { return nil }
+	}
+	if c.Activity == nil {
+		c.Activity = func(context.Context) (*v1.Activity, error) { return &v1.Activity{Targets: []v1.ActivityTarget{}}, nil }
 	}
 	if c.HistoryMemory == 0 {
 		c.HistoryMemory = DefaultHistoryMemory
@@ -102,6 +114,7 @@ type Service struct {
 	OperationKeeper
 	EventKeeper
 	SourceKeeper
+	FailureKeeper
 
 	shared *shared
 }
@@ -124,9 +137,12 @@ type shared struct {
 
 	histories *historyKeeper
 	jobs      *jobWatcher // of jobs, for live tails
+	marks     marks       // of failure groups
+	heard     heardJobs   // guarded by hearing
 
 	admissions admissions
 	editing    *fairqueue.Queue // conflicting edits, by job
+	hearing    *fairqueue.Queue // readers of the registry
 
 	computing *fairqueue.Queue // requests that parse a document or compute a schedule
 	searching *fairqueue.Queue // requests that search many jobs or records
@@ -137,25 +153,26 @@ type shared struct {
 func New(cfg Config) *Service {
 	h := &shared{
 		Config: cfg.withDefaults(), plans: &jobcache.Plans{},
-		admissions: admissions{locks: newMutexes()}, editing: newMutexes(),
+		admissions: admissions{locks: newMutexes()}, editing: newMutexes(), hearing: newMutexes(),
 		computing: newQueue(few()), searching: newQueue(few()), doctoring: newQueue(1),
 	}
 	h.jobs = &jobWatcher{store: h.Store}
 	h.histories = newHistoryKeeper(h.Store, h.HistoryMemory)
 	h.steps = step.New(step.Config{Store: h.Store, Secrets: h.Secrets, Load: h.load, OnRecord: h.OnRecord})
-	h.index = index.New(index.Config{Store: h.Store, Bulk: h.IndexBulk, Now: h.Store.Now, Logger: h.Logger})
+	h.index = index.New(index.Config{Store: h.Store, Actions: h.Actions, Bulk: h.IndexBulk, Now: h.Store.Now, Logger: h.Logger})
 	planner := &planner{h}
 	reader := Reader{h, planner}
 	editor := Editor{shared: h, plans: planner, reads: reader, creating: &atomic.Bool{}}
 	secrets := newSecrets(h)
-	sources := newSources(h)
+	sources := SourceKeeper{shared: h}
 	collections := CollectionKeeper{shared: h, edits: editor, sources: sources}
 	return &Service{
 		Editor: editor, Runner: Runner{shared: h, plans: planner}, Reader: reader, CollectionKeeper: collections,
-		OperationKeeper: OperationKeeper{h, editor, Runner{shared: h, plans: planner}, reader},
+		OperationKeeper: OperationKeeper{h, editor, Runner{shared: h, plans: planner}, reader, newOperator()},
 		Auditor:         Auditor{h, planner, secrets}, SecretKeeper: secrets, TokenKeeper: TokenKeeper{h}, shared: h,
 		ScheduleKeeper: ScheduleKeeper{h, editor, collections}, Previewer: Previewer{h.computing, h.Store.Now}, TrailKeeper: TrailKeeper{h},
 		Forecaster: Forecaster{h}, TestRunner: TestRunner{h, editor, newTrials()}, EventKeeper: EventKeeper{h}, SourceKeeper: sources,
+		FailureKeeper: FailureKeeper{h},
 	}
 }
 
@@ -165,7 +182,6 @@ func (s *Service) Run(ctx context.Context) error {
 	var watches sync.WaitGroup
 	watches.Go(func() { s.shared.Secrets.Run(ctx, s.shared.lost("shared secrets")) })
 	watches.Go(func() { s.shared.Collections.Run(ctx, s.shared.lost("collections")) })
-	watches.Go(func() { s.SourceKeeper.known.Run(ctx, s.shared.lost("sources")) })
 	watches.Go(func() { s.shared.histories.run(ctx, s.shared.lost("the index of the history")) })
 	if s.shared.Tokens != nil {
 		watches.Go(func() { s.shared.Tokens.Run(ctx, s.shared.lost("access tokens")) })
@@ -248,6 +264,16 @@ func there(j *scheduler.Job, k scheduler.Key, err error) (*scheduler.Job, error)
 func (h *shared) stored(ctx context.Context, keys []scheduler.Key) (all []scheduler.Stored, err error) {
 	err = h.Store.LoadJobs(ctx, keys, func(st scheduler.Stored) { all = append(all, st) })
 	return all, err
+}
+
+// eachOf passes the existing jobs among any number of keys.
+func (h *shared) eachOf(ctx context.Context, keys []scheduler.Key, pass func(scheduler.Stored)) error {
+	for chunk := range slices.Chunk(keys, batchKeys) {
+		if err := h.Store.LoadJobs(ctx, chunk, pass); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // readable returns the existing jobs that are not damaged.

@@ -5,73 +5,61 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/audit"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/flow"
-	"github.com/carillon-sched/carillon/scheduler/jobcache"
 	"github.com/carillon-sched/carillon/scheduler/source"
 )
 
 // SourceKeeper manages sources of events.
 type SourceKeeper struct {
 	shared *shared
-	known  *jobcache.Mirror[string, *source.Source] // for webhooks
 
 	when scheduler.Condition // of every change
 }
 
-func newSources(h *shared) SourceKeeper {
-	k := SourceKeeper{shared: h}
-	k.known = jobcache.New(jobcache.Config[string, *source.Source]{
-		Decode: k.decode,
-		Watch: func(ctx context.Context, ready func(), changed func(name string, revision uint64, data []byte)) error {
-			return h.Store.Sources().Watch(ctx, ready, changed)
-		},
-		Load: func(ctx context.Context, name string) (*source.Source, error) {
-			st, err := h.Store.Sources().Load(ctx, name)
-			if err != nil {
-				return nil, err
-			}
-			return k.decode(name, st.Revision, st.Data)
-		},
-	})
-	return k
+// RunningSources are the sources that processes run.
+type RunningSources interface {
+	// Find returns a source from memory, nil for none. If live is false, the source may have changed since.
+	Find(k scheduler.Key) (s *source.Source, live bool)
+
+	// Await waits a moment until Find returns this revision of a source or a later one.
+	Await(ctx context.Context, k scheduler.Key, revision uint64)
+
+	// Status returns the status of a source in all processes, and false if none runs it.
+	Status(ctx context.Context, s *source.Source) (source.Status, bool)
 }
 
-// decode decodes a stored source by its name in the bucket.
-func (s SourceKeeper) decode(name string, revision uint64, data []byte) (*source.Source, error) {
-	k, err := source.StoredKey(name)
-	if err != nil {
-		return nil, err
-	}
-	return source.Decode(k, revision, data, s.shared.Secrets)
-}
-
-// Known returns a source from the cache of this process. While the cache cannot know all sources, it reads the store. It
-// returns ErrNotFound if the source does not exist or is damaged: requests of unverified clients with any name cause no read.
+// Known returns a source from the memory of this process. While that misses changes, it reads the store: the secret of a
+// webhook may have been revoked. Otherwise, requests of unverified clients with any name cause no read, and it returns
+// ErrNotFound also for a damaged source.
 func (s SourceKeeper) Known(ctx context.Context, k scheduler.Key) (*source.Source, error) {
 	if err := source.ValidateKey(k); err != nil {
 		return nil, fmt.Errorf("%w: %w", scheduler.ErrNotFound, err)
 	}
-	name := source.StoredName(k)
-	one, found, live := s.known.Find(name)
-	switch {
-	case found:
-		return one, nil
-	case live:
-		return nil, noSource(k, scheduler.ErrNotFound)
+	if s.shared.Sources != nil {
+		switch one, live := s.shared.Sources.Find(k); {
+		case live && one != nil:
+			return one, nil
+		case live:
+			return nil, noSource(k, scheduler.ErrNotFound)
+		}
 	}
-	return s.known.Current(ctx, name, 0)
+	st, err := s.load(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	return source.Decode(k, st.Revision, st.Data, s.shared.Secrets)
 }
 
 // Serves reports whether the sources of a collection receive events: it exists and is not being deleted. Its jobs may be
 // disabled: their events wait.
 func (s SourceKeeper) Serves(ctx context.Context, collection string) bool {
-	return s.open(ctx, collection) == nil
+	_, err := s.shared.changeable(ctx, collection)
+	return err == nil
 }
 
 // SourceSecret returns the text of a secret of a source.
@@ -81,28 +69,14 @@ func (s SourceKeeper) SourceSecret(ctx context.Context, secret document.Secret) 
 
 // PutSource creates or replaces a source. Its state stays if the document has none. Equal settings change nothing.
 func (s SourceKeeper) PutSource(ctx context.Context, k scheduler.Key, body []byte) (*v1.Source, v1.Result, error) {
-	if err := source.ValidateKey(k); err != nil {
-		return nil, "", err
-	}
-	doc, err := flow.Parse(ctx, body)
-	if err != nil {
-		return nil, "", err
-	}
-	return s.change(asking(ctx, "put"), k, func(*source.Source) (*source.Source, error) {
+	return s.change(asking(ctx, "put"), k, body, func(_ *source.Source, doc document.Value) (*source.Source, error) {
 		return source.Read(k, doc, s.check(ctx))
 	})
 }
 
 // PatchSource merges a document into a source (RFC 7396). It returns ErrNotFound if the source does not exist.
 func (s SourceKeeper) PatchSource(ctx context.Context, k scheduler.Key, body []byte) (*v1.Source, error) {
-	if err := source.ValidateKey(k); err != nil {
-		return nil, err
-	}
-	patch, err := flow.Parse(ctx, body)
-	if err != nil {
-		return nil, err
-	}
-	v, _, err := s.change(asking(ctx, "patch"), k, func(cur *source.Source) (*source.Source, error) {
+	v, _, err := s.change(asking(ctx, "patch"), k, body, func(cur *source.Source, patch document.Value) (*source.Source, error) {
 		if cur == nil {
 			return nil, noSource(k, scheduler.ErrNotFound)
 		}
@@ -111,7 +85,6 @@ func (s SourceKeeper) PatchSource(ctx context.Context, k scheduler.Key, body []b
 	return v, err
 }
 
-// check returns the check of the secrets of a document.
 func (s SourceKeeper) check(ctx context.Context) source.Check {
 	return func(o *document.Object, properties document.Value) error {
 		return s.shared.Secrets.Check(ctx, o, properties)
@@ -121,23 +94,30 @@ func (s SourceKeeper) check(ctx context.Context) source.Check {
 // noSource adds the name of a source to an error.
 func noSource(k scheduler.Key, err error) error { return fmt.Errorf("source %s: %w", k, err) }
 
-// change stores the result of edit, which receives nil if the source does not exist or cannot be read. After a
-// conflicting change it calls edit again.
+// change stores the result of edit, which receives the body, and nil if the source does not exist or cannot be read. After
+// a conflicting change it calls edit again.
 func (s SourceKeeper) change(
-	ctx context.Context, k scheduler.Key, edit func(cur *source.Source) (*source.Source, error),
+	ctx context.Context, k scheduler.Key, body []byte, edit func(*source.Source, document.Value) (*source.Source, error),
 ) (*v1.Source, v1.Result, error) {
+	if err := source.ValidateKey(k); err != nil {
+		return nil, "", err
+	}
+	doc, err := flow.Parse(ctx, body)
+	if err != nil {
+		return nil, "", err
+	}
 	for range casTries {
-		if err := s.open(ctx, k.Collection); err != nil {
+		if _, err := s.shared.changeable(ctx, k.Collection); err != nil {
 			return nil, "", err
 		}
 		cur, revision, err := s.stored(ctx, k)
+		if err == nil {
+			err = s.meets(k, revision)
+		}
 		if err != nil {
 			return nil, "", err
 		}
-		if err := s.meets(k, revision); err != nil {
-			return nil, "", err
-		}
-		next, err := edit(cur)
+		next, err := edit(cur, doc)
 		if err == nil && revision == 0 {
 			err = s.checkCount(ctx, k.Collection)
 		}
@@ -146,11 +126,11 @@ func (s SourceKeeper) change(
 		}
 		next = next.Replacing(cur, rand.Text(), s.shared.Store.Now().UTC())
 		if cur != nil && next.Equals(cur) {
-			return s.view(cur), v1.Unchanged, nil
+			return s.view(ctx, cur), v1.Unchanged, nil
 		}
 		result, err := s.write(ctx, cur, next, revision)
 		if !errors.Is(err, scheduler.ErrConflict) {
-			return s.view(next), result, err
+			return s.view(ctx, next), result, err
 		}
 	}
 	return nil, "", contended("source " + k.String())
@@ -161,24 +141,12 @@ const maxSources = 100
 
 // checkCount checks that a collection has room for another source. Concurrent requests can exceed the maximum slightly.
 func (s SourceKeeper) checkCount(ctx context.Context, collection string) error {
-	names, err := s.names(ctx, collection)
-	if err == nil && len(names) >= maxSources {
+	n, err := s.count(ctx, collection)
+	if err == nil && n >= maxSources {
 		err = fmt.Errorf("collection %s: %w: it has %d sources, at most %d are allowed: delete one, or use another collection",
-			collection, scheduler.ErrConflict, len(names), maxSources)
+			collection, scheduler.ErrConflict, n, maxSources)
 	}
 	return err
-}
-
-// open checks that the collection exists and is not being deleted.
-func (s SourceKeeper) open(ctx context.Context, collection string) error {
-	c, err := s.shared.Collections.Get(ctx, collection)
-	if errors.Is(err, scheduler.ErrNotFound) {
-		return fmt.Errorf("collection %s: %w; create it first", collection, scheduler.ErrNotFound)
-	}
-	if err != nil {
-		return err
-	}
-	return c.CheckKept()
 }
 
 // meets checks the condition of a change of a source with a revision, 0 for none.
@@ -189,17 +157,11 @@ func (s SourceKeeper) meets(k scheduler.Key, revision uint64) error {
 // stored returns the stored source and its revision. A source that does not exist has the revision 0; one that cannot be
 // read is nil.
 func (s SourceKeeper) stored(ctx context.Context, k scheduler.Key) (*source.Source, uint64, error) {
-	st, err := s.shared.Store.Sources().Load(ctx, source.StoredName(k))
-	if errors.Is(err, scheduler.ErrNotFound) {
-		return nil, 0, nil
-	}
+	st, err := s.load(ctx, k)
 	if err != nil {
-		return nil, 0, noSource(k, err)
+		return nil, 0, scheduler.Ignore(err, scheduler.ErrNotFound)
 	}
-	cur, err := source.Decode(k, st.Revision, st.Data, s.shared.Secrets)
-	if err != nil {
-		return nil, st.Revision, nil //nolint:nilerr // it may be replaced
-	}
+	cur, _ := source.Decode(k, st.Revision, st.Data, s.shared.Secrets) // a damaged source may be replaced
 	return cur, st.Revision, nil
 }
 
@@ -217,17 +179,16 @@ func (s SourceKeeper) write(ctx context.Context, cur, next *source.Source, repla
 	if cur != nil {
 		e.Changed = document.ChangedPaths(cur.Settings(), next.Settings(), audit.MaxChanged)
 	}
-	name := source.StoredName(next.Key)
 	err = s.shared.audited(ctx, e, func(e *audit.Entry) error {
-		next.Revision, err = s.shared.Store.Sources().Save(ctx, name, data, replaces)
+		next.Revision, err = s.shared.Store.Sources().Save(ctx, source.StoredName(next.Key), data, replaces)
 		if err == nil && replaces == 0 {
 			err = s.unlessDeleted(ctx, next)
 		}
 		e.Revision = next.Revision
 		return err
 	})
-	if err == nil {
-		s.known.Note(name, next.Revision, data)
+	if err == nil && s.shared.Sources != nil {
+		s.shared.Sources.Await(ctx, next.Key, next.Revision)
 	}
 	return v1.Result(e.Result), err
 }
@@ -245,37 +206,43 @@ func (s SourceKeeper) unlessDeleted(ctx context.Context, next *source.Source) er
 	return errors.Join(err, s.shared.Store.Sources().Remove(ctx, source.StoredName(next.Key), next.Revision))
 }
 
-// entry returns the audit log entry of a change.
 func (s SourceKeeper) entry(ctx context.Context, k scheduler.Key) *audit.Entry {
 	return &audit.Entry{Kind: audit.Source, Op: origin(ctx).Op, Collection: k.Collection, Name: k.Job}
 }
 
 // Source returns a source. If it is damaged, the result describes the damage. ErrNotFound if it does not exist.
 func (s SourceKeeper) Source(ctx context.Context, k scheduler.Key) (*v1.Source, error) {
-	if err := source.ValidateKey(k); err != nil {
+	st, err := s.load(ctx, k)
+	if err != nil {
 		return nil, err
 	}
-	st, err := s.shared.Store.Sources().Load(ctx, source.StoredName(k))
-	if err != nil {
-		return nil, noSource(k, err)
+	return s.shown(ctx, k, st), nil
+}
+
+func (s SourceKeeper) load(ctx context.Context, k scheduler.Key) (st scheduler.Stored, err error) {
+	if err := source.ValidateKey(k); err != nil {
+		return st, err
 	}
-	return s.shown(k, st), nil
+	if st, err = s.shared.Store.Sources().Load(ctx, source.StoredName(k)); err != nil {
+		err = noSource(k, err)
+	}
+	return st, err
 }
 
 // shown returns the view of a stored source, or of its damage.
-func (s SourceKeeper) shown(k scheduler.Key, st scheduler.Stored) *v1.Source {
+func (s SourceKeeper) shown(ctx context.Context, k scheduler.Key, st scheduler.Stored) *v1.Source {
 	one, err := source.Decode(k, st.Revision, st.Data, s.shared.Secrets)
 	if err != nil {
 		return &v1.Source{Source: &source.Source{Key: k, Revision: st.Revision, State: scheduler.Damaged}, Damage: err.Error()}
 	}
-	return s.view(one)
+	return s.view(ctx, one)
 }
 
 // view returns the view of a source with its status.
-func (s SourceKeeper) view(one *source.Source) *v1.Source {
+func (s SourceKeeper) view(ctx context.Context, one *source.Source) *v1.Source {
 	v := &v1.Source{Source: one}
-	if s.shared.SourceStatus != nil && one.Enabled() {
-		if status, ok := s.shared.SourceStatus(one.Key); ok {
+	if s.shared.Sources != nil && one.Enabled() {
+		if status, ok := s.shared.Sources.Status(ctx, one); ok {
 			v.Status = &status
 		}
 	}
@@ -292,7 +259,7 @@ func (s SourceKeeper) Sources(ctx context.Context, collection string, sees func(
 	all := []*v1.Source{}
 	err := s.each(ctx, collection, func(k scheduler.Key, st scheduler.Stored) error {
 		if sees(k.Collection) {
-			all = append(all, s.shown(k, st))
+			all = append(all, s.shown(ctx, k, st))
 		}
 		return nil
 	})
@@ -312,14 +279,11 @@ func (s SourceKeeper) each(ctx context.Context, collection string, f func(schedu
 
 // DeleteSource deletes a source. Its stored events stay. ErrNotFound if it does not exist.
 func (s SourceKeeper) DeleteSource(ctx context.Context, k scheduler.Key) error {
-	if err := source.ValidateKey(k); err != nil {
-		return err
+	st, err := s.load(ctx, k)
+	if err == nil {
+		err = s.meets(k, st.Revision)
 	}
-	st, err := s.shared.Store.Sources().Load(ctx, source.StoredName(k))
 	if err != nil {
-		return noSource(k, err)
-	}
-	if err := s.meets(k, st.Revision); err != nil {
 		return err
 	}
 	return s.remove(asking(ctx, "delete"), k, st)
@@ -328,12 +292,12 @@ func (s SourceKeeper) DeleteSource(ctx context.Context, k scheduler.Key) error {
 func (s SourceKeeper) remove(ctx context.Context, k scheduler.Key, st scheduler.Stored) error {
 	e := s.entry(ctx, k)
 	e.Op, e.Result, e.OldRevision = "delete", "deleted", st.Revision
-	name := source.StoredName(k)
-	err := s.shared.audited(ctx, e, func(*audit.Entry) error { return s.shared.Store.Sources().Remove(ctx, name, st.Revision) })
+	err := s.shared.audited(ctx, e, func(*audit.Entry) error {
+		return s.shared.Store.Sources().Remove(ctx, source.StoredName(k), st.Revision)
+	})
 	if err != nil {
 		return noSource(k, err)
 	}
-	s.known.Note(name, st.Revision+1, nil) // at most the revision of its delete marker
 	return nil
 }
 
@@ -341,19 +305,11 @@ func (s SourceKeeper) remove(ctx context.Context, k scheduler.Key, st scheduler.
 func (s SourceKeeper) clear(ctx context.Context, collection string) error {
 	return s.each(ctx, collection, func(k scheduler.Key, st scheduler.Stored) error {
 		err := s.remove(ctx, k, st)
-		if errors.Is(err, scheduler.ErrConflict) || errors.Is(err, scheduler.ErrNotFound) {
-			return nil // another process deletes it
-		}
-		return err
+		return scheduler.Ignore(err, scheduler.ErrConflict, scheduler.ErrNotFound) // another process deletes it
 	})
 }
 
-// names returns the names of the sources of a collection.
-func (s SourceKeeper) names(ctx context.Context, collection string) (names []string, err error) {
-	err = s.each(ctx, collection, func(k scheduler.Key, _ scheduler.Stored) error {
-		names = append(names, k.Job)
-		return nil
-	})
-	slices.Sort(names)
-	return names, err
+func (s SourceKeeper) count(ctx context.Context, collection string) (n int, err error) {
+	err = s.each(ctx, collection, func(scheduler.Key, scheduler.Stored) error { n++; return nil })
+	return n, err
 }

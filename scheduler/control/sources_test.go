@@ -135,3 +135,33 @@ func TestDamagedSource(t *testing.T) {
 		t.Errorf("%s, %v", result, err)
 	}
 }
+
+// stale are the sources of a process whose watch has ended: it knows the first revision of a source.
+type stale struct {
+	control.RunningSources
+
+	source *source.Source
+	live   bool
+}
+
+func (s stale) Find(scheduler.Key) (*source.Source, bool) { return s.source, s.live }
+
+// TestKnownWithoutWatch deletes a source while the process misses changes: its webhook is closed.
+func TestKnownWithoutWatch(t *testing.T) {
+	w, k := newHarness(t), scheduler.Key{Collection: "default", Job: "hook"}
+	key := must.Get(seal.NewKey("one"))(t)
+	vault := secrets.NewVault(secrets.Config{Store: w.store.Secrets(), Keys: seal.NewKeyring(key)})
+	known, _, err := w.with(key).PutSource(t.Context(), k, []byte(hushHook))
+	must.Do(t, err)
+	for _, deleted := range []bool{false, true} {
+		if deleted {
+			must.Do(t, w.with(key).DeleteSource(t.Context(), k))
+		}
+		for _, live := range []bool{false, true} {
+			s := control.New(control.Config{Store: w.store, Actions: actions.New(), Secrets: vault, Sources: stale{source: known.Source, live: live}})
+			if _, err := s.Known(t.Context(), k); errors.Is(err, scheduler.ErrNotFound) != (deleted && !live) {
+				t.Errorf("deleted %t, live %t: %v", deleted, live, err)
+			}
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
@@ -19,9 +20,6 @@ import (
 // Errors: ErrInvalid with every problem of the body; ErrNotFound without the job, or the stored event; ErrConflict if
 // the job has no trigger.
 func (k EventKeeper) TestEvent(ctx context.Context, key scheduler.Key, body []byte) (*v1.TestedEvent, error) {
-	if err := key.Validate(); err != nil {
-		return nil, err
-	}
 	req, err := readRequest(ctx, body, readTestEvent)
 	if err != nil {
 		return nil, err
@@ -55,8 +53,10 @@ func readTestEvent(o *document.Object, req *v1.TestEventRequest) {
 	}
 }
 
-// listening returns a job with a trigger.
 func (k EventKeeper) listening(ctx context.Context, key scheduler.Key) (*scheduler.Job, error) {
+	if err := key.Validate(); err != nil {
+		return nil, err
+	}
 	j, err := k.shared.loadSettled(ctx, key)
 	if err == nil && j.Def.Trigger == nil {
 		err = fmt.Errorf("job %s: %w: it has no trigger, so no event starts it", key, scheduler.ErrConflict)
@@ -64,7 +64,6 @@ func (k EventKeeper) listening(ctx context.Context, key scheduler.Key) (*schedul
 	return j, err
 }
 
-// tested returns the event of a request.
 func (k EventKeeper) tested(ctx context.Context, j *scheduler.Job, req *v1.TestEventRequest) (*scheduler.Event, error) {
 	if req.Sequence > 0 {
 		return k.storedFor(ctx, j, req.Sequence)
@@ -73,7 +72,7 @@ func (k EventKeeper) tested(ctx context.Context, j *scheduler.Job, req *v1.TestE
 		Topic: j.Key.Topic(req.Event), ID: req.ID, Time: k.shared.Store.Now().UTC(), Attributes: req.Attributes,
 	}
 	if req.Event == "" {
-		heard := j.Def.Hears(j.Key).Topics
+		heard := j.Def.Hears(j.Key).Topics()
 		if len(heard) == 0 {
 			return nil, scheduler.Invalid("event", "is required: the job listens to other jobs only")
 		}
@@ -96,8 +95,8 @@ func (k EventKeeper) tested(ctx context.Context, j *scheduler.Job, req *v1.TestE
 // storedFor returns a stored event that a job may see, of its collection or of a topic that it listens to, and whose
 // collection the caller may read.
 func (k EventKeeper) storedFor(ctx context.Context, j *scheduler.Job, sequence uint64) (*scheduler.Event, error) {
-	heard := j.Def.Hears(j.Key).Topics
-	e, err := k.Event(ctx, sequence, func(collection string) bool { return mayRead(ctx, collection) })
+	heard := j.Def.Hears(j.Key).Topics()
+	e, err := k.Event(ctx, sequence, func(collection string) bool { return may(ctx, auth.Read, collection) })
 	if err == nil && e.Topic.Collection != j.Key.Collection && !slices.Contains(heard, e.Topic) {
 		err = fmt.Errorf("event %d: %w among the events of collection %s and of the trigger",
 			sequence, scheduler.ErrNotFound, j.Key.Plain().Collection)
@@ -105,7 +104,6 @@ func (k EventKeeper) storedFor(ctx context.Context, j *scheduler.Job, sequence u
 	return e, err
 }
 
-// evaluations evaluates the listeners of a job for an event.
 func evaluations(j *scheduler.Job, e *scheduler.Event) []v1.TestedListener {
 	in, all := e.Input(j), []v1.TestedListener{}
 	for i := range j.Def.Trigger.On {
@@ -168,7 +166,7 @@ func (k EventKeeper) test(ctx context.Context, j *scheduler.Job, e *scheduler.Ev
 	case r.Effect == scheduler.Start, r.Effect == scheduler.Arm, r.Effect == scheduler.Flush:
 		v.Due, v.Events = r.Baton.Due, r.Baton.Cause.Count
 	case r.Effect == scheduler.Allow:
-		v.Due, v.Events = m.Due, 1
+		v.Due, v.Events = r.Due, 1
 	}
 	switch closed := k.shared.closed(ctx, j.Key.Collection); {
 	case v.Due.IsZero():
@@ -176,8 +174,20 @@ func (k EventKeeper) test(ctx context.Context, j *scheduler.Job, e *scheduler.Ev
 		v.Note = "the run is skipped: the collection " + closed
 	case j.PausedAt(v.Due):
 		v.Note = "the run is skipped: the job is paused until " + j.PausedUntil.UTC().Format(time.RFC3339)
+	case j.Def.Trigger.Concurrency > 0:
+		v.Note, err = k.overlap(ctx, j, m.Key, now)
 	}
-	return nil
+	return err
+}
+
+// overlap describes the other runs of a key, "" if it has none.
+func (k EventKeeper) overlap(ctx context.Context, j *scheduler.Job, key string, now time.Time) (string, error) {
+	st, err := k.shared.Store.Waiting(ctx, scheduler.BatonKey{Key: j.Key, Detached: scheduler.LedgerSlot(key)})
+	if errors.Is(err, scheduler.ErrNotFound) {
+		return "", nil
+	}
+	l := j.OpenLedger(st.Data, now)
+	return "overlap " + string(j.Def.Trigger.Overlap) + " applies now: " + l.Describe(key), err
 }
 
 // waiting returns the baton that waits for the key of a match, nil for none.
@@ -185,15 +195,10 @@ func (k EventKeeper) waiting(ctx context.Context, j *scheduler.Job, m scheduler.
 	if !j.Keyed() {
 		return nil, nil //nolint:nilnil // events of a key do not share a run
 	}
-	st, err := k.shared.Store.Waiting(ctx, scheduler.BatonKey{Key: j.Key, Detached: scheduler.KeySlot(m.Key)})
-	if errors.Is(err, scheduler.ErrNotFound) {
-		return nil, nil //nolint:nilnil // absence is a valid result
+	st, err := k.shared.Store.Waiting(ctx, scheduler.BatonKey{Key: j.Key, Detached: j.Slot(m)})
+	err = scheduler.Ignore(err, scheduler.ErrNotFound)
+	if b, failed := scheduler.DecodeBaton(st.Data); failed == nil && b.BelongsTo(j) && b.Cause != nil {
+		return &b, err
 	}
-	if err != nil {
-		return nil, err
-	}
-	if b, err := scheduler.DecodeBaton(st.Data); err == nil && b.BelongsTo(j) && b.Cause != nil {
-		return &b, nil
-	}
-	return nil, nil //nolint:nilnil // of a deleted job, or damaged: an event replaces it
+	return nil, err // an event replaces the baton of a deleted job, and a damaged one
 }

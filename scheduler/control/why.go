@@ -95,7 +95,7 @@ func (r Reader) asked(ctx context.Context, q *explain.Question) error {
 		return nil
 	}
 	q.Zone, q.Changes = j.Plan.Zone(), explain.ChangesIn(j)
-	if q.Detached, err = r.detached(ctx, j); err != nil {
+	if q.Detached, q.Ledgers, err = r.detached(ctx, j); err != nil {
 		return err
 	}
 	q.Closed = !r.shared.open(ctx, q.Key.Collection)
@@ -113,15 +113,23 @@ func (r Reader) asked(ctx context.Context, q *explain.Question) error {
 	return nil
 }
 
-// detached returns the positions of a job's detached runs; of very many, the first 1024. It omits unreadable batons,
-// and those that only count the runs of a key.
-func (r Reader) detached(ctx context.Context, j *scheduler.Job) (all []explain.Place, err error) {
+// detached returns the positions of a job's detached runs, and the ledgers of their keys; of very many, the first 1024. It
+// omits unreadable batons, and those that only count the runs of a key.
+func (r Reader) detached(
+	ctx context.Context, j *scheduler.Job,
+) (all []explain.Place, ledgers map[string]*scheduler.Ledger, err error) {
+	ledgers = map[string]*scheduler.Ledger{}
 	err = r.shared.Store.SomeDetached(ctx, j.Key, func(slot scheduler.BatonKey, st scheduler.Stored, running bool) {
-		if b, err := scheduler.DecodeBaton(st.Data); err == nil && b.Check(slot) == nil && b.BelongsTo(j) && !b.Spent {
+		b, err := scheduler.DecodeBaton(st.Data)
+		switch {
+		case err != nil || b.Check(slot) != nil || !b.BelongsTo(j):
+		case b.Ledger != nil:
+			ledgers[b.Cause.Key] = b.Ledger
+		case !b.Spent:
 			all = append(all, explain.Place{Baton: &b, Running: running})
 		}
 	})
-	return all, err
+	return all, ledgers, err
 }
 
 // around loads the store's data around the time of the question.
@@ -243,7 +251,7 @@ func (r Reader) begun(ctx context.Context, p *explain.Period, from, to string) e
 			return err
 		}
 	}
-	detached, err := r.detached(ctx, j)
+	detached, _, err := r.detached(ctx, j)
 	if err != nil {
 		return err
 	}

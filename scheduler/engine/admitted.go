@@ -44,7 +44,7 @@ func (w *Worker) admit(r *run) stage {
 		}
 	}
 	d := scheduler.Decide(j, w.cfg.Collections.Open(r.key().Collection), r.baton, w.cfg.Store.Now())
-	if atOnce && (d.Verdict != scheduler.Run || d.Later || len(d.Records) > 0) {
+	if atOnce && (d.Verdict != scheduler.Run || d.Later || len(d.Records) > 0 || j.Orders(&d.Baton)) {
 		w.liveOn(admitted{r})
 		return nil
 	}
@@ -60,20 +60,63 @@ func (w *Worker) admit(r *run) stage {
 			return next // the later occurrence has already run
 		}
 	}
+	if d.Verdict == scheduler.Ask {
+		var err error
+		if d, err = w.ask(j, d, r.suspect); err != nil {
+			return w.retryLater(r, err)
+		}
+	}
 	if r.suspect {
 		d.Step = d.Step.Doubted(r.key(), r.baton)
 	}
+	return w.decided(r, j, d)
+}
+
+// decided executes the decision about a due baton. j is its current job.
+func (w *Worker) decided(r *run, j *scheduler.Job, d scheduler.Decision) stage {
 	switch d.Verdict { //nolint:exhaustive // the other verdicts do not run it
 	case scheduler.Run:
 		if r.baton.Keyed {
 			return w.unkey(r)
 		}
+		ran := w.definition(&d.Baton, j)
+		if ran.Orders(&d.Baton) && !d.Baton.Begun() {
+			return w.enter(r, j, ran, d)
+		}
 		r.latest = j
-		return w.submit(r, w.definition(&d.Baton, j), d)
+		return w.submit(r, ran, d)
 	case scheduler.Detach:
 		return w.detach(r, j, d)
 	}
 	return w.carry(r, j, d)
+}
+
+// ask lets the history decide about an occurrence of j, which has a condition. doubtful: it may have run.
+func (w *Worker) ask(j *scheduler.Job, d scheduler.Decision, doubtful bool) (scheduler.Decision, error) {
+	of := j.Def.Asks(j.Key)[0]
+	now, last := w.cfg.Store.Now(), (*scheduler.Record)(nil)
+	oldest := j.AsksSince(&d.Baton, doubtful, now)
+	err := w.cfg.Store.Newest(w.settles, of.Job, of.Outcomes, func(r *scheduler.Record) bool {
+		if r.IsEnd() {
+			last = r
+		}
+		return last == nil && r.Stored.After(oldest)
+	})
+	return j.Answer(d, last, oldest, now), err
+}
+
+// wake lets the baton of j, if it waits for its condition, check it now instead of later, because e may meet it.
+func (w *Worker) wake(ctx context.Context, j *scheduler.Job, e *scheduler.Event) error {
+	if !j.Awaits(e) {
+		return nil
+	}
+	store, slot := w.cfg.Store, scheduler.BatonKey{Key: j.Key}
+	st, err := store.Waiting(ctx, slot)
+	b, damaged := scheduler.DecodeBaton(st.Data)
+	if err == nil && damaged == nil && b.Unmet && !st.MayFire(store.Now()) {
+		return w.steps.Hasten(ctx, slot, b, st.Revision)
+	}
+	return scheduler.Ignore(err, scheduler.ErrNotFound)
 }
 
 // deletionPause is how long a baton waits while its collection is being deleted. The deletion removes it.
@@ -85,7 +128,7 @@ func (w *Worker) submit(r *run, ran *scheduler.Job, d scheduler.Decision) stage 
 	r.baton = d.Baton
 	r.skipped = append(r.skipped, d.Records...)
 	r.use(ran)
-	r.DeferredSince = r.baton.DeferredSince
+	r.DeferredSince, r.Priority = r.baton.DeferredSince, ran.PriorityOf(&r.baton)
 	return w.queue(r)
 }
 
@@ -124,10 +167,7 @@ func (w *Worker) separate(r *run, b scheduler.Baton) error {
 		b.Suspect = true // the response may be lost, and the first attempt may end before this is repeated
 		return err
 	})
-	if errors.Is(err, scheduler.ErrConflict) {
-		return nil
-	}
-	return err
+	return scheduler.Ignore(err, scheduler.ErrConflict)
 }
 
 // patience is how long a run may wait for its slot before the worker checks its eligibility again.

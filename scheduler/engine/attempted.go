@@ -160,6 +160,7 @@ type unrecorded struct {
 	freed sync.Cond
 	begun int
 	waits map[*run]time.Time // since when the record waits
+	first time.Time          // no record has waited for longer than since first
 }
 
 func newUnrecorded(most int) *unrecorded {
@@ -194,12 +195,17 @@ func (u *unrecorded) full() bool {
 	if u.begun >= u.most {
 		return true
 	}
+	now := time.Now()
+	if now.Sub(u.first) <= recordPatience {
+		return false
+	}
+	u.first = now
 	for _, since := range u.waits {
-		if time.Since(since) > recordPatience {
-			return true
+		if since.Before(u.first) {
+			u.first = since
 		}
 	}
-	return false
+	return now.Sub(u.first) > recordPatience
 }
 
 // wait notes that the attempt of r has ended and waits for its record.

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"sync/atomic"
@@ -157,5 +158,40 @@ func TestTriggeredWhileFired(t *testing.T) {
 		w.must(w.service.Trigger(t.Context(), key("job")))
 		time.Sleep(time.Minute)
 		w.wantHistory("job", "completed completed completed/manual completed")
+	})
+}
+
+// searched is a store that counts searches of histories.
+type searched struct {
+	scheduler.Store
+
+	searches atomic.Int32
+}
+
+func (s *searched) Newest(ctx context.Context, k scheduler.Key, outcomes []scheduler.Outcome, f func(*scheduler.Record) bool) error {
+	s.searches.Add(1)
+	return s.Store.Newest(ctx, k, outcomes, f)
+}
+
+// TestSearchedTogether stops a worker during many runs of a job. The next one searches the history for their attempts
+// together.
+func TestSearchedTogether(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *harness) {
+		const runs = 60
+		w.sink.answers(after(time.Hour, 200))
+		w.putTriggered("a", `{`+action+`, "timeout": "PT30M", "trigger": {"on": {"source": "orders"}}}`)
+		for range runs {
+			w.publishNow("orders", "", "{}")
+		}
+		time.Sleep(time.Second)
+		w.stopWorker()
+		w.sink.answers(after(time.Second, 200))
+		store := &searched{Store: w.store}
+		w.startWorker(func(c *engine.Config) { c.Store = store })
+		time.Sleep(time.Minute)
+		if got := store.searches.Load(); got > runs/10 {
+			t.Errorf("%d searches for %d runs", got, runs)
+		}
+		w.wantState("a", scheduler.Enabled, runs)
 	})
 }

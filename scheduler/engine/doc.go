@@ -9,7 +9,10 @@
 //  4. Package scheduler makes all decisions about batons; the worker reads their inputs and executes them.
 //  5. A worker holds no more batons than fit into its memory limit, and starts no more attempts than it has slots
 //     (package limits).
-//  6. On shutdown, a worker releases batons that have not started and completes the others.
+//  6. Runs of a key that their trigger limits ([scheduler.Ledger]) enter a ledger before the first attempt, and leave it
+//     before their counters are merged. A run that waits for others stays in its own slot: it starts when another one
+//     leaves or, after a crash, when its timer fires. A ledger is written before the runs that it starts are fired.
+//  7. On shutdown, a worker releases batons that have not started and completes the others.
 //
 // The lifecycle of a run is defined in life.go, with a type per stage:
 //

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/carillon-sched/carillon/integration/testkit/bubble"
 	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/engine"
@@ -98,6 +100,15 @@ func TestEvents(t *testing.T) {
 			{3 * time.Second, "orders", `3`, "completed completed skipped(trigger 1)"},
 			{12 * time.Second, "orders", `4`, "completed completed skipped(trigger 1) completed"},
 		}},
+		"throttle": {`{"on": {"source": "orders"}, "throttle": {"runs": 2, "period": "PT10S"}}`, []step{
+			{1 * time.Second, "orders", `1`, "completed"},
+			{2 * time.Second, "orders", `2`, "completed completed"},
+			{3 * time.Second, "orders", `3`, "completed completed"},
+			{4 * time.Second, "orders", `4`, "completed completed"},
+			{5 * time.Second, "orders", `5`, "completed completed"},
+			{12 * time.Second, "", "", "completed completed completed completed"},
+			{22 * time.Second, "", "", "completed completed completed completed completed"},
+		}},
 		"require all": {`{"on": [{"source": "orders", "key": "event.data"}, {"source": "payments", "key": "event.data"}],
 			"require": "all", "within": "PT10S"}`, []step{
 			{1 * time.Second, "orders", `1`, ""},
@@ -183,6 +194,104 @@ func TestChain(t *testing.T) {
 	})
 }
 
+// TestShortForm runs jobs that others name: a fan-out after a success, a branch after a failure, and a chain of 20 jobs,
+// of which only the first has a schedule.
+func TestShortForm(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *harness) {
+		w.sink.answers(func(c *call) (int, string) {
+			return map[bool]int{true: 500, false: 200}[strings.HasPrefix(c.key, "default/c20@")], ""
+		})
+		for i := 20; i > 0; i-- {
+			next := fmt.Sprintf(`"onSuccess": ["c%d"]`, i+1)
+			if i == 20 {
+				next = `"onSuccess": ["never"], "onFailure": ["alert", "default/page"]`
+			}
+			w.put(fmt.Sprint("c", i), `{`+actionOnce+`, "trigger": {}, `+next+`}`)
+		}
+		for _, name := range []string{"alert", "never"} {
+			w.put(name, `{`+action+`, "trigger": {}}`)
+		}
+		w.put("page", `{`+action+`, "recurrence": {"frequency": "Month"}, "startTime": "2030-01-01T00:00:00Z"}`)
+		w.put("a", `{`+action+`, "onSuccess": ["c1", "gone"], "onFailure": ["never"]}`)
+		time.Sleep(time.Minute)
+		for name, want := range map[string]string{
+			"a": "completed", "c1": "completed", "c19": "completed", "c20": "failed faulted", "alert": "completed", "page": "completed", "never": "",
+		} {
+			w.wantHistory(name, want)
+		}
+		if all := w.history("page"); len(all) == 1 {
+			if c := all[0].Cause; c.Depth != 21 || !strings.HasPrefix(c.Upstream, "default/c20@") {
+				t.Errorf("cause %+v", c)
+			}
+		}
+		w.wantState("page", scheduler.Enabled, 1)
+		w.mustBeInOrder()
+	})
+}
+
+// TestNamedBeforeEdit removes onSuccess from the only job that has it, during its run: an edit applies from the next
+// attempt, so the run starts the other job. Afterwards, no records are delivered any more.
+func TestNamedBeforeEdit(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *harness) {
+		w.sink.answers(after(20*time.Second, 200))
+		w.put("b", `{`+action+`, "trigger": {}}`)
+		w.putTriggered("a", `{`+action+`, "trigger": {"on": {"source": "orders"}}, "onSuccess": ["b"]}`)
+		w.publish("orders", "", "{}")
+		time.Sleep(10 * time.Second)
+		w.put("a", `{`+action+`, "trigger": {"on": {"source": "orders"}}}`)
+		consumers := func() int { return must.Get(w.stream("CARILLON_HISTORY").Info(t.Context()))(t).State.Consumers }
+		delivers := consumers()
+		time.Sleep(time.Minute)
+		w.wantHistory("b", "completed")
+		time.Sleep(time.Hour)
+		if left := consumers(); left != delivers-1 {
+			t.Errorf("%d consumers of records, then %d, want one less", delivers, left)
+		}
+	})
+}
+
+// TestRecovered runs a job after another one that completes, faults twice and completes twice.
+func TestRecovered(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *harness) {
+		fails := false
+		w.sink.answers(func(*call) (int, string) { return map[bool]int{true: 500, false: 200}[fails], "" })
+		w.putTriggered("a", `{`+actionOnce+`, "trigger": {"on": {"source": "orders"}}}`)
+		w.putTriggered("b", `{`+action+`, "trigger": {"on": {"job": "a", "outcome": "recovered", "filter": "event.data.recovered"}}}`)
+		w.putTriggered("c", `{`+action+`, "trigger": {"on": {"job": "a", "filter": "!has(event.data.recovered)"}}}`)
+		for i, want := range []string{"", "", "", "completed", "completed"} {
+			fails = i == 1 || i == 2
+			w.publish("orders", "", "{}")
+			time.Sleep(time.Second)
+			if got := w.outcomes("b"); got != want {
+				t.Errorf("after run %d: %q, want %q", i, got, want)
+			}
+		}
+		w.wantHistory("a", "completed failed faulted failed faulted completed completed")
+		w.wantHistory("c", "completed completed completed") // it sees the event as it is without the other job
+	})
+}
+
+// TestRecordedTwice stores a record again, as after a lost acknowledgement, and that of another process that has made the
+// same attempt: the end of the occurrence starts one run of each job.
+func TestRecordedTwice(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *harness) {
+		w.putTriggered("b", `{`+action+`, "trigger": {"on": {"job": "a"}}}`)
+		w.putTriggered("c", `{`+action+`, "trigger": {"on": {"job": "a"}, "debounce": {"period": "PT2S"}}}`)
+		w.put("a", `{`+action+`}`)
+		time.Sleep(time.Second)
+		r := w.history("a")[0]
+		w.must(w.store.Append(t.Context(), r))
+		r.Ended = r.Ended.Add(time.Millisecond)
+		w.must(w.store.Append(t.Context(), r))
+		time.Sleep(time.Minute)
+		w.wantHistory("b", "completed")
+		w.wantHistory("c", "completed")
+		if c := w.history("c"); len(c) == 1 && c[0].Cause.Count != 1 {
+			t.Errorf("cause %+v", c[0].Cause)
+		}
+	})
+}
+
 const actionOnce = `"action": {"type": "Http", "request": {"uri": "http://target.example/hook", "method": "POST", "body": "x"},
 	"retryPolicy": {"retryType": "none"}}`
 
@@ -202,9 +311,20 @@ func TestEventFaults(t *testing.T) {
 		"debounce":    {`{"on": {"source": "orders"}, "debounce": {"period": "PT2S"}}`, 1},
 		"batch":       {`{"on": {"source": "orders"}, "batch": {"size": 2, "wait": "PT1M"}}`, 2},
 		"chain":       {`{"on": {"job": "first"}}`, 4},
+		"count":       {`{"on": {"source": "orders"}, "count": 4}`, 4},
+		"queue":       {`{"on": {"source": "orders"}, "overlap": "queue"}`, 4},
+		"queued":      {`{"on": {"source": "orders"}, "overlap": "queue", "delay": "PT1S"}`, 4},
+		"cancelOther": {`{"on": {"source": "orders"}, "overlap": "cancelOther"}`, 4},
 	} {
+		most, stride := most, 1
+		if strings.Contains(row.trigger, "overlap") {
+			most *= 3 // up to the ends of the runs
+			if bubble.RaceDetector {
+				stride = 5 // without -race, all
+			}
+		}
 		for how := dieBefore; how <= loseAnswer; how++ {
-			for after := range most {
+			for after := 0; after < most; after += stride {
 				t.Run(fmt.Sprintf("%s, %s write %d", name, how, after), func(t *testing.T) {
 					inWorld(t, func(_ *testing.T, w *harness) { w.eventFault(row.trigger, row.runs, fault{after, how}) })
 				})
@@ -228,7 +348,11 @@ func (w *harness) eventFault(trigger string, runs int, f fault) {
 	start()
 	start()
 	w.putTriggered("first", `{`+action+`, "trigger": {"on": {"source": "orders"}}}`)
-	w.putTriggered("a", `{`+action+`, "trigger": `+trigger+`}`)
+	act := action
+	if strings.Contains(trigger, "overlap") {
+		act = strings.ReplaceAll(action, "target.example", "slow.example")
+	}
+	w.putTriggered("a", `{`+act+`, "trigger": `+trigger+`}`)
 	for i := range 4 {
 		if i == 1 {
 			all[0].store.strike(f)
@@ -239,11 +363,25 @@ func (w *harness) eventFault(trigger string, runs int, f fault) {
 	time.Sleep(time.Second)
 	start()
 	time.Sleep(time.Minute)
-	ended, events := map[string]int{}, 0
+	ended, events, attempts := map[string]int{}, 0, 0
+	var last *scheduler.Record
 	for _, r := range w.history("a") {
-		if r.Outcome == scheduler.OutcomeCompleted {
+		if r.Succeeded() || r.Outcome == scheduler.OutcomeFailed {
+			attempts++
+		}
+		if r.Outcome != scheduler.OutcomeFailed {
 			ended[r.Occurrence]++
 			events += r.Cause.Count
+			if last == nil || r.Nominal.After(last.Nominal) {
+				last = r
+			}
+		}
+	}
+	if strings.Contains(trigger, "overlap") {
+		w.wantNoLedger("a", "")
+		w.wantInTurn(target)
+		if last == nil || !last.Succeeded() {
+			t.Errorf("the run of the last event: %+v", last)
 		}
 	}
 	if late := strings.Contains(trigger, "debounce") && len(ended) > 1; late {
@@ -257,12 +395,33 @@ func (w *harness) eventFault(trigger string, runs int, f fault) {
 			t.Errorf("%s has ended %d times", id, n)
 		}
 	}
-	w.wantState("a", scheduler.Enabled, runs)
+	state := scheduler.Enabled
+	if strings.Contains(trigger, "count") {
+		state = scheduler.Completed
+	}
+	w.wantState("a", state, attempts)
 	for _, p := range all {
 		p.stop()
 		p.ended.Wait()
 	}
 	w.mustBeInOrder()
+}
+
+// wantInTurn fails the test if calls of processes that have not died overlap.
+func (w *harness) wantInTurn(target *tally) {
+	w.t.Helper()
+	var before *visit
+	for _, c := range target.calls {
+		if _, dead := c.by.dead(); dead || strings.HasPrefix(c.id, "default/first") {
+			continue
+		}
+		if before != nil && (before.ended.IsZero() || c.at.Before(before.ended)) {
+			w.t.Errorf("%s was called at %s, %s until %s", c.id, c.at, before.id, before.ended)
+		}
+		if before = c; c.ended.IsZero() { // canceled
+			before = nil
+		}
+	}
 }
 
 // lateStore is a store whose listeners are announced late.
@@ -294,6 +453,113 @@ func TestEventAfterPut(t *testing.T) {
 			w.wantHistory(name, "completed completed")
 		}
 		w.wantNoRepeats()
+	})
+}
+
+// lateJobs is a store whose definitions are announced late.
+type lateJobs struct{ scheduler.Store }
+
+func (s lateJobs) WatchJobs(ctx context.Context, ready func(), changed func(scheduler.Key, uint64)) error {
+	return s.Store.WatchJobs(ctx, ready, func(k scheduler.Key, revision uint64) {
+		time.Sleep(300 * time.Millisecond)
+		changed(k, revision)
+	})
+}
+
+// TestEventAfterEdit publishes events immediately after a job was enabled, or its filter was changed, or a job that another
+// one starts was enabled: the worker knows of the event before the edit.
+func TestEventAfterEdit(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *harness) {
+		w.startWorker(func(c *engine.Config) { c.Store = lateJobs{w.store} })
+		const on = `{` + action + `, "trigger": {"on": {"source": "orders", "filter": "event.data > 5"}}`
+		w.putTriggered("a", on+`}`)
+		w.putTriggered("b", strings.Replace(on, "> 5", "> 9", 1)+`}`)
+		w.putTriggered("started", `{`+action+`, "trigger": {}}`)
+		w.putTriggered("starter", `{`+action+`, "trigger": {"on": {"source": "orders"}}, "onSuccess": ["started"]}`)
+		must.Get(w.service.Disable(t.Context(), key("a")))(t)
+		must.Get(w.service.Disable(t.Context(), key("started")))(t)
+		time.Sleep(10 * time.Second)
+		w.publish("orders", "", "7") // now the definitions are cached
+		must.Get(w.service.Enable(t.Context(), key("a")))(t)
+		must.Get(w.service.Enable(t.Context(), key("started")))(t)
+		w.put("b", on+`}`)
+		w.publish("orders", "", "7")
+		w.publish("orders", "", "9")
+		time.Sleep(time.Minute)
+		for _, name := range []string{"a", "b", "started"} {
+			w.wantHistory(name, "completed completed")
+		}
+		w.wantNoRepeats()
+	})
+}
+
+// TestUnkeyedEdit publishes an event immediately after a trigger has lost its debounce: the worker matches the event by the
+// old trigger, and again by the new one. It starts one run.
+func TestUnkeyedEdit(t *testing.T) {
+	inWorld(t, func(_ *testing.T, w *harness) {
+		w.startWorker(func(c *engine.Config) { c.Store = lateJobs{w.store} })
+		const on = `{` + action + `, "trigger": {"on": {"source": "orders"}`
+		w.putTriggered("a", on+`, "debounce": {"period": "PT10S"}}}`)
+		w.publish("orders", "", "1") // now the definition is cached
+		time.Sleep(time.Minute)
+		w.put("a", on+`}}`)
+		w.publish("orders", "", "2")
+		time.Sleep(time.Minute)
+		w.wantHistory("a", "completed completed")
+		w.wantNoRepeats()
+	})
+}
+
+// TestFilterEdited edits the constant that a filter compares, and publishes events immediately afterwards.
+func TestFilterEdited(t *testing.T) {
+	inWorld(t, func(_ *testing.T, w *harness) {
+		w.startWorker(func(c *engine.Config) { c.Store = lateStore{w.store} })
+		want := ""
+		for _, step := range []struct{ filter, events, runs string }{
+			{`, "filter": "event.data.type == 'x'"`, `{"type": "x"} {"type": "y"} {"type": 7}`, "completed"},
+			{`, "filter": "event.data.type == 'x'"`, `{} {"type": null}`, "skipped(trigger 1)"},
+			{`, "filter": "event.data.type == 'y' && event.data.n > 0"`, `{"type": "y", "n": 1} {"type": "x"}`, "completed"},
+			{``, `{"type": "x"}`, "completed"},
+			{`, "filter": "event.data.type == 7.0"`, `{"type": 7} {"type": "7"}`, "completed"},
+		} {
+			w.put("a", `{`+action+`, "trigger": {"on": {"source": "orders"`+step.filter+`}}}`)
+			for _, body := range strings.SplitAfter(step.events, "} ") {
+				w.publish("orders", "", body)
+			}
+			time.Sleep(time.Minute)
+			want = strings.TrimSpace(want + " " + step.runs)
+			w.wantHistory("a", want)
+		}
+		w.wantNoRepeats()
+	})
+}
+
+// TestUsedUpReadsNothing publishes events for a job whose count is used up, and then raises the count.
+func TestUsedUpReadsNothing(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *harness) {
+		var reads atomic.Int32
+		w.startWorker(func(c *engine.Config) {
+			c.Store = on(w.store, "Waiting LoadJob", func(do func() error) error { reads.Add(1); return do() })
+		})
+		const twice = `{` + action + `, "trigger": {"on": {"source": "orders"}, "count": 2}}`
+		w.putTriggered("a", twice)
+		for range 3 {
+			w.publish("orders", "", "{}")
+		}
+		time.Sleep(time.Minute)
+		w.wantState("a", scheduler.Completed, 2)
+		w.publish("orders", "", "{}") // now the final form is cached
+		reads.Store(0)
+		for range 5 {
+			w.publish("orders", "", "{}")
+		}
+		if got := reads.Load(); got != 0 {
+			t.Errorf("%d reads", got)
+		}
+		w.putTriggered("a", strings.Replace(twice, "2", "3", 1))
+		w.publish("orders", "", "{}")
+		w.wantHistory("a", "completed completed completed")
+		w.mustBeInOrder()
 	})
 }
 

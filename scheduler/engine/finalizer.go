@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"time"
 
@@ -22,8 +21,9 @@ type finalizer struct {
 	busy  func() bool
 
 	mu         sync.Mutex
-	queue      []pendingCompletion
-	overflowed bool // some endings did not fit
+	queue      [][]pendingCompletion // batches
+	size       int                   // number of buffered endings
+	overflowed bool                  // some endings did not fit
 	wake       chan struct{}
 }
 
@@ -55,12 +55,12 @@ func newFinalizer(write func(context.Context, []scheduler.Completion, bool) erro
 // add buffers an ending. It does not block.
 func (f *finalizer) add(x scheduler.Completion) {
 	f.mu.Lock()
-	if len(f.queue) < finalKept {
-		f.queue = append(f.queue, pendingCompletion{x, time.Now()})
+	if f.size < finalKept {
+		f.keep(pendingCompletion{x, time.Now()})
 	} else {
 		f.overflowed = true
 	}
-	first := len(f.queue) == 1
+	first := f.size == 1
 	f.mu.Unlock()
 	if !first {
 		return
@@ -69,6 +69,17 @@ func (f *finalizer) add(x scheduler.Completion) {
 	case f.wake <- struct{}{}:
 	default:
 	}
+}
+
+// keep adds an ending to the last batch. The caller holds mu.
+func (f *finalizer) keep(x pendingCompletion) {
+	last := len(f.queue) - 1
+	if last < 0 || len(f.queue[last]) >= step.EndBatch {
+		f.queue = append(f.queue, make([]pendingCompletion, 0, min(1+f.size, step.EndBatch)))
+		last++
+	}
+	f.queue[last] = append(f.queue[last], x)
+	f.size++
 }
 
 // work writes endings until ctx is done, then spends a moment on the remaining ones. It calls rest if some are left to
@@ -129,18 +140,17 @@ func (f *finalizer) oldest() time.Time {
 	if len(f.queue) == 0 {
 		return time.Time{}
 	}
-	return f.queue[0].since
+	return f.queue[0][0].since
 }
 
 // next takes a batch from the queue.
-func (f *finalizer) next() []pendingCompletion {
+func (f *finalizer) next() (batch []pendingCompletion) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	n := min(len(f.queue), step.EndBatch)
-	batch := slices.Clone(f.queue[:n])
-	clear(f.queue[:n])
-	if f.queue = f.queue[n:]; len(f.queue) == 0 {
-		f.queue = nil
+	if len(f.queue) > 0 {
+		batch, f.queue[0] = f.queue[0], nil
+		f.queue = f.queue[1:]
+		f.size -= len(batch)
 	}
 	return batch
 }
@@ -149,7 +159,8 @@ func (f *finalizer) next() []pendingCompletion {
 func (f *finalizer) back(batch []pendingCompletion) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.queue = append(f.queue, batch...)
+	f.queue = append(f.queue, batch)
+	f.size += len(batch)
 }
 
 // plain returns the endings of a batch.

@@ -135,6 +135,10 @@ func (h *hooked) ScheduleAt(ctx context.Context, slot scheduler.BatonKey, body [
 	return h.hook(op{name: "ScheduleAt", slot: slot, at: waiting}, func() error { return h.Store.ScheduleAt(ctx, slot, body, at, waiting) })
 }
 
+func (h *hooked) FireOnce(ctx context.Context, slot scheduler.BatonKey, body []byte, id string) error {
+	return h.hook(op{name: "Fire", slot: slot}, func() error { return h.Store.FireOnce(ctx, slot, body, id) })
+}
+
 func (h *hooked) Fire(ctx context.Context, slot scheduler.BatonKey, body []byte, waiting uint64) error {
 	return h.hook(op{name: "Fire", slot: slot, at: waiting}, func() error { return h.Store.Fire(ctx, slot, body, waiting) })
 }

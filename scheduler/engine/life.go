@@ -89,7 +89,7 @@ func (w *Worker) carry(r *run, j *scheduler.Job, d scheduler.Decision) stage {
 		return w.dropOrphan(r)
 	case scheduler.Astray:
 		return w.astray(r)
-	case scheduler.Restart, scheduler.Run, scheduler.Detach, scheduler.Skip, scheduler.Wait, scheduler.Proceed:
+	case scheduler.Restart, scheduler.Ask, scheduler.Run, scheduler.Detach, scheduler.Skip, scheduler.Wait, scheduler.Proceed:
 		r.step = d.Step
 	}
 	r.current = j

@@ -3,11 +3,13 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/expression"
 )
 
 // listeners indexes jobs by what they listen to. While a watch starts, it reports all of them into a second table, which
@@ -16,46 +18,68 @@ type listeners struct {
 	mu     sync.Mutex
 	table  listenerTable
 	next   *listenerTable // of the watch that starts; nil while one is live
-	state  *listenerState // nil before the first watch
 	recent []recentEvent  // events that were matched, oldest first
+
+	known  gate // open while a watch reports every change of all listeners
+	chains gate // open while known is open and records are delivered
+
+	late  func([]missedEvents)        // begins to match events late, and does not block; nil without a watch
+	edits map[scheduler.Key]time.Time // when edits of jobs were announced, for recentAge or longer
+	aged  time.Time                   // when edits was tidied up
+
+	follows bool        // a job follows another one, or did so within linger
+	leaving *time.Timer // ends follows; nil while a job follows another one
 }
 
-// listenerState is a period between two losses of the watch.
-type listenerState struct {
-	known  chan struct{} // closed when all listeners are known
-	lost   chan struct{} // closed when the watch is lost
-	chains *chainState   // of the time since jobs last began or ceased to follow others
+// gate is open from time to time. The lock of the listeners guards it.
+type gate struct {
+	open           bool
+	opened, closed chan struct{} // closed when it opens, and when it closes after that
 }
 
-type chainState struct {
-	begun chan struct{} // closed when a job follows another one
-	ended chan struct{} // closed when no job does any more
+// set opens or closes the gate.
+func (g *gate) set(open bool) {
+	opened, closed := g.next()
+	switch {
+	case open && !g.open:
+		close(opened)
+	case !open && g.open:
+		close(closed)
+		g.opened = nil
+	}
+	g.open = open
 }
 
-func newChainState() *chainState { return &chainState{make(chan struct{}), make(chan struct{})} }
+// next returns the channels of a closed gate that opens next, or of an open one.
+func (g *gate) next() (opened, closed chan struct{}) {
+	if g.opened == nil {
+		g.opened, g.closed = make(chan struct{}), make(chan struct{})
+	}
+	return g.opened, g.closed
+}
 
 type listenerTable struct {
 	heard  map[scheduler.Key]scheduler.Heard
-	topics map[scheduler.Topic][]scheduler.Key
+	topics map[scheduler.Topic]audience
 	jobs   map[scheduler.Key][]scheduler.Key
-}
 
-func newListenerTable() *listenerTable {
-	return &listenerTable{map[scheduler.Key]scheduler.Heard{}, map[scheduler.Topic][]scheduler.Key{}, map[scheduler.Key][]scheduler.Key{}}
+	starters int // jobs that name others in onSuccess or onFailure, as their records do
 }
 
 // recentEvent is an event of the last moments.
 type recentEvent struct {
 	topic    scheduler.Topic
 	upstream scheduler.Key
+	starts   []scheduler.Key // the jobs that the upstream job names
 	sequence uint64
 	time     time.Time
 }
 
-// missedEvents are events that were matched before it was known that a job listens to them.
+// missedEvents are events that were matched before it was known that a job listens to them, or that it was edited.
 type missedEvents struct {
 	job    scheduler.Key
 	events []recentEvent
+	edited bool
 }
 
 // Limits of the remembered events. The announcement of a listener takes a second at most, unless the watch is lost; then
@@ -63,22 +87,21 @@ type missedEvents struct {
 const (
 	recentAge  = 5 * time.Second
 	recentMost = 1 << 16
+	clockError = 100 * time.Millisecond // of the store's clock, at most
 )
 
+// linger is how long records are delivered after no job follows another one any more: attempts that began before still
+// start runs.
+const linger = scheduler.MaxTimeout + time.Minute
+
 // begin prepares for a watch, which reports all listeners.
-func (l *listeners) begin() {
+func (l *listeners) begin(late func([]missedEvents)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.next = newListenerTable()
-	l.current()
-}
-
-// current returns the state. The caller holds the lock.
-func (l *listeners) current() *listenerState {
-	if l.state == nil {
-		l.state = &listenerState{make(chan struct{}), make(chan struct{}), newChainState()}
+	l.late = late
+	l.next = &listenerTable{
+		heard: map[scheduler.Key]scheduler.Heard{}, topics: map[scheduler.Topic]audience{}, jobs: map[scheduler.Key][]scheduler.Key{},
 	}
-	return l.state
 }
 
 // ready lets events be delivered. It returns those that jobs missed.
@@ -90,78 +113,72 @@ func (l *listeners) ready() (missed []missedEvents) {
 	for k, heard := range l.table.heard {
 		missed = append(missed, l.missed(k, old.heard[k], heard)...)
 	}
-	close(l.state.known)
+	l.known.set(true)
 	l.chain()
 	return missed
 }
 
-// chain lets records be delivered while a job follows another one. The caller holds the lock.
+// chain lets records be delivered while a job follows another one, and for a time afterwards. The caller holds the lock.
 func (l *listeners) chain() {
-	begun := false
-	select {
-	case <-l.state.chains.begun:
-		begun = true
-	default:
+	switch chained := l.table.chained(); {
+	case chained && l.leaving != nil:
+		l.leaving.Stop()
+		l.leaving = nil
+	case !chained && l.follows && l.leaving == nil:
+		l.leaving = time.AfterFunc(linger, l.leave)
 	}
-	switch follows := len(l.table.jobs) > 0; {
-	case follows && !begun:
-		close(l.state.chains.begun)
-	case !follows && begun:
-		close(l.state.chains.ended)
-		l.state.chains = newChainState()
+	l.follows = l.follows || l.table.chained()
+	l.chains.set(l.follows)
+}
+
+// leave ends the delivery of records, unless a job follows another one again.
+func (l *listeners) leave() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.follows, l.leaving = l.table.chained(), nil
+	if l.known.open {
+		l.chain()
 	}
 }
 
-// unchained reports whether it is known that no job follows another one.
+// unchained reports whether it is known that no job follows another one, and did so within linger.
 func (l *listeners) unchained() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.next == nil && l.state != nil && len(l.table.jobs) == 0
+	return l.known.open && !l.follows
 }
+
+// chained reports whether a job follows another one.
+func (t *listenerTable) chained() bool { return len(t.jobs)+t.starters > 0 }
 
 // lose stops deliveries until the next watch is ready.
 func (l *listeners) lose() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	close(l.current().lost)
-	l.state = nil
+	l.known.set(false)
+	l.chains.set(false)
+	l.late = nil
 }
 
-// live waits until all listeners are known. It returns a context that ends when they are lost, nil if ctx is done first.
-func (l *listeners) live(ctx context.Context) (context.Context, context.CancelFunc) {
-	return l.await(ctx, func(s *listenerState) (begun, ended chan struct{}) { return s.known, nil })
-}
-
-// chained is live for the records, which are delivered while a job follows another one.
-func (l *listeners) chained(ctx context.Context) (context.Context, context.CancelFunc) {
-	return l.await(ctx, func(s *listenerState) (begun, ended chan struct{}) { return s.chains.begun, s.chains.ended })
-}
-
-func (l *listeners) await(
-	ctx context.Context, which func(*listenerState) (begun, ended chan struct{}),
-) (context.Context, context.CancelFunc) {
-	for {
-		l.mu.Lock()
-		state := l.current()
-		begun, ended := which(state)
-		l.mu.Unlock()
-		select {
-		case <-begun:
-			known, cancel := context.WithCancel(ctx)
-			go func() {
-				defer cancel()
-				select {
-				case <-state.lost:
-				case <-ended:
-				case <-known.Done():
-				}
-			}()
-			return known, cancel
-		case <-state.lost:
-		case <-ctx.Done():
-			return nil, nil
-		}
+// pass waits until a gate is open. It returns a context that ends when the gate closes, nil if ctx is done first.
+func (l *listeners) pass(ctx context.Context, g *gate) (context.Context, context.CancelFunc) {
+	l.mu.Lock()
+	opened, closed := g.next()
+	l.mu.Unlock()
+	select {
+	case <-opened:
+	case <-ctx.Done():
+		return nil, nil
 	}
+	passing, cancel := context.WithCancel(ctx)
+	go func() {
+		defer cancel()
+		select {
+		case <-closed:
+		case <-passing.Done():
+		}
+	}()
+	return passing, cancel
 }
 
 // set replaces what a job listens to; nil data: nothing. It returns the events that the job missed.
@@ -187,7 +204,7 @@ func (l *listeners) set(name string, data []byte) []missedEvents {
 func (l *listeners) missed(k scheduler.Key, old, heard scheduler.Heard) []missedEvents {
 	one := missedEvents{job: k}
 	for _, e := range l.recent {
-		if e.selectedBy(&heard) && !e.selectedBy(&old) {
+		if e.newTo(&heard, &old) {
 			one.events = append(one.events, e)
 		}
 	}
@@ -197,25 +214,71 @@ func (l *listeners) missed(k scheduler.Key, old, heard scheduler.Heard) []missed
 	return []missedEvents{one}
 }
 
-func (e *recentEvent) selectedBy(h *scheduler.Heard) bool {
-	return slices.Contains(h.Topics, e.topic) || slices.Contains(h.Jobs, e.upstream)
+// edited has the remembered events of a job matched late, because the definition before the edit, which is announced now,
+// may have ignored them.
+func (l *listeners) edited(k scheduler.Key, now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	heard := l.table.heard[k]
+	if l.late == nil || heard.IsEmpty() && l.table.starters == 0 {
+		return
+	}
+	if now.Sub(l.aged) > recentAge {
+		maps.DeleteFunc(l.edits, func(_ scheduler.Key, at time.Time) bool { return now.Sub(at) > recentAge })
+		l.aged = now
+	}
+	if l.edits == nil {
+		l.edits = map[scheduler.Key]time.Time{}
+	}
+	l.edits[k] = now.Add(clockError)
+	missed := missedEvents{job: k, edited: true}
+	for _, e := range l.recent {
+		if e.time.Before(l.edits[k]) && (e.newTo(&heard, &scheduler.Heard{}) || slices.Contains(e.starts, k)) {
+			missed.events = append(missed.events, e)
+		}
+	}
+	if missed.events != nil {
+		l.late([]missedEvents{missed})
+	}
+}
+
+// rematched reports whether an event may have been matched late for a job after an edit.
+func (l *listeners) rematched(k scheduler.Key, e *scheduler.Event) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return e.Time.Before(l.edits[k])
+}
+
+// newTo reports whether heard may select e, and old did not.
+func (e *recentEvent) newTo(heard, old *scheduler.Heard) bool {
+	return slices.Contains(heard.Jobs, e.upstream) && !slices.Contains(old.Jobs, e.upstream) ||
+		slices.ContainsFunc(heard.Events, func(s scheduler.Selection) bool {
+			return s.Topic == e.topic && !slices.Contains(old.Events, s)
+		})
 }
 
 func (t *listenerTable) set(k scheduler.Key, heard scheduler.Heard) {
 	old := t.heard[k]
-	for _, topic := range old.Topics {
-		remove(t.topics, topic, k)
+	for _, topic := range old.Topics() {
+		t.topics[topic].remove(k, old.Need(topic))
+		if len(t.topics[topic]) == 0 {
+			delete(t.topics, topic)
+		}
 	}
 	for _, job := range old.Jobs {
 		remove(t.jobs, job, k)
 	}
 	delete(t.heard, k)
+	t.starters += min(1, len(heard.Starts)) - min(1, len(old.Starts))
 	if heard.IsEmpty() {
 		return
 	}
 	t.heard[k] = heard
-	for _, topic := range heard.Topics {
-		t.topics[topic] = append(t.topics[topic], k)
+	for _, topic := range heard.Topics() {
+		if t.topics[topic] == nil {
+			t.topics[topic] = audience{}
+		}
+		t.topics[topic].add(k, heard.Need(topic))
 	}
 	for _, job := range heard.Jobs {
 		t.jobs[job] = append(t.jobs[job], k)
@@ -230,11 +293,11 @@ func remove[K comparable](m map[K][]scheduler.Key, of K, k scheduler.Key) {
 	}
 }
 
-// of returns the jobs that may listen to an event, and remembers the event; false while not all listeners are known.
+// of returns the jobs that an event may affect, and remembers the event; false while not all listeners are known.
 func (l *listeners) of(e *scheduler.Event) ([]scheduler.Key, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.next != nil || l.state == nil {
+	if !l.known.open {
 		return nil, false
 	}
 	old := 0
@@ -243,11 +306,58 @@ func (l *listeners) of(e *scheduler.Event) ([]scheduler.Key, bool) {
 	}
 	one := recentEvent{topic: e.Topic, sequence: e.Sequence, time: e.Time}
 	if e.Upstream != nil {
-		one.upstream = e.Upstream.Job
+		one.upstream, one.starts = e.Upstream.Job, e.Upstream.Starts
 	}
 	l.recent = append(l.recent[old:], one)
 	if e.Upstream != nil {
-		return l.table.jobs[e.Upstream.Job], true
+		keys := l.table.jobs[e.Upstream.Job]
+		for _, k := range e.Upstream.Starts {
+			if !slices.Contains(keys, k) {
+				keys = append(slices.Clip(keys), k)
+			}
+		}
+		return keys, true
 	}
-	return l.table.topics[e.Topic], true
+	return l.table.topics[e.Topic].find(e), true
+}
+
+// audience are the jobs that listen to a topic, by the field that their filters compare with a constant, and the
+// constant. So an event is evaluated only for the jobs that need its value. Jobs without a need are under "".
+type audience map[string]map[any][]scheduler.Key
+
+func (a audience) add(k scheduler.Key, n expression.Need) {
+	if a[n.Field] == nil {
+		a[n.Field] = map[any][]scheduler.Key{}
+	}
+	a[n.Field][n.Value] = append(a[n.Field][n.Value], k)
+}
+
+func (a audience) remove(k scheduler.Key, n expression.Need) {
+	remove(a[n.Field], n.Value, k)
+	if len(a[n.Field]) == 0 {
+		delete(a, n.Field)
+	}
+}
+
+// find returns the jobs that e may affect. An event without a field is for all jobs that need one of its values: their
+// filters cannot be evaluated.
+func (a audience) find(e *scheduler.Event) []scheduler.Key {
+	found := a[""][nil]
+	if len(a) == 0 || len(a) == 1 && found != nil {
+		return found
+	}
+	found, in := slices.Clone(found), e.Input(nil)
+	for field, jobs := range a {
+		if field == "" {
+			continue
+		}
+		if value, ok := in.Constant(field); ok {
+			found = append(found, jobs[value]...)
+			continue
+		}
+		for _, keys := range jobs {
+			found = append(found, keys...)
+		}
+	}
+	return found
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -19,8 +21,22 @@ type matcher struct {
 	listeners listeners
 	published *flow.Buffer[uint64] // events in this process
 	records   *flow.Buffer[uint64]
-	slots     chan struct{} // limits the concurrent events
+	slots     chan struct{}      // limits the concurrent events
+	keys      [256]chan struct{} // full while an event is applied to a slot: others of the key would conflict
+	seed      maphash.Seed
 	tasks     sync.WaitGroup
+
+	matched, refused atomic.Uint64                         // events
+	effects          [scheduler.Canceled + 1]atomic.Uint64 // by effect
+}
+
+// effectCounts returns the numbers of effects of events on jobs, by their names.
+func (m *matcher) effectCounts() map[string]uint64 {
+	return map[string]uint64{
+		"starts": m.effects[scheduler.Start].Load(), "waits": m.effects[scheduler.Arm].Load(),
+		"limited": m.effects[scheduler.Limit].Load(), "refused": m.refused.Load(),
+		"canceled": m.effects[scheduler.Withdraw].Load() + m.effects[scheduler.Canceled].Load(),
+	}
 }
 
 // The limits of a matcher.
@@ -30,15 +46,20 @@ const (
 	eventsDone  = 64   // events that are matched at the same time
 
 	// contested is the pause after a slot has changed while an event was matched, or while the server may be firing it.
-	contested     = 20 * time.Millisecond
+	contested     = 5 * time.Millisecond
 	contestedMost = 5 * time.Second // then the event is delivered again later
 )
 
 func newMatcher(w *Worker) *matcher {
-	return &matcher{
+	m := &matcher{
 		worker: w, published: flow.NewBuffer[uint64](eventsHeld, eventsBatch, 1),
 		records: flow.NewBuffer[uint64](eventsHeld, eventsBatch, 1), slots: make(chan struct{}, eventsDone),
+		seed: maphash.MakeSeed(),
 	}
+	for i := range m.keys {
+		m.keys[i] = make(chan struct{}, 1)
+	}
+	return m
 }
 
 // run matches events until ctx is done.
@@ -48,8 +69,8 @@ func (m *matcher) run(ctx context.Context) {
 	records := func(ctx context.Context, wake <-chan struct{}, room func() int, take func(scheduler.DeliveredEvent)) error {
 		return store.DeliverRecords(ctx, store.Now().Add(-time.Minute), wake, room, take)
 	}
-	m.tasks.Go(func() { m.deliver(ctx, "events", m.listeners.live, m.published, store.DeliverEvents) })
-	m.tasks.Go(func() { m.deliver(ctx, "records", m.listeners.chained, m.records, records) })
+	m.tasks.Go(func() { m.deliver(ctx, "events", &m.listeners.known, m.published, store.DeliverEvents) })
+	m.tasks.Go(func() { m.deliver(ctx, "records", &m.listeners.chains, m.records, records) })
 	m.follow(ctx)
 }
 
@@ -61,7 +82,7 @@ func (m *matcher) follow(ctx context.Context) {
 		}
 	}
 	for ctx.Err() == nil {
-		m.listeners.begin()
+		m.listeners.begin(late)
 		err := m.worker.cfg.Store.Listeners().Watch(ctx, func() {
 			late(m.listeners.ready())
 			m.tasks.Go(func() { m.closeRecords(ctx) })
@@ -79,13 +100,10 @@ func (m *matcher) follow(ctx context.Context) {
 // source delivers events until ctx is done.
 type source func(ctx context.Context, wake <-chan struct{}, room func() int, take func(scheduler.DeliveredEvent)) error
 
-// deliver takes events from a source while the listeners are known. live returns the context of that time.
-func (m *matcher) deliver(
-	ctx context.Context, what string, live func(context.Context) (context.Context, context.CancelFunc),
-	buffer *flow.Buffer[uint64], from source,
-) {
+// deliver takes events from a source while a gate is open.
+func (m *matcher) deliver(ctx context.Context, what string, while *gate, buffer *flow.Buffer[uint64], from source) {
 	for {
-		known, cancel := live(ctx)
+		known, cancel := m.listeners.pass(ctx, while)
 		if known == nil {
 			return
 		}
@@ -147,7 +165,7 @@ func (m *matcher) match(ctx context.Context, d scheduler.DeliveredEvent) {
 			d.Lease.Drop()
 			return
 		}
-		if err := m.persist(ctx, k, e, doubtful); err != nil {
+		if err := m.persist(ctx, k, e, doubtful || m.listeners.rematched(k, e)); err != nil {
 			failed = err
 		}
 	}
@@ -155,6 +173,7 @@ func (m *matcher) match(ctx context.Context, d scheduler.DeliveredEvent) {
 		_ = d.Lease.Nak(scheduler.DamagedPause(d.Deliveries))
 		return
 	}
+	m.matched.Add(1)
 	if err := d.Lease.Ack(); err != nil {
 		w.log.Warn("event not acknowledged", "sequence", e.Sequence, "err", err)
 	}
@@ -176,39 +195,25 @@ func (m *matcher) persist(ctx context.Context, k scheduler.Key, e *scheduler.Eve
 	return err
 }
 
-// matchLate applies the events that this process has matched since a job was edited, before it knew what the job listens
-// to.
+// matchLate applies the events that this process has matched since a job was edited, before it knew the edit.
 func (m *matcher) matchLate(ctx context.Context, missed missedEvents) {
 	j, err := m.worker.jobs.Load(ctx, missed.job)
 	if err != nil {
 		return // deleted, damaged, or this process ends
 	}
 	for _, r := range missed.events {
-		if r.time.Before(j.Updated) {
+		age := r.time.Sub(j.Updated)
+		if age < 0 || missed.edited && age > recentAge { // the definition may have changed otherwise, without an edit
 			continue
 		}
-		e, err := m.reread(ctx, r)
+		e, err := m.worker.steps.EventAt(ctx, r.sequence, r.upstream != (scheduler.Key{}))
 		switch {
-		case err == nil && e != nil:
+		case err == nil:
 			_ = m.persist(ctx, missed.job, e, true)
-		case err != nil && ctx.Err() == nil:
+		case ctx.Err() == nil:
 			m.worker.log.Warn("a new trigger has missed an event", "job", missed.job.String(), "sequence", r.sequence, "err", err)
 		}
 	}
-}
-
-// reread reads an event again.
-func (m *matcher) reread(ctx context.Context, r recentEvent) (*scheduler.Event, error) {
-	store := m.worker.cfg.Store
-	if r.upstream == (scheduler.Key{}) {
-		return store.EventAt(ctx, r.sequence)
-	}
-	records, err := store.RecordsAt(ctx, []uint64{r.sequence})
-	if err != nil || len(records) == 0 {
-		return nil, err
-	}
-	e, _ := scheduler.EventOf(records[0])
-	return &e, nil
 }
 
 // apply applies an event to a job. doubtful: an earlier process may have done so.
@@ -220,17 +225,33 @@ func (m *matcher) apply(ctx context.Context, k scheduler.Key, e *scheduler.Event
 		return nil
 	case err != nil:
 		return err
+	case !doubtful && j.UsedUp(): // otherwise, e may be one of those that were counted
+		return nil
+	}
+	if err := w.wake(ctx, j, e); err != nil {
+		return err
+	}
+	if e, err = m.recall(ctx, j, e); err != nil {
+		return err
 	}
 	match := j.Match(e)
 	switch match.Verdict {
 	case scheduler.Ignores:
 		return nil
 	case scheduler.Refuses:
+		m.refused.Add(1)
 		return w.steps.Record(ctx, j, []scheduler.Record{j.RefusedRecord(e, match, w.cfg.Store.Now())}, doubtful)
 	case scheduler.Matches, scheduler.Cancels:
 	}
 	if !j.Keyed() {
 		return m.start(ctx, j, e, match, doubtful)
+	}
+	turn := m.keys[maphash.String(m.seed, k.String()+" "+j.Slot(match))%uint64(len(m.keys))]
+	select {
+	case turn <- struct{}{}:
+		defer func() { <-turn }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 	began := w.cfg.Store.Now()
 	for ; w.cfg.Store.Now().Sub(began) < contestedMost; doubtful = true { // another process may have the event, too
@@ -245,6 +266,30 @@ func (m *matcher) apply(ctx context.Context, k scheduler.Key, e *scheduler.Event
 	return fmt.Errorf("key %q: %w: its run is being started", match.Key, scheduler.ErrConflict)
 }
 
+// recall returns e, the end of an occurrence of another job, with a note that this job has recovered, if a listener of j
+// depends on it: the occurrence that ended before faulted, and is still in the history.
+func (m *matcher) recall(ctx context.Context, j *scheduler.Job, e *scheduler.Event) (*scheduler.Event, error) {
+	if !j.Recalls(e) {
+		return e, nil
+	}
+	uid, noted := "", e
+	ends := []scheduler.Outcome{scheduler.OutcomeCompleted, scheduler.OutcomeFaulted}
+	err := m.worker.cfg.Store.Newest(ctx, e.Upstream.Job, ends, func(r *scheduler.Record) bool {
+		if r.Sequence == e.Sequence {
+			uid = r.UID
+		}
+		ended := r.Succeeded() || r.Outcome == scheduler.OutcomeFaulted
+		if r.Sequence >= e.Sequence || !ended || r.Occurrence == e.Upstream.Occurrence {
+			return true
+		}
+		if r.Outcome == scheduler.OutcomeFaulted && r.UID == uid {
+			noted = e.Recovered()
+		}
+		return false
+	})
+	return noted, err
+}
+
 // start stores the run of a single event. Its slot, which the event's time names, holds no other run.
 func (m *matcher) start(ctx context.Context, j *scheduler.Job, e *scheduler.Event, match scheduler.Match, doubtful bool) error {
 	b, err := j.Single(e, match)
@@ -253,15 +298,27 @@ func (m *matcher) start(ctx context.Context, j *scheduler.Job, e *scheduler.Even
 	}
 	r := scheduler.Reaction{Effect: scheduler.Arm, Baton: b}
 	slot := scheduler.BatonKey{Key: j.Key, Detached: scheduler.DetachedName(r.Baton.Nominal)}
+	if doubtful && e.Time.Add(-recentAge).Before(j.Updated) { // the event may wait in the slot of a key, as before the edit
+		if fired, err := m.fired(ctx, j, e); fired || err != nil {
+			return err
+		}
+	}
 	if doubtful {
 		if now, err := m.worker.occupancyOf(slot, j.Incarnation()); now != (occupancy{}) || err != nil {
 			return err
 		}
 		r.Baton.Suspect = true // the run may have ended
 	}
-	err = m.store(ctx, j, slot, r, 0)
+	if id := e.EndID(); id != "" && m.worker.steps.ArmAt(j, &r.Baton).IsZero() {
+		err = m.worker.cfg.Store.FireOnce(ctx, slot, r.Baton.Encode(), j.Incarnation()+" "+id)
+	} else {
+		err = m.store(ctx, j, slot, r, 0)
+	}
 	if errors.Is(err, scheduler.ErrConflict) {
 		return nil // it is stored
+	}
+	if err == nil {
+		m.effects[scheduler.Start].Add(1)
 	}
 	return err
 }
@@ -270,7 +327,7 @@ func (m *matcher) start(ctx context.Context, j *scheduler.Job, e *scheduler.Even
 func (m *matcher) react(
 	ctx context.Context, j *scheduler.Job, e *scheduler.Event, match scheduler.Match, doubtful bool,
 ) (done bool, err error) {
-	store, slot := m.worker.cfg.Store, scheduler.BatonKey{Key: j.Key, Detached: scheduler.KeySlot(match.Key)}
+	store, slot := m.worker.cfg.Store, scheduler.BatonKey{Key: j.Key, Detached: j.Slot(match)}
 	st, err := store.Waiting(ctx, slot)
 	switch {
 	case err != nil && !errors.Is(err, scheduler.ErrNotFound):
@@ -291,7 +348,38 @@ func (m *matcher) react(
 	if err != nil {
 		return false, err
 	}
-	return m.carryOut(ctx, effect{j, e, match, doubtful, slot, st}, r)
+	done, err = m.carryOut(ctx, effect{j, e, match, doubtful, slot, st}, r)
+	if noted := r.Effect == scheduler.Arm && r.Baton.Spent; done && err == nil && !noted {
+		m.effects[r.Effect].Add(1)
+	}
+	if done && err == nil && (j.UsesUp(&r.Baton) || j.UsesUp(waiting)) {
+		err = m.complete(ctx, j)
+	}
+	return done, err
+}
+
+// complete fires the job's own baton, which waits for the end of the trigger: events have started all of its runs.
+func (m *matcher) complete(ctx context.Context, j *scheduler.Job) error {
+	slot := scheduler.BatonKey{Key: j.Key}
+	for {
+		st, err := m.worker.cfg.Store.Waiting(ctx, slot)
+		if errors.Is(err, scheduler.ErrNotFound) {
+			return nil
+		}
+		if err == nil {
+			var b scheduler.Baton
+			if b, err = scheduler.DecodeBaton(st.Data); err == nil {
+				b, ends := j.EndTrigger(b, m.worker.cfg.Store.Now())
+				if !ends {
+					return nil
+				}
+				err = m.worker.cfg.Store.Fire(ctx, slot, b.Encode(), st.Revision)
+			}
+		}
+		if !errors.Is(err, scheduler.ErrConflict) || !flow.Pause(ctx, contested) {
+			return err
+		}
+	}
 }
 
 // effect is an event that is applied to the slot of its key, in which stored waits.
@@ -326,6 +414,7 @@ func (m *matcher) carryOut(ctx context.Context, f effect, r scheduler.Reaction) 
 		case err != nil:
 			return false, err
 		case r.Effect == scheduler.Allow:
+			f.match.Due = r.Due
 			return true, m.start(ctx, f.job, f.event, f.match, f.doubtful || r.Stored)
 		case f.stored.MayFire(store.Now()):
 			return false, nil // the run may have fired
@@ -374,7 +463,9 @@ func (m *matcher) fired(ctx context.Context, j *scheduler.Job, e *scheduler.Even
 
 // unkey moves a baton that waited for its key to the slot of its run, so that the key is free for later events.
 func (w *Worker) unkey(r *run) stage {
-	if err := w.separate(r, r.baton.Unkeyed()); err != nil {
+	b := r.baton
+	b.Keyed = false
+	if err := w.separate(r, b); err != nil {
 		return w.nak(r)
 	}
 	return w.ack(r)

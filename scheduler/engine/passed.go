@@ -33,7 +33,10 @@ func (w *Worker) pass(r *run) stage {
 	}
 	ctx := w.settles
 	if s.Merge {
-		ctx = w.attempts // it may take long, and ends with the attempts
+		ctx = w.attempts                           // it may take long, and ends with the attempts
+		if err := w.leave(r, leaves); err != nil { // before: the next run of its key starts
+			return w.nak(r)
+		}
 	}
 	err := w.steps.Move(ctx, r.current, s, from)
 	if ends {
@@ -41,6 +44,9 @@ func (w *Worker) pass(r *run) stage {
 	}
 	switch {
 	case err == nil, errors.Is(err, scheduler.ErrConflict) && s.Next != nil, errors.Is(err, scheduler.ErrNotFound) && s.Next == nil:
+		if s.Next != nil && s.Next.Kind == scheduler.Triggered && s.Next.Queued && w.leave(r, reads) != nil {
+			return w.nak(r)
+		}
 		return w.ack(r)
 	}
 	return w.nak(r) // it is redelivered, and planned from the stored state

@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 	"errors"
+	"slices"
+	"sync/atomic"
 
 	"github.com/carillon-sched/carillon/scheduler"
 )
@@ -71,8 +73,8 @@ func (w *Worker) recover(r *run) (next stage, found bool) {
 	if err != nil {
 		return w.retryLater(r, err), true
 	}
-	search := scheduler.NewAttemptSearch(r.key(), r.baton)
-	if err := w.cfg.Store.Newest(w.settles, r.key(), scheduler.SearchedOutcomes, search.Visit); err != nil {
+	search, err := w.search(r)
+	if err != nil {
 		return w.retryLater(r, err), true
 	}
 	r.faulted = search.Faulted
@@ -94,6 +96,36 @@ func (w *Worker) recover(r *run) (next stage, found bool) {
 	return w.carry(r, j, scheduler.Recover(w.definition(&r.baton, j), j, search, w.cfg.Store.Now())), true
 }
 
+// attemptSearch is a search for the record of a run's attempt.
+type attemptSearch struct {
+	baton  scheduler.Baton
+	result atomic.Pointer[scheduler.AttemptSearch]
+}
+
+// search searches the history for the record of r's attempt. Runs of a job search together, because very many may be
+// delivered again at the same time.
+func (w *Worker) search(r *run) (*scheduler.AttemptSearch, error) {
+	own := &attemptSearch{baton: r.baton}
+	err := w.searches.Do(w.settles, r.key(), own, func(ctx context.Context, all []*attemptSearch, _ func()) error {
+		searches := make([]*scheduler.AttemptSearch, len(all))
+		for i, one := range all {
+			searches[i] = scheduler.NewAttemptSearch(r.key(), one.baton)
+		}
+		open := slices.Clone(searches)
+		err := w.cfg.Store.Newest(ctx, r.key(), scheduler.SearchedOutcomes, func(rec *scheduler.Record) bool {
+			open = slices.DeleteFunc(open, func(s *scheduler.AttemptSearch) bool { return !s.Visit(rec) })
+			return len(open) > 0
+		})
+		for i, one := range all {
+			if err == nil {
+				one.result.Store(searches[i])
+			}
+		}
+		return err
+	})
+	return own.result.Load(), err
+}
+
 // recoverDetached passes on the job's own baton if the previous worker has started its occurrence detached. That
 // occurrence is still running without a record, or was skipped because the job was disabled.
 func (w *Worker) recoverDetached(r *run) (next stage, found bool) {
@@ -110,12 +142,7 @@ func (w *Worker) recoverDetached(r *run) (next stage, found bool) {
 	now, err := w.occupancyOf(scheduler.BatonKey{Key: r.key(), Detached: scheduler.DetachedName(r.baton.Nominal)}, r.baton.UID)
 	found = now != occupancy{}
 	if err == nil && !found && j.State == scheduler.Disabled {
-		looked := 0
-		err = w.cfg.Store.Newest(w.settles, r.key(), []scheduler.Outcome{scheduler.OutcomeSkipped}, func(rec *scheduler.Record) bool {
-			looked++
-			found = rec.SkipsDisabled(r.baton)
-			return !found && looked < scheduler.HistoryDepth
-		})
+		found, err = w.skipRecorded(r, func(rec *scheduler.Record) bool { return rec.SkipsDisabled(r.baton) })
 	}
 	switch {
 	case err != nil:
@@ -125,6 +152,17 @@ func (w *Worker) recoverDetached(r *run) (next stage, found bool) {
 	}
 	at := w.cfg.Store.Now()
 	return w.carry(r, j, scheduler.RecoverDetached(j, r.baton, at, at)), true
+}
+
+// skipRecorded reports whether skips matches one of the last skipped records of r's job.
+func (w *Worker) skipRecorded(r *run, skips func(*scheduler.Record) bool) (found bool, err error) {
+	looked := 0
+	err = w.cfg.Store.Newest(w.settles, r.key(), []scheduler.Outcome{scheduler.OutcomeSkipped}, func(rec *scheduler.Record) bool {
+		looked++
+		found = skips(rec)
+		return !found && (looked < scheduler.HistoryDepth || rec.Stored.After(r.baton.Due))
+	})
+	return found, err
 }
 
 // occupancy holds the sequences of a slot's batons, 0 for none.

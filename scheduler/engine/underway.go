@@ -114,6 +114,9 @@ type Stats struct {
 	HoldMemory int // size in bytes of all its batons, including running ones
 	HoldLimit  int // limit of HoldMemory in bytes: [Config] HoldMemory
 	Troubles   map[Trouble]uint64
+
+	Events       uint64 // that it has matched
+	EventEffects map[string]uint64
 }
 
 // Trouble is the reason why a delivered baton could not be processed. A redelivered baton counts each time.
@@ -133,6 +136,7 @@ func (w *Worker) Stats() Stats {
 	return Stats{
 		Stats: w.limiter.Stats(w.cfg.Store.Now()), Held: w.timers.len(), HoldMemory: w.buffer.Size(), HoldLimit: w.cfg.HoldMemory,
 		Troubles: w.trouble.snapshot(),
+		Events:   w.matcher.matched.Load(), EventEffects: w.matcher.effectCounts(),
 	}
 }
 

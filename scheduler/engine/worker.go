@@ -110,6 +110,8 @@ type Worker struct {
 	writes    *flow.RetryWriter
 	finalizer *finalizer
 	matcher   *matcher
+	ledgers   flow.Combiner[scheduler.BatonKey, *ordered]
+	searches  flow.Combiner[scheduler.Key, *attemptSearch]
 	moves     chan struct{} // limits the batons that are moved to a separate message at the same time
 	underway  underway
 
@@ -138,13 +140,17 @@ func New(cfg Config) *Worker {
 		unrecorded: newUnrecorded(cfg.Concurrency),
 	}
 	w.connect()
-	w.jobs.Changed = w.edited
+	w.jobs.Changed = func(k scheduler.Key) {
+		w.matcher.listeners.edited(k, w.cfg.Store.Now())
+		w.edited(k)
+	}
 	w.putOff.bursts.Waits = cfg.Store.Waits()
 	w.steps = step.New(step.Config{
 		Store: cfg.Store, Secrets: cfg.Secrets, Load: w.jobs.Load, Current: w.jobs.Current, Persist: w.persist, OnRecord: cfg.OnRecord,
 	})
 	w.finalizer = newFinalizer(w.finalize, w.busy)
 	w.matcher, w.moves = newMatcher(w), make(chan struct{}, cfg.Concurrency)
+	w.ledgers.Now, w.searches.Now = cfg.Store.Now, cfg.Store.Now
 	return w
 }
 

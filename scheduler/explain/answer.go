@@ -57,7 +57,7 @@ const (
 	Failed     Code = "failed"     // all attempts failed, and the retries are exhausted
 	Running    Code = "running"    // an attempt is under way, or about to be
 	Retrying   Code = "retrying"   // attempts have failed, and another one follows
-	Waits      Code = "waits"      // waits for its target: circuit breaker, rate limit or concurrency limit
+	Waits      Code = "waits"      // for its target (circuit breaker, rate or concurrency limit), its condition, or other runs
 	Skipped    Code = "skipped"    // left out, for a reason
 	Postponed  Code = "postponed"  // with its collection, which is disabled
 	Planned    Code = "planned"    // it is to come

@@ -206,8 +206,14 @@ func (q *Question) missed(a *Answer) {
 		return
 	}
 	earlier := "the occurrence of " + q.say(b.Nominal)
+	active := b.Deferred() && !b.Begun() || (q.Running || b.Begun()) && !q.stalled(q.Place)
 	switch {
-	case b.Deferred() && !b.Begun():
+	case active && q.queued():
+		a.set(Waits, "it waits in the queue of the job, and runs after "+earlier, "")
+	case b.Unmet && !q.Running:
+		what, hint := awaited(true)
+		a.set(Waits, "it follows "+earlier+", which waits for "+what+" until "+q.say(b.MayRun()), hint)
+	case b.Deferred() && !b.Unmet && !b.Begun():
 		why, hint := reasonOf(scheduler.ReasonPostponed)
 		a.Reason = scheduler.ReasonPostponed
 		a.set(Skipped, "it does not run because "+why+": "+earlier+"; the skip is recorded when the earlier one continues", hint)

@@ -69,18 +69,23 @@ func (q *Question) carried(a *Answer) bool {
 // isMeant reports whether the question is about the baton's occurrence.
 func (q *Question) isMeant(p Place) bool {
 	b := p.Baton
-	return b != nil && (q.has(b.Nominal) || q.has(b.Due) || q.has(b.MayRun()) || q.underWay(p))
+	return b != nil && !q.Job.Never(b.Nominal) && (q.has(b.Nominal) || q.has(b.Due) || q.has(b.MayRun()) || q.underWay(p))
+}
+
+// nameOf names the run of a baton.
+func (q *Question) nameOf(b *scheduler.Baton) string {
+	switch {
+	case b.Kind.IsManual():
+		return "the manual run of " + q.say(b.Nominal)
+	case b.Cause != nil:
+		return "the run of the event of " + q.say(b.Nominal)
+	}
+	return "the occurrence of " + q.say(b.Nominal)
 }
 
 // placed answers with where a baton is.
 func (q *Question) placed(a *Answer, p Place) bool {
-	b, due := p.Baton, p.Baton.MayRun()
-	which := "the occurrence of " + q.say(b.Nominal)
-	if b.Kind.IsManual() {
-		which = "the manual run of " + q.say(b.Nominal)
-	} else if b.Cause != nil {
-		which = "the run of the event of " + q.say(b.Nominal)
-	}
+	b, due, which := p.Baton, p.Baton.MayRun(), q.nameOf(p.Baton)
 	switch {
 	case q.Closed && b.NeedsOpen():
 		q.closed(a)
@@ -94,8 +99,11 @@ func (q *Question) placed(a *Answer, p Place) bool {
 		a.set(Running, which+" is with a worker: its attempt is active or about to start", "")
 	case b.Begun():
 		a.set(Retrying, which+" has not succeeded yet: the next attempt is due at "+q.say(due), "")
+	case b.Queued && b.Cause != nil:
+		a.set(Waits, which+" waits for earlier runs of its key (trigger.overlap)", queueHint)
 	case b.Deferred():
-		a.set(Waits, which+" waits for its target until "+q.say(due), targetHint)
+		what, hint := awaited(b.Unmet)
+		a.set(Waits, which+" waits for "+what+" until "+q.say(due), hint)
 	case due.After(q.Now):
 		a.set(Planned, "it is planned for "+q.say(due)+q.jittered(b), "")
 	default:
@@ -103,6 +111,9 @@ func (q *Question) placed(a *Answer, p Place) bool {
 	}
 	a.Occurrence, a.Nominal, a.Due, a.Attempts = scheduler.OccurrenceID(q.Key, b.Nominal), b.Nominal.UTC(), due.UTC(), b.Try
 	a.addCause(b.Cause)
+	if b.Cause != nil && q.Ledgers[b.Cause.Key] != nil {
+		a.Notes = append(a.Notes, q.Ledgers[b.Cause.Key].Describe(b.Cause.Key))
+	}
 	return true
 }
 
@@ -123,7 +134,17 @@ func (q *Question) stalled(p Place) bool {
 const overdueHint = "no worker has received it, or it waits for a slot: check that a scheduler is ready " +
 	"(/readyz gives the reason if not), and whether its workers are busy"
 
+const queueHint = "trigger.concurrency lets more runs of a key start at the same time; carillon runs cancel ends the earlier ones"
+
 const targetHint = "carillon describe shows the target; the collection's targets set its rate limit, concurrency and circuit breaker"
+
+// awaited names the cause of a deferral, and gives a hint.
+func awaited(unmet bool) (what, hint string) {
+	if unmet {
+		return "its condition", onlyIfHint + " once carillon cancel has ended this run"
+	}
+	return "its target", targetHint
+}
 
 // jittered says that a run is later than its schedule says.
 func (q *Question) jittered(b *scheduler.Baton) string {

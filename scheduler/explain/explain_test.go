@@ -89,6 +89,10 @@ func begun(due string) func(*scheduler.Baton) {
 	return func(b *scheduler.Baton) { b.Try, b.Attempt, b.Due = 1, 1, at(due) }
 }
 
+func unmet(until string) func(*scheduler.Baton) {
+	return func(b *scheduler.Baton) { b.DeferredUntil, b.Unmet = at(until), true }
+}
+
 func deferred(until string) func(*scheduler.Baton) {
 	return func(b *scheduler.Baton) { b.DeferredUntil = at(until) }
 }
@@ -179,6 +183,8 @@ func TestWhatTheBatonSays(t *testing.T) {
 		{"behind one that was handed out for too long", "2026-03-02T11:00Z", running(baton("10:00:00")), explain.Overdue, []string{"10:00:00Z"}, ""},
 		{"behind one that is retried", "2026-03-02T11:00Z", waiting(baton("10:00:00", begun("12:10:00"))), explain.Skipped, nil, "overlap"},
 		{"behind one that waits for its target", "2026-03-02T11:00Z", waiting(baton("10:00:00", deferred("12:10:00"))), explain.Skipped, []string{"waiting for its target"}, ""},
+		{"behind one that waits for its condition", "2026-03-02T11:00Z", waiting(baton("10:00:00", unmet("12:10:00"))), explain.Waits, []string{"waits for its condition until 2026-03-02T12:10:00Z"}, "onlyIf"},
+		{"its condition does not hold", "2026-03-02T11:00Z", waiting(baton("11:00:00", unmet("12:10:00"))), explain.Waits, []string{"waits for its condition until 2026-03-02T12:10:00Z"}, "onlyIf"},
 		{"its collection is disabled", "2026-03-02T12:00Z", all(waiting(baton("12:00:00")), closed), explain.Postponed, nil, "carillon collection enable default"},
 		{"its collection will be disabled, as it is now", "2026-03-02T15:00Z", all(waiting(baton("13:00:00")), closed), explain.Postponed, nil, ""},
 		{"passed over, and not recorded yet", "2026-03-02T10:00Z", all(waiting(passing), closed), explain.Postponed, nil, ""},

@@ -22,6 +22,8 @@ type Question struct {
 	Detached []Place // its detached runs: overlapping ones, and manual ones of a disabled job
 	Closed   bool    // the collection is disabled
 
+	Ledgers map[string]*scheduler.Ledger // of the keys of its runs
+
 	// Records are the records with the job's name stored from shortly before At, oldest first. If there are many, the
 	// later ones may be missing.
 	Records []*scheduler.Record

@@ -56,10 +56,16 @@ func (q *Question) nearnessOf(r *scheduler.Record) nearness {
 		return byHand
 	case q.has(r.Due):
 		return due
-	case !r.Started.IsZero() && r.Started.Before(q.end()) && !r.Ended.Before(q.At):
+	case !r.Started.IsZero() && r.Started.Before(q.end()) && !r.Ended.Before(q.At) && !q.queued():
 		return during
 	}
 	return 0
+}
+
+// queued reports whether the occurrence at the time waits for an earlier one.
+func (q *Question) queued() bool {
+	j, b := q.Job, q.Baton
+	return j != nil && j.Def != nil && j.Def.Overlap == scheduler.OverlapQueue && b != nil && !b.Nominal.After(q.At) && q.isDue(j)
 }
 
 // LeftOut returns the record of skipped or postponed instants that include the time, or nil.
@@ -230,20 +236,21 @@ func result(r *scheduler.Record) string {
 	return text
 }
 
-// unstarted handles an occurrence that was deferred because of its target, or that ended without an attempt.
+// unstarted handles an occurrence that was deferred, or that ended without an attempt.
 func (q *Question) unstarted(a *Answer, last *scheduler.Record) {
 	p := q.placeOf(last)
 	b := p.Baton
+	what, hint := awaited(last.Reason == scheduler.ReasonOnlyIf)
 	switch {
 	case last.Outcome == scheduler.OutcomeFaulted:
 		a.set(Failed, "it failed, and has no more retries: "+result(last), failedHint(q.Key, a.Occurrence))
 	case b != nil && !b.MayRun().After(q.Now) && p.Running:
-		a.set(Waits, "it waits for its target, with a worker: "+last.Message, targetHint)
+		a.set(Waits, "it waits for "+what+", with a worker: "+last.Message, hint)
 	case b != nil:
 		a.Due = b.MayRun().UTC()
-		a.set(Waits, "it waits for its target, until "+q.say(b.MayRun())+": "+last.Message, targetHint)
+		a.set(Waits, "it waits for "+what+", until "+q.say(b.MayRun())+": "+last.Message, hint)
 	default:
-		a.set(Waits, "it was postponed for its target, and the outcome is not recorded: "+last.Message, targetHint)
+		a.set(Waits, "it was postponed for "+what+", and the outcome is not recorded: "+last.Message, hint)
 	}
 }
 
@@ -287,12 +294,15 @@ func (q *Question) blamed(a *Answer, what ChangeKind, r *scheduler.Record) strin
 	return " (at " + q.say(c.At) + by(c) + ")"
 }
 
+const onlyIfHint = "the job's onlyIf names the job that it depends on; carillon run ignores the condition"
+
 // reasonOf is a reason in words, and what to change for it not to be one.
 func reasonOf(r scheduler.Reason) (why, hint string) {
 	switch r {
 	case scheduler.ReasonOverlap:
 		return "an earlier occurrence was still active, including its retries",
-			`"overlap": "allow" runs them concurrently; a shorter "timeout", or fewer retries, ends the earlier one sooner`
+			`"overlap": "allow" runs them concurrently, "queue" one after the other; a shorter "timeout", or fewer retries, ends ` +
+				`the earlier one sooner`
 	case scheduler.ReasonPostponed:
 		return "an earlier occurrence was still waiting for its target", targetHint
 	case scheduler.ReasonCatchUp:
@@ -308,6 +318,8 @@ func reasonOf(r scheduler.Reason) (why, hint string) {
 		return "the clock skipped its time", `"dst": {"gap": "next"} runs it at the first instant after such a gap`
 	case scheduler.ReasonTrigger:
 		return "its trigger started no run", `test expressions with "carillon try"; see the reference page jobs`
+	case scheduler.ReasonOnlyIf:
+		return "its condition did not hold", onlyIfHint
 	case scheduler.ReasonCostly:
 		return "the next run is too expensive to compute", "simplify its schedule"
 	}

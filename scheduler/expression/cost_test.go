@@ -1,6 +1,7 @@
 package expression_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -10,15 +11,19 @@ import (
 
 const tooMuch = "costs too much on the present event; simplify the expression"
 
-// TestEstimate checks the cost limit of compilation.
-func TestEstimate(t *testing.T) {
+// TestLoops checks the cost limit of compilation.
+func TestLoops(t *testing.T) {
 	loops := func(n int) string {
 		return strings.Repeat("event.data.all(a, ", n) + "a > 0" + strings.Repeat(")", n)
 	}
-	must.Get(expression.Condition(loops(2)))(t)
-	const want = "costs too much: the estimate exceeds 1000000; simplify the expression"
-	if _, err := expression.Condition(loops(3)); message(err) != want {
-		t.Errorf("got %v, want %s", err, want)
+	must.Get(expression.Condition(loops(3)))(t)
+	for text, at := range map[string]string{
+		loops(4): "1:69", "[[1]]" + strings.Repeat(".map(a, a + a)", 200) + "[0] == []": "1:10",
+	} {
+		want := at + ": costs too much: at most 3 loops (all, exists, map, filter) nest or follow each other"
+		if _, err := expression.Condition(text); message(err) != want {
+			t.Errorf("%.80s: got %v, want %s", text, err, want)
+		}
 	}
 }
 
@@ -32,10 +37,16 @@ func TestCost(t *testing.T) {
 	for i := range shared {
 		shared[i] = map[string]any{"a": numbers}
 	}
+	keys, catalogue := make([]any, 1000), map[string]any{}
+	for i := range keys {
+		keys[i] = fmt.Sprintf("k%d", i)
+		catalogue[keys[i].(string)] = numbers[:100]
+	}
 	in := expression.Input{Event: expression.Event{Data: map[string]any{
+		"keys": keys, "catalogue": catalogue,
 		"numbers": numbers, "some": numbers[:1000], "shared": shared, "text": strings.Repeat("a", 1<<20),
 	}}}
-	doubled := strings.Repeat(".map(a, a + a)", 200)
+	wide := strings.Repeat(".map(a, ["+strings.Repeat("a, ", 99)+"a])", 3)
 	for _, text := range []string{
 		"event.data.numbers.all(n, n >= 0)",
 		"event.data.some.all(n, event.data.some.all(m, n + m >= 0))",
@@ -43,14 +54,15 @@ func TestCost(t *testing.T) {
 		"event.data.shared == event.data.shared",
 		"event.data.shared != event.data.shared",
 		"event.data.shared.exists(s, s == event.data.shared[0] && false)",
-		"[event.data.some]" + doubled + "[0].all(n, n >= 0)",
-		"[[1]]" + doubled + "[0].all(n, n >= 0)",
-		"[event.data.text]" + doubled + "[0] == ''",
+		"event.data.shared.exists(s, s in event.data.shared && false)",
+		"[event.data.some]" + wide + "[0] == [event.data.some]" + wide + "[0]",
+		"[event.data.text" + strings.Repeat(" + event.data.text", 200) + "] == ['']",
 		"event.data.text.replace('', event.data.text) == ''",
 		"event.data.text.split('').join(event.data.text) == ''",
 		"'%s%s'.format([event.data.text, event.data.text]) == ''",
 		"sets.contains(event.data.numbers, event.data.numbers)",
 		"event.data.some.all(n, math.greatest(event.data.numbers) > 0)",
+		"event.data.text.indexOf(event.data.text + 'b') > 0",
 		"event.data.text.matches('(a{30}){30}b')",
 		"event.data.some.exists(n, event.data.text.matches('b'))",
 		"event.data.some.exists(n, event.data.text.contains('b'))",
@@ -63,7 +75,17 @@ func TestCost(t *testing.T) {
 			t.Errorf("%.80s: got %v, want %s", text, err, tooMuch)
 		}
 	}
-	if !must.Get(must.Get(expression.Condition("event.data.some.all(n, n >= 0)"))(t).Bool(in))(t) {
-		t.Error("a loop over 1,000 elements fails")
+	for _, text := range []string{
+		"event.data.some.all(n, n >= 0)",
+		"event.data.keys.all(k, k in event.data.catalogue)",
+		"event.data.some.all(n, size(event.data.some) > 2 && event.data.some.size() > 2)",
+		"event.data.some.all(n, size(event.data.catalogue) > 2)",
+		"event.data.keys.all(k, 'k0' in event.data.shared[0] || size(event.data.shared) > 2)",
+		"!event.data.keys.all(k, k in event.data.keys)", // each costs a tenth of the length
+	} {
+		_, err := must.Get(expression.Condition(text))(t).Bool(in)
+		if want := map[bool]string{true: tooMuch}[strings.HasPrefix(text, "!")]; message(err) != want {
+			t.Errorf("%s: got %v, want %q", text, err, want)
+		}
 	}
 }

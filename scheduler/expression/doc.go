@@ -28,12 +28,10 @@
 // # Limits
 //
 //   - The text has at most 4,096 bytes, and a key at most 256.
-//   - Cost is CEL's unit: about one operation, or ten characters of a text. Compilation refuses an expression whose
-//     estimated cost exceeds 1,000,000, assuming that lists and maps of the input have 100 elements and texts 1,024
-//     characters. Three nested loops over the input exceed it.
-//   - An evaluation ends with an error if its cost exceeds 50,000. That is a loop over
-//     4,000 to 10,000 elements, and takes about 0.1 s.
-//   - A single call handles at most 1 MiB of texts, or as many elements of lists.
-//   - A regular expression has at most 1,000 instructions, and takes at most 10,000,000 steps: instructions times bytes
+//   - At most 3 loops, such as all or map, nest or follow each other.
+//   - An evaluation ends with an error if its cost exceeds 50,000. Cost is CEL's unit: about one operation, or ten bytes
+//     or elements of an argument. The limit is a loop over 4,000 to 10,000 elements, and takes about 0.1 s.
+//   - A call that would exceed the limit does not begin.
+//   - A regular expression has at most 1,000 instructions, and takes at most 5,000,000 steps: instructions times bytes
 //     of the text.
 package expression

@@ -48,6 +48,8 @@ func explained(issue *cel.Error, parsed *ast.AST) string {
 			name = symbol
 		}
 		return fmt.Sprintf("'%s' does not accept %s", name, strings.Trim(operands, "'"))
+	case strings.HasPrefix(message, "comprehension exceeds"):
+		return fmt.Sprintf("costs too much: at most %d loops (all, exists, map, filter) nest or follow each other", maxLoops)
 	}
 	message, _, _ = strings.Cut(message, " expecting ") // a list of all tokens
 	if rest, ok := strings.CutPrefix(message, "Syntax error: "); ok {

@@ -30,6 +30,10 @@ func TestCompileErrors(t *testing.T) {
 		{"\xff == 1", "must be valid UTF-8"},
 		{strings.Repeat(" ", 4093) + "true", "must have at most 4096 bytes, got 4097"},
 		{strings.Repeat("(", 300) + "true" + strings.Repeat(")", 300), "expression recursion limit exceeded: 250"},
+		{
+			"'%.999999999f'.format([1.0]) == ''", "1:22: could not parse formatting clause: error while parsing precision: " +
+				"precision 999999999 exceeds maximum allowed precision 100",
+		},
 		{"event.id.matches('(')", "error parsing regexp: missing closing ): `(`"},
 		{"event.id.matches('a{1000}b{1000}')", "regular expression costs too much: at most 1000 instructions, got 2002"},
 	}

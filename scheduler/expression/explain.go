@@ -3,10 +3,10 @@ package expression
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"cel.dev/cel-go/common/ast"
@@ -57,15 +57,8 @@ func (p path) String() string {
 	return b.String()
 }
 
-func isIdentifier(name string) bool {
-	for i, r := range name {
-		letter := r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
-		if !letter && (i == 0 || r < '0' || r > '9') {
-			return false
-		}
-	}
-	return name != ""
-}
+// isIdentifier matches a name that can follow a dot.
+var isIdentifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`).MatchString
 
 // state returns the path with its value.
 func (p path) state(vars map[string]any) string {
@@ -125,23 +118,19 @@ func shown(value any) string {
 		return "null"
 	case string:
 		return strconv.Quote(cut(v, maxValue))
-	case float64:
-		return number(v)
 	case json.Number:
 		return cut(string(v), maxValue)
-	case time.Time:
-		return v.UTC().Format(time.RFC3339Nano)
 	case []any:
 		return fmt.Sprintf("a list of length %d", len(v))
 	case map[string]any:
 		return fmt.Sprintf("an object of %d fields", len(v))
 	case map[string]string:
 		return fmt.Sprintf("an object of %d fields", len(v))
-	case bool, int, int64, uint64:
-		return fmt.Sprint(v)
-	default:
-		return fmt.Sprintf("of type %T", v)
 	}
+	if text, ok := keyText(value); ok {
+		return text
+	}
+	return fmt.Sprintf("of type %T", value)
 }
 
 // cut returns the text with at most size bytes, and "…" if some are left out.
@@ -186,18 +175,23 @@ func addField(fields []path, p path) []path {
 
 // pathOf returns the path of a chain of fields and constant indexes below a variable.
 func pathOf(checked *ast.AST, e ast.Expr) (path, bool) {
-	var p path
+	p, root := chainOf(e)
+	kind := checked.GetType(root.ID()) // an element of a loop may have the name of a variable
+	return p, p != nil && kind.Kind() == types.StructKind && kind.TypeName() == p[0]
+}
+
+// chainOf returns the path of a chain of fields and constant indexes, and the node of its name; nil for other expressions.
+func chainOf(e ast.Expr) (p path, root ast.Expr) {
 	inner, element, ok := step(e)
 	for ; ok; inner, element, ok = step(e) {
 		p, e = append(p, element), inner
 	}
 	if e.Kind() != ast.IdentKind {
-		return nil, false
+		return nil, e
 	}
-	kind := checked.GetType(e.ID()) // an element of a loop may have the name of a variable
 	p = append(p, e.AsIdent())
 	slices.Reverse(p)
-	return p, kind.Kind() == types.StructKind && kind.TypeName() == e.AsIdent()
+	return p, e
 }
 
 // step returns the last element of a path, and the node of the value that contains it.

@@ -71,7 +71,8 @@ var environment = sync.OnceValues(func() (*cel.Env, error) {
 		cel.CustomTypeAdapter(provider), cel.CustomTypeProvider(provider),
 		cel.Variable("event", cel.ObjectType("event")), cel.Variable("job", cel.ObjectType("job")),
 		cel.CrossTypeNumericComparisons(true),
-		ext.Strings(), ext.Math(), ext.Sets(),
+		ext.Strings(ext.StringsMaxPrecision(maxPrecision)), ext.Math(), ext.Sets(),
+		cel.ASTValidators(cel.ValidateComprehensionNestingLimit(maxLoops)),
 	)
 })
 

@@ -23,6 +23,7 @@ const (
 // Program is a compiled expression over the variables event and job. It is safe for concurrent use.
 type Program struct {
 	text    string
+	want    string // describes the values that it may yield
 	program cel.Program
 	reads   map[int64]path // the fields of variables that the expression reads, by the ID of their node
 	fields  []path         // the longest of them that belong to event
@@ -78,15 +79,12 @@ func compile(text, want string, kinds ...types.Kind) (_ *Program, err error) {
 	if !slices.Contains(append(kinds, types.DynKind, types.TypeParamKind, types.AnyKind), yields.Kind()) {
 		return nil, fmt.Errorf("must yield %s, got %s", want, cel.FormatCELType(yields))
 	}
-	if err := checkEstimate(env, checked); err != nil {
-		return nil, err
-	}
 	program, err := plan(env, checked)
 	if err != nil {
 		return nil, err
 	}
 	reads, fields := readsOf(checked.NativeRep())
-	return &Program{text: text, program: program, reads: reads, fields: fields}, nil
+	return &Program{text: text, want: want, program: program, reads: reads, fields: fields}, nil
 }
 
 // String returns the source text.
@@ -101,7 +99,7 @@ func (p *Program) Bool(in Input) (bool, error) {
 	if b, ok := value.(types.Bool); ok {
 		return bool(b), nil
 	}
-	return false, p.unwanted(value, "a bool", in)
+	return false, p.unwanted(value, in)
 }
 
 // Text evaluates an expression of [Text]. Whole numbers have no exponent, and timestamps are in RFC 3339 and UTC. A key
@@ -111,10 +109,10 @@ func (p *Program) Text(in Input) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	key, ok := keyText(value)
+	key, ok := keyText(value.Value())
 	switch {
 	case !ok:
-		return "", p.unwanted(value, "a string, number, bool or timestamp", in)
+		return "", p.unwanted(value, in)
 	case len(key) > maxKey:
 		return "", fmt.Errorf("must yield at most %d bytes, got %d", maxKey, len(key))
 	case !utf8.ValidString(key):
@@ -123,20 +121,16 @@ func (p *Program) Text(in Input) (string, error) {
 	return key, nil
 }
 
-func keyText(value ref.Val) (string, bool) {
+func keyText(value any) (string, bool) {
 	switch v := value.(type) {
-	case types.String:
-		return string(v), true
-	case types.Int:
-		return strconv.FormatInt(int64(v), 10), true
-	case types.Uint:
-		return strconv.FormatUint(uint64(v), 10), true
-	case types.Double:
-		return number(float64(v)), true
-	case types.Bool:
-		return strconv.FormatBool(bool(v)), true
-	case types.Timestamp:
+	case string:
+		return v, true
+	case float64:
+		return number(v), true
+	case time.Time:
 		return v.UTC().Format(time.RFC3339Nano), true
+	case bool, int, int64, uint64:
+		return fmt.Sprint(v), true
 	default:
 		return "", false
 	}
@@ -167,7 +161,7 @@ func (p *Program) Instant(in Input) (time.Time, error) {
 			return time.Time{}, fmt.Errorf("must yield an RFC 3339 time, got %s", shown(string(v)))
 		}
 	default:
-		return time.Time{}, p.unwanted(value, "a timestamp, RFC 3339 string or duration", in)
+		return time.Time{}, p.unwanted(value, in)
 	}
 	instant = instant.UTC()
 	if instant.Year() < 1 || instant.Year() > 9999 {
@@ -176,7 +170,6 @@ func (p *Program) Instant(in Input) (time.Time, error) {
 	return instant, nil
 }
 
-// value evaluates the expression.
 func (p *Program) value(in Input) (ref.Val, error) {
 	vars := in.variables()
 	value, _, err := p.program.Eval(vars)
@@ -187,10 +180,10 @@ func (p *Program) value(in Input) (ref.Val, error) {
 }
 
 // unwanted is the error of a value of the wrong type.
-func (p *Program) unwanted(value ref.Val, want string, in Input) error {
+func (p *Program) unwanted(value ref.Val, in Input) error {
 	got := value.Type().TypeName()
 	if t, ok := value.Type().(*types.Type); ok {
 		got = cel.FormatCELType(t)
 	}
-	return p.withFields(fmt.Sprintf("must yield %s, got %s", want, got), in.variables())
+	return p.withFields(fmt.Sprintf("must yield %s, got %s", p.want, got), in.variables())
 }

@@ -62,6 +62,8 @@ func TestBool(t *testing.T) {
 		{text: "event.attributes.zone == ''", err: "event.attributes.zone is missing"},
 		{text: "job.collection == ''", err: "job.collection is missing"},
 		{text: "event.data.id > 1", err: `an operator or function does not accept its values; event.data.id is "a-1"`},
+		{text: "event.id.matches(event.data.total)", err: "an operator or function does not accept its values; " +
+			`event.id is "e1", event.data.total is 7`},
 		{text: "event.data.total", err: "must yield a bool, got double; event.data.total is 7"},
 		{text: "event.sequence / 0 == 1", err: "division by zero; event.sequence is 42"},
 		{text: "event.id.matches(event.attributes.region + '(')", err: "error parsing regexp: missing closing ): `eu(`; " +

@@ -120,3 +120,16 @@ func TestWatch(t *testing.T) {
 		})
 	}
 }
+
+// TestRouteTwice adds two handlers of one path: the second must not replace the first in silence.
+func TestRouteTwice(t *testing.T) {
+	all := Routes{}
+	all.Add("/a", http.NotFoundHandler(), http.MethodGet)
+	all.Add("/a", http.NotFoundHandler(), http.MethodPost)
+	defer func() {
+		if got := recover(); got != "guard: two handlers of GET /a" {
+			t.Errorf("%v", got)
+		}
+	}()
+	all.Add("/a", http.NotFoundHandler(), http.MethodGet)
+}

@@ -12,12 +12,15 @@ import (
 // GET /x/{id} and /x/preview.
 type Routes map[string]map[string]http.Handler
 
-// Add adds the handler of a path for some methods.
+// Add adds the handler of a path for some methods. Like [http.ServeMux], it panics if there is one.
 func (all Routes) Add(path string, h http.Handler, methods ...string) {
 	if all[path] == nil {
 		all[path] = map[string]http.Handler{}
 	}
 	for _, method := range methods {
+		if all[path][method] != nil {
+			panic("guard: two handlers of " + method + " " + path)
+		}
 		all[path][method] = h
 	}
 }

@@ -48,7 +48,8 @@ func (x *Index) Search(q *Query, before uint64, most int) (sequences []uint64, d
 // admitsSubject reports whether the records of a subject may match.
 func (q *Query) admitsSubject(s subject) bool {
 	return (q.Key.Collection == "" || s.job.Collection == q.Key.Collection) && (q.Key.Job == "" || s.job.Job == q.Key.Job) &&
-		(len(q.Outcomes) == 0 || slices.Contains(q.Outcomes, s.outcome)) && (q.Sees == nil || q.Sees(s.job.Collection))
+		(len(q.Outcomes) == 0 || slices.Contains(q.Outcomes, s.outcome)) &&
+		(q.Sees == nil || q.Sees(s.job.Collection)) && q.AdmitsJob(s.job)
 }
 
 // bounds rounds times to whole seconds. The record itself is checked exactly.

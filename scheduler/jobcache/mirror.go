@@ -73,15 +73,6 @@ func (m *Mirror[K, V]) Peek(key K) (V, bool) {
 	return e.value, ok
 }
 
-// Find returns a cached value without a read. Without a live watch, live is false: a value that is not found may exist. A
-// value that [Config.Decode] rejects is not found. The mirror requires Decode.
-func (m *Mirror[K, V]) Find(key K) (v V, found, live bool) {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	e, found := m.table.peek(key)
-	return e.value, found, m.table.live
-}
-
 // Known returns the last known value. A newer one may exist that the watch has not reported yet, or cannot report
 // because it is lost ([Config.Retain]).
 func (m *Mirror[K, V]) Known(key K) (V, bool) {

@@ -252,32 +252,6 @@ func TestWithoutWatch(t *testing.T) {
 	})
 }
 
-// TestFind shows that a live watch knows without a read which values exist.
-func TestFind(t *testing.T) {
-	bubble.Test(t, func(t *testing.T) {
-		b := newBucket()
-		m := b.full(true)
-		defer run(t, m)()
-		want := func(want string) {
-			t.Helper()
-			var got strings.Builder
-			for _, key := range []string{"a", "b", "c"} {
-				v, found, live := m.Find(key)
-				fmt.Fprintf(&got, "%s %t %t;", v.text, found, live)
-			}
-			if got.String() != want || b.loads > 0 {
-				t.Errorf("got %s with %d reads, want %s", got.String(), b.loads, want)
-			}
-		}
-		b.tells("a 1 x", "b 2 ?")
-		want(" false false; false false; false false;")
-		b.tells("ready")
-		want("x true true; false true; false true;")
-		b.breaks()
-		want(" false false; false false; false false;")
-	})
-}
-
 // TestUndecodable shows that a value that cannot be decoded is read when it is needed.
 func TestUndecodable(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {

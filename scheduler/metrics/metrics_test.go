@@ -133,6 +133,10 @@ func TestRecord(t *testing.T) {
 		"postponed because of its target": {
 			attempt("Http", scheduler.OutcomePostponed, 0), []string{`carillon_occurrences_postponed_total{reason="target"} 1`},
 		},
+		"postponed by its condition": {
+			scheduler.Record{ID: "a", Outcome: scheduler.OutcomePostponed, Reason: scheduler.ReasonOnlyIf},
+			[]string{`carillon_occurrences_postponed_total{reason="onlyIf"} 1`},
+		},
 		"postponed by its collection": {
 			scheduler.Record{Outcome: scheduler.OutcomePostponed, Count: 1}, []string{`carillon_occurrences_postponed_total{reason="collection"} 1`},
 		},
@@ -151,6 +155,10 @@ func TestRequests(t *testing.T) {
 	m.Requests("rest")("GET /jobs", 304, time.Second)
 	m.Requests("nats")("put", 503, time.Second)
 	m.Spec("put", "accepted")
+	m.Webhook(202)
+	m.Webhook(202)
+	m.Webhook(401)
+	m.Webhook(400)
 	want(t, m, "requests", always,
 		`carillon_api_request_duration_seconds_count{api="rest",operation="GET /jobs",status="2xx"} 1`,
 		`carillon_api_request_duration_seconds_sum{api="rest",operation="GET /jobs",status="2xx"} 2`,
@@ -158,7 +166,8 @@ func TestRequests(t *testing.T) {
 		`carillon_api_request_duration_seconds_sum{api="rest",operation="GET /jobs",status="3xx"} 1`,
 		`carillon_api_request_duration_seconds_count{api="nats",operation="put",status="5xx"} 1`,
 		`carillon_api_request_duration_seconds_sum{api="nats",operation="put",status="5xx"} 1`,
-		`carillon_specs_total{result="accepted",verb="put"} 1`,
+		`carillon_specs_total{result="accepted",verb="put"} 1`, `carillon_webhook_requests_total{result="accepted"} 2`,
+		`carillon_webhook_requests_total{result="unverified"} 1`, `carillon_webhook_requests_total{result="other"} 1`,
 	)
 }
 
@@ -193,8 +202,9 @@ func TestState(t *testing.T) {
 			stats: engine.Stats{
 				Stats: limits.Stats{InFlight: 3, Queued: 4, Circuits: limits.Circuits{Closed: 5, Open: 6, HalfOpen: 7}, Opened: 8},
 				Held:  9, HoldMemory: 10, HoldLimit: 11, Troubles: map[engine.Trouble]uint64{engine.DamagedJob: 12},
+				Events: 20, EventEffects: map[string]uint64{"starts": 21},
 			},
-			load:     scheduler.Load{Lanes: []scheduler.LaneLoad{{Waiting: 13, Running: 14, Pending: 15}, {Waiting: 16}}, Specs: 17},
+			load:     scheduler.Load{Lanes: []scheduler.LaneLoad{{Waiting: 13, Running: 14, Pending: 15}, {Waiting: 16}}, Specs: 17, Events: 22},
 			conn:     metrics.Connection{Connected: true, Reconnects: 18},
 			settings: metrics.Settings{Read: time.Unix(1e9, 5e8), Pending: 19},
 			ahead:    -1500 * time.Millisecond,
@@ -205,11 +215,13 @@ func TestState(t *testing.T) {
 			always, "carillon_attempts_in_flight 3", "carillon_attempts_queued 4", `carillon_circuits{state="closed"} 5`,
 			`carillon_circuits{state="open"} 6`, `carillon_circuits{state="half_open"} 7`, "carillon_circuits_opened_total 8",
 			"carillon_batons_held 9", "carillon_hold_memory_bytes 10", "carillon_hold_memory_limit_bytes 11",
-			`carillon_planner_errors_total{reason="damaged_job"} 12`, "carillon_nats_connected 1", "carillon_nats_reconnects_total 18",
+			`carillon_planner_errors_total{reason="damaged_job"} 12`,
+			"carillon_events_matched_total 20", `carillon_event_effects_total{effect="starts"} 21`, "carillon_nats_connected 1", "carillon_nats_reconnects_total 18",
 		}
 		all := append(slices.Clone(own),
 			`carillon_lane_batons{lane="0",state="waiting"} 13`, `carillon_lane_batons{lane="0",state="running"} 14`,
 			`carillon_lane_consumer_pending{lane="0"} 15`, `carillon_lane_batons{lane="1",state="waiting"} 16`, "carillon_specs_waiting 17",
+			"carillon_events_waiting 22",
 		)
 		m := p.metrics()
 		want(t, m, "first", all...)

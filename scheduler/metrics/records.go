@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"net/http"
 	"strconv"
 	"time"
 
@@ -34,6 +35,7 @@ type records struct {
 	skipped      map[scheduler.Reason]prometheus.Counter
 	byTarget     prometheus.Counter // postponed runs
 	byCollection prometheus.Counter
+	byCondition  prometheus.Counter
 }
 
 // action holds the metrics of an action type.
@@ -71,6 +73,7 @@ func newRecords(f factory, types []string) records {
 	}
 	r.late.WithLabelValues(scheduler.DefaultCollection) // other collections appear with their first late occurrence
 	r.byTarget, r.byCollection = r.postpones.WithLabelValues("target"), r.postpones.WithLabelValues("collection")
+	r.byCondition = r.postpones.WithLabelValues(string(scheduler.ReasonOnlyIf))
 	return r
 }
 
@@ -90,9 +93,12 @@ func (r *records) Record(rec *scheduler.Record) {
 	case scheduler.OutcomeFaulted:
 		a.faulted.Inc()
 	case scheduler.OutcomePostponed:
-		if rec.IsAttempt() {
+		switch {
+		case rec.Reason == scheduler.ReasonOnlyIf:
+			r.byCondition.Inc()
+		case rec.IsAttempt():
 			r.byTarget.Inc()
-		} else {
+		default:
 			r.byCollection.Inc()
 		}
 	case scheduler.NeverRan: // never recorded
@@ -120,15 +126,21 @@ var requestBuckets = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1
 type apis struct {
 	requests *prometheus.HistogramVec
 	specs    *prometheus.CounterVec
+	hooks    *prometheus.CounterVec
 }
 
 func newAPIs(f factory) apis {
-	return apis{
+	a := apis{
 		requests: f.NewHistogramVec(histogram(
 			"carillon_api_request_duration_seconds", "How long requests to the APIs took, but for live tails.", requestBuckets,
 		), []string{"api", "operation", "status"}),
 		specs: f.counter("carillon_specs_total", "Processed specs that were published.", "verb", "result"),
+		hooks: f.counter("carillon_webhook_requests_total", "Requests for a webhook of a source.", "result"),
 	}
+	for _, result := range hookResults {
+		a.hooks.WithLabelValues(result)
+	}
+	return a
 }
 
 // Requests returns an observer for the requests to an API. It takes the operation (a small fixed set), the HTTP status
@@ -141,6 +153,21 @@ func (a *apis) Requests(api string) func(operation string, status int, took time
 
 // Spec counts a published spec. verb and result are from small fixed sets.
 func (a *apis) Spec(verb, result string) { a.specs.WithLabelValues(verb, result).Inc() }
+
+// Webhook counts a request for the webhook of a source, whose status is the answer's.
+func (a *apis) Webhook(status int) {
+	result, known := hookResults[status]
+	if !known {
+		result = other
+	}
+	a.hooks.WithLabelValues(result).Inc()
+}
+
+// hookResults are the results of webhook requests by the status of the answer.
+var hookResults = map[int]string{
+	http.StatusAccepted: "accepted", http.StatusUnauthorized: "unverified", http.StatusRequestEntityTooLarge: "large",
+	http.StatusTooManyRequests: "limited", http.StatusServiceUnavailable: "unavailable",
+}
 
 // The kinds of findings of a consistency check.
 const (

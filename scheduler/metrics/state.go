@@ -32,6 +32,9 @@ var (
 	laneBatons   = gauge("carillon_lane_batons", "Batons of all processes: waiting for their timer, or running.", "lane", "state")
 	lanePending  = gauge("carillon_lane_consumer_pending", "Batons that have fired and that no worker has been given yet.", "lane")
 	specsWaiting = gauge("carillon_specs_waiting", "Published specs that are not processed yet.")
+	events       = total("carillon_events_matched_total", "Events and records that this process has matched with the triggers of jobs.")
+	eventEffects = total("carillon_event_effects_total", "Effects of events on jobs.", "effect")
+	eventsWait   = gauge("carillon_events_waiting", "Published events that are not matched yet.")
 	loadErrors   = total("carillon_load_errors_total", "Failed reads from NATS of the pending batons and specs.")
 )
 
@@ -66,7 +69,7 @@ func (*state) Describe(to chan<- *prometheus.Desc) {
 	for _, m := range []metric{
 		inFlight, queued, held, memory, memoryLimit, troubles, circuits, opened, connected, reconnects, shut, clockAhead,
 		settingsUsed, settingsRead, settingsLate,
-		laneBatons, lanePending, specsWaiting, loadErrors,
+		laneBatons, lanePending, specsWaiting, events, eventEffects, eventsWait, loadErrors,
 	} {
 		to <- m.desc
 	}
@@ -104,6 +107,10 @@ func collectWorker(to chan<- prometheus.Metric, w engine.Stats) {
 	to <- circuits.is(float64(w.Circuits.Open), "open")
 	to <- circuits.is(float64(w.Circuits.HalfOpen), "half_open")
 	to <- opened.is(float64(w.Opened))
+	to <- events.is(float64(w.Events))
+	for effect, n := range w.EventEffects {
+		to <- eventEffects.is(float64(n), effect)
+	}
 }
 
 func collectLoad(to chan<- prometheus.Metric, load scheduler.Load) {
@@ -114,6 +121,7 @@ func collectLoad(to chan<- prometheus.Metric, load scheduler.Load) {
 		to <- lanePending.is(float64(l.Pending), lane)
 	}
 	to <- specsWaiting.is(float64(load.Specs))
+	to <- eventsWait.is(float64(load.Events))
 }
 
 // The limits of load requests.

@@ -1,4 +1,5 @@
-// Package registry keeps the entries of [scheduler.Store].Listeners: what the trigger of each job listens to.
+// Package registry keeps the entries of [scheduler.Store].Listeners: what each job listens to, and which
+// jobs it starts.
 //
 // The definition of a job decides whether an event starts it; its entry only makes the matchers read the definition.
 // So a stale entry is harmless, and a missing one loses events:
@@ -38,7 +39,7 @@ const (
 )
 
 // Prepare adds the listeners of a job's next definition (hears) to the job's entry, which has those of the stored
-// definition (had). It costs a job without a trigger nothing.
+// definition (had). It costs a job without links nothing.
 func Prepare(
 	ctx context.Context, bucket scheduler.Bucket, k scheduler.Key, had, hears scheduler.Heard,
 ) (Change, error) {
@@ -61,12 +62,11 @@ func Prepare(
 		case !errors.Is(err, scheduler.ErrConflict):
 			return c, err
 		case try == tries, !flow.Pause(ctx, pause):
-			return c, fmt.Errorf("job %s: its trigger cannot be registered: %w: other edits kept changing the entry; try again", k, err)
+			return c, fmt.Errorf("job %s: its links cannot be registered: %w: other edits kept changing the entry; try again", k, err)
 		}
 	}
 }
 
-// load reads the entry and its revision.
 func (c *Change) load(ctx context.Context) error {
 	st, err := c.bucket.Load(ctx, c.name)
 	if errors.Is(err, scheduler.ErrNotFound) {
@@ -97,10 +97,7 @@ func (c *Change) Complete(ctx context.Context) error {
 	default:
 		_, err = c.save(ctx, c.hears)
 	}
-	if errors.Is(err, scheduler.ErrConflict) {
-		return nil // a later edit has prepared the entry
-	}
-	return err
+	return scheduler.Ignore(err, scheduler.ErrConflict) // a later edit has prepared the entry
 }
 
 // Ensure reports whether the entry of a job lacks what its stored definition hears, and adds that with fix.

@@ -31,7 +31,7 @@ func (b *contested) Save(context.Context, string, []byte, uint64) (uint64, error
 
 // TestPrepareContested checks that an edit is refused if its entry cannot be written: the job would miss events.
 func TestPrepareContested(t *testing.T) {
-	hears := scheduler.Heard{Topics: []scheduler.Topic{{Collection: "default", Name: "orders"}}}
+	hears := scheduler.Heard{Events: []scheduler.Selection{{Topic: scheduler.Topic{Collection: "default", Name: "orders"}}}}
 	for conflicts, want := range map[int]error{0: nil, 9: nil, 10: scheduler.ErrConflict} {
 		synctest.Test(t, func(t *testing.T) {
 			k := scheduler.Key{Collection: "default", Job: "job"}

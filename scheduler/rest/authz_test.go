@@ -128,6 +128,13 @@ var needs = map[string]string{
 	"GET /operations/{id}":         "R",
 	"POST /operations/{id}/cancel": "W",
 
+	"GET /activity":              "D",
+	"GET /failures":              "R",
+	"GET /failures/{id}":         "R",
+	"POST /failures/{id}/ack":    "W",
+	"POST /failures/{id}/mute":   "W",
+	"POST /failures/{id}/reopen": "W",
+
 	"GET /subscriptions":                                                  "R",
 	"GET /subscriptions/{s}":                                              "k",
 	"GET /subscriptions/{s}/resourceGroups":                               "R",
@@ -270,7 +277,7 @@ const (
 // an id, is hidden from those who may not see it.
 func expected(operation, grants, collection string) string {
 	need, byID := needs[operation], strings.Contains(operation, "{id}")
-	if strings.Contains(operation, " /operations") || strings.Contains(operation, " /events") {
+	if strings.Contains(operation, " /operations") || strings.Contains(operation, " /events") || strings.Contains(operation, " /failures") {
 		collection = "mine" // what it is about is looked at after the option that is wrong
 	}
 	switch {

@@ -38,6 +38,7 @@ func TestContract(t *testing.T) {
 	}
 	w.service = control.New(control.Config{
 		Store: w.store, Actions: w.actions, Secrets: w.vault, Tokens: tokens.NewKeeper(w.store.Tokens(), w.store.TokenLedger(), w.store.Now), Try: try,
+		Failures: failing("default/job"),
 	})
 	w.serve([]func(*rest.Config){func(cfg *rest.Config) { cfg.Metrics = scraped{} }})
 	w.succeed()
@@ -179,12 +180,20 @@ var ownExchanges = []exchange{
 	{"GET", "/forecast?hours=1000", "", 400, ""},
 	{"GET", "/forecast", "", 200, ""},
 	{"GET", "/forecast?collection=absent", "", 404, ""},
+	{"GET", "/forecast?collection=%7D", "", 400, ""},
+	{"GET", "/jobCollections/%7D/sources", "", 400, ""},
 	{"POST", "/operations", `{"verb": "disable", "all": true, "dryRun": true}`, 200, ""},
 	{"POST", "/operations", `{"verb": "disable", "jobs": ["default/job"]}`, 201, ""},
 	{"POST", "/operations", `{"verb": "disable"}`, 400, ""},
 	{"GET", "/operations", "", 200, ""},
 	{"GET", "/operations/ABC", "", 404, ""},
 	{"POST", "/operations/ABC/cancel", "", 404, ""},
+	{"GET", "/activity", "", 200, ""},
+	{"GET", "/failures", "", 200, ""},
+	{"GET", "/failures/ABC", "", 404, ""},
+	{"POST", "/failures/ABC/ack", "", 404, ""},
+	{"POST", "/failures/ABC/mute", `{"until": "2h"}`, 404, ""},
+	{"POST", "/failures/ABC/reopen", "", 404, ""},
 	{"GET", "/runs.ics", "", 200, ""},
 	{"GET", "/runs.ics", "", 304, "If-None-Match: *"},
 	{"POST", "/preview", contractJob, 200, ""},
@@ -276,6 +285,13 @@ func (w *harness) succeed() {
 	id := regexp.MustCompile(`"id":"([^"]+)"`).FindStringSubmatch(w.do("GET", "/operations", "").body)[1]
 	w.exchange([]exchange{
 		{"GET", "/operations/" + id, "", 200, ""}, {"POST", "/operations/" + id + "/cancel", "", 200, ""},
+	}, target, func(path string) string { return path })
+	group := "/failures/" + regexp.MustCompile(`"id":"([^"]+)"`).FindStringSubmatch(w.do("GET", "/failures", "").body)[1]
+	w.exchange([]exchange{
+		{"GET", group, "", 200, ""},
+		{"POST", group + "/ack", `{"note": "x"}`, 200, ""},
+		{"POST", group + "/mute", `{"until": "2h"}`, 200, ""},
+		{"POST", group + "/reopen", "", 200, ""},
 	}, target, func(path string) string { return path })
 	w.tails()
 	w.work()

@@ -31,7 +31,7 @@ func TestFaults(t *testing.T) {
 		{"GET", jobs + "?$top=101", "", `400 "path":"$top"`},
 		{"GET", jobs + "?$top=x", "", `400 "path":"$top"`},
 		{"GET", jobs + "?$skip=-1", "", `400 "path":"$skip"`},
-		{"GET", jobs + "?$orderby=name", "", `400 "$orderby: unknown option; there are $top, $skip, $skiptoken, $filter, labelSelector, prefix, actionType, nextAfter, nextBefore, text, lastOutcome"`},
+		{"GET", jobs + "?$orderby=name", "", `400 "$orderby: unknown option; there are $top, $skip, $skiptoken, $filter, labelSelector, prefix, actionType, target, nextAfter, nextBefore, text, lastOutcome"`},
 		{"GET", jobs + "/job/history?top=5", "", `400 top: unknown option; did you mean \"$top\"?`},
 		{"GET", jobs + "?$top=1&$top=2", "", `400 {"path":"$top","message":"is given more than once"}`},
 		{"GET", jobs + "?a=1&b=2", "", `400 "path":"a"|"path":"b"`},

@@ -11,8 +11,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/control"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 	"github.com/carillon-sched/carillon/scheduler/guard"
 	"github.com/carillon-sched/carillon/scheduler/throttle"
 	"github.com/carillon-sched/carillon/scheduler/tracing"
@@ -53,6 +55,10 @@ type Config struct {
 	// an unknown one), the status, and the duration. It must not block. Default: no-op.
 	Observe func(operation string, status int, took time.Duration)
 
+	// Webhook is called after each request for an enabled webhook of a source, with the status of the answer. problem is ""
+	// if the event is stored, or is a duplicate. It must not block. Default: no-op.
+	Webhook func(k scheduler.Key, status int, duplicate bool, problem string)
+
 	// Tracer creates spans for requests except live tails and probes. Default: no tracing.
 	Tracer *tracing.Tracer
 
@@ -76,6 +82,9 @@ func (c Config) withDefaults() Config {
 	if c.Observe == nil {
 		c.Observe = func(string, int, time.Duration) {}
 	}
+	if c.Webhook == nil {
+		c.Webhook = func(scheduler.Key, int, bool, string) {}
+	}
 	if c.Identify == nil {
 		c.Identify = guard.Anonymous
 	}
@@ -90,7 +99,8 @@ type server struct {
 
 	guard    guard.Guard
 	tails    *tailCount
-	hooks    hookLimits
+	hooks    *throttle.Throttle
+	hookLog  flow.RateLimitedLog
 	document func() constant
 }
 
@@ -98,7 +108,7 @@ type server struct {
 func New(cfg Config) http.Handler {
 	cfg = cfg.withDefaults()
 	a := &server{
-		Config: cfg, tails: newTailCount(cfg.MaxTails),
+		Config: cfg, tails: newTailCount(cfg.MaxTails), hooks: throttle.New(0, 1),
 		guard: guard.Guard{
 			Identify: cfg.Identify, Rate: cfg.Rate,
 			Limited: "too many concurrent requests; wait a moment, or have --http-rate raised",

@@ -107,3 +107,44 @@ func TestNextLinkKeepsTime(t *testing.T) {
 		t.Errorf("%s does not go on", link)
 	}
 }
+
+// TestTargets selects the jobs that call a target, and not those with its name elsewhere, with the index of jobs and without.
+func TestTargets(t *testing.T) {
+	w := newHarness(t)
+	for name, request := range map[string]string{
+		"calls": `"uri": "https://api.example/?q=1"`, "port": `"uri": "http://API.example:8080/"`, "below": `"uri": "https://my.api.example/"`,
+		"other":  `"uri": "http://other.example/?u=https://api.example/", "headers": {"Host": "api.example"}`,
+		"secret": `"uri": "https://api.example/", "authentication": {"type": "Basic", "username": "a", "password": "sesame"}`,
+	} {
+		w.must(http.MethodPut, "/jobCollections/default/jobs/"+name, `{"state": "disabled", "labels": {"of": "api.example"}, "action": {"type": "http",
+			"request": {"method": "GET", `+request+`}, "errorAction": {"type": "http", "request": {"method": "GET", "uri": "http://log.example/"}}}}`)
+	}
+	check := func() {
+		t.Helper()
+		for query, want := range map[string]string{
+			"target=api.example":                      "default/calls default/port default/secret",
+			"target=Api.example:443&$top=1":           "default/calls default/secret",
+			"target=api.example:8080&actionType=http": "default/port",
+			"target=log.example":                      "", // no job runs for its errorAction
+			"target=example":                          "",
+			"text=api.example":                        "default/below default/calls default/other default/port default/secret",
+		} {
+			if got, _ := w.names("/jobs?" + query); got != want {
+				t.Errorf("%s: got %s, want %s", query, got, want)
+			}
+		}
+		for body, want := range map[string]string{
+			`{"verb": "pause", "until": "2h", "target": "api.example:443"`:                    `"expected":2`,
+			`{"verb": "resubmit", "failedSince": "-1h", "target": "api.example:443"`:          `"expected":0`,
+			`{"verb": "resubmit", "failedSince": "-1h", "target": "x", "jobs": ["default/a"]`: `"expected":0`,
+			`{"verb": "run", "target": "x", "jobs": ["default/a"]`:                            `"path":"jobs"`,
+		} {
+			if r := w.do(http.MethodPost, "/operations", body+`, "dryRun": true}`); !strings.Contains(r.body, want) {
+				t.Errorf("%s: %s, want %s", body, r.body, want)
+			}
+		}
+	}
+	check()
+	w.index()
+	check()
+}

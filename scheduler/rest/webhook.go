@@ -2,15 +2,11 @@ package rest
 
 import (
 	"errors"
-	"maps"
+	"fmt"
 	"net/http"
-	"sync"
-	"time"
-
-	"golang.org/x/time/rate"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/flow"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/guard"
 	"github.com/carillon-sched/carillon/scheduler/source"
 	"github.com/carillon-sched/carillon/scheduler/source/webhook"
@@ -56,32 +52,41 @@ func (a *server) receiveWebhook(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := a.checkSite(s.Webhook, r); err != nil {
+	v, err := a.publishHook(w, r, s)
+	if err != nil {
+		refusal := describe(err)
+		a.Webhook(s.Key, refusal.Status, false, refusal.Message)
 		return err
+	}
+	a.Webhook(s.Key, http.StatusAccepted, v.Duplicate, "")
+	return answer(w, http.StatusAccepted, v)
+}
+
+func (a *server) publishHook(w http.ResponseWriter, r *http.Request, s *source.Source) (v *v1.PublishedEvent, err error) {
+	if err := a.checkSite(s.Webhook, r); err != nil {
+		return nil, err
 	}
 	bodiless := s.Webhook.Verify.Scheme == source.Basic || s.Webhook.Verify.Scheme == source.Token
 	if bodiless {
 		err = a.verify(w, s, r, nil)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	body, err := readContent(w, r, s.Webhook.MaxBytes)
 	if err == nil && !bodiless {
 		err = a.verify(w, s, r, body)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if wait := a.hooks.wait(s, a.Service.Now()); wait > 0 {
-		return &throttle.Exceeded{After: wait, Message: "too many events of the webhook; try again later"}
+	limit := s.Webhook.RateLimit
+	caller, perSecond := fmt.Sprint(s.UID, limit), float64(limit.Requests)/limit.Period.Seconds()
+	if wait, ok := a.hooks.AllowRate(caller, perSecond, limit.Requests, a.Service.Now()); !ok {
+		return nil, &throttle.Exceeded{After: wait, Message: "too many events of the webhook; try again later"}
 	}
 	header := webhook.Headers(s, r.Header, body)
-	v, err := a.Service.PublishEvent(lasting(r), s.Topic(), header, body)
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusAccepted, v)
+	return a.Service.PublishEvent(lasting(r), s.Topic(), header, body)
 }
 
 // errJobHook is the answer to a job: its request comes from the server, which the network around it may trust, and the
@@ -133,7 +138,7 @@ func (a *server) verify(w http.ResponseWriter, s *source.Source, r *http.Request
 			http.StatusUnauthorized, "AuthenticationFailed", "the sender is not verified: check the secret and the clock of the sender",
 		}
 	}
-	level, omitted := a.hooks.failures.Level() // unverified clients can send any number of requests
+	level, omitted := a.hookLog.Level() // unverified clients can send any number of requests
 	a.Logger.Log(r.Context(), level, "webhook cannot be verified", "eventSource", s.Key, "others", omitted, "err", err)
 	return fault{http.StatusServiceUnavailable, "ServiceUnavailable", "the sender cannot be verified now; try again later"}
 }
@@ -163,47 +168,16 @@ func (a *server) challengeWebhook(w http.ResponseWriter, r *http.Request) error 
 	return nil
 }
 
-// hookLimits are the rate limits of webhooks, by the UID of their source, and the limit of their log lines.
-type hookLimits struct {
-	mu  sync.Mutex
-	all map[string]*hookLimit
-
-	failures flow.RateLimitedLog
-}
-
-type hookLimit struct {
-	source.RateLimit
-	*rate.Limiter
-}
-
-// drop makes room for a limit: whenever their number has doubled, it drops those that limit nothing now, among them those
-// of deleted sources.
-func (l *hookLimits) drop(now time.Time) {
-	if l.all == nil {
-		l.all = map[string]*hookLimit{}
+// publishEvent stores the body as an event, with the headers that describe it.
+func (a *server) publishEvent(w http.ResponseWriter, r *http.Request) error {
+	body, err := readContent(w, r, scheduler.MaxEventSize)
+	if err != nil {
+		return err
 	}
-	if n := len(l.all); n < 64 || n&(n-1) != 0 {
-		return
+	topic := scheduler.Topic{Collection: r.PathValue("c"), Name: r.PathValue("e")}
+	v, err := a.Service.PublishEvent(lasting(r), topic, scheduler.EventHeaders(r.Header), body)
+	if err != nil {
+		return err
 	}
-	maps.DeleteFunc(l.all, func(_ string, h *hookLimit) bool { return h.TokensAt(now) >= float64(h.Burst()) })
-}
-
-// wait takes a token of a source, and returns 0. Without one, it returns how long to wait.
-func (l *hookLimits) wait(s *source.Source, now time.Time) time.Duration {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	limit := s.Webhook.RateLimit
-	known := l.all[s.UID]
-	if known == nil || known.RateLimit != limit {
-		l.drop(now)
-		every := rate.Limit(float64(limit.Requests) / limit.Period.Seconds())
-		known = &hookLimit{limit, rate.NewLimiter(every, limit.Requests)}
-		l.all[s.UID] = known
-	}
-	reserved := known.ReserveN(now, 1)
-	wait := reserved.DelayFrom(now)
-	if wait > 0 {
-		reserved.CancelAt(now)
-	}
-	return wait
+	return answer(w, http.StatusAccepted, v)
 }

@@ -43,12 +43,13 @@ func TestBothRefuse(t *testing.T) {
 		`{"action": {"type": "Http", ` + request + `, "errorAction": [{"type": "Http"}]}}`,
 		`{"action": {"type": "Http", ` + request + `, "errorAction": {"type": "Http", ` + request + `, "x": 1}}}`,
 		`{"properties": {"action": {"type": "Http", ` + request + `}}, "timeout": "PT1M"}`,
-		`{"action": {"type": "Http", ` + request + `}, "trigger": {}}`,
+		`{"action": {"type": "Http", ` + request + `}, "onSuccess": "a"}`,
 		`{"action": {"type": "Http", ` + request + `}, "trigger": {"on": "order"}}`,
 		`{"action": {"type": "Http", ` + request + `}, "trigger": {"on": {"filter": "true"}}}`,
 		`{"action": {"type": "Http", ` + request + `}, "trigger": {"on": [{"job": "a", "outcome": "ended"}]}}`,
 		`{"action": {"type": "Http", ` + request + `}, "trigger": {"on": {"source": "a"}, "batch": {"size": 1, "wait": "PT1M"}}}`,
 		`{"action": {"type": "Http", ` + request + `}, "trigger": {"on": {"source": "a"}, "debounce": {"max": "PT1M"}}}`,
+		`{"action": {"type": "Http", ` + request + `}, "onlyIf": {"job": "a"}}`,
 		`{"action": {"type": "Http", "request": {"method": "GET", "uri": "http://x/", "headers": {"a": 1}}}}`,
 		`{"action": {"type": "Http", "request": {"method": "GET", "uri": "https://x/", "authentication": {"type": "Basic"}}}}`,
 		`{"action": {"type": "Http", "request": {"method": "GET", "uri": "https://x/",
@@ -90,8 +91,11 @@ func TestBothAccept(t *testing.T) {
 		`{"action": {"type": "NatsMessage", "natsMessage": {"subject": "a", "servers": "a:4222,b:4222", "token": {"secretRef": "t"}}}}`,
 		`{"action": {"type": "Http", ` + request + `}, "recurrence": {"rrule": "DTSTART:20260101T090000Z RRULE:FREQ=DAILY", "dialect": "RFC5545", "frequency": null}}`,
 		`{"action": {"type": "Http", ` + request + `}, "trigger": {"on": {"source": "a", "key": "event.id"}, "delay": "PT5M", "unless": null}}`,
+		`{"action": {"type": "Http", ` + request + `}, "trigger": {}, "onSuccess": ["a", "b/c"], "onFailure": []}`,
 		`{"action": {"type": "Http", ` + request + `}, "trigger": {"on": [{"job": "a", "outcome": "Any"}, {"subject": "b.c"}], "maxDepth": 3},
 			"recurrence": {"cron": "0 9 * * *"}, "startTime": "2026-12-07"}`,
+		`{"action": {"type": "Http", ` + request + `}, "trigger": {"on": {"source": "a"}, "endTime": "2026-12-07"}, "overlap": "Queue",
+			"recurrence": {"cron": "0 9 * * *"}, "onlyIf": {"job": "a/b", "outcome": "Any", "since": "P1D", "waitUpTo": null}}`,
 	} {
 		v := parse(t, text)
 		if err := readable(all, v.Clone()); err != nil {
@@ -162,7 +166,7 @@ var names = []string{
 	"recurrence", "timeout", "catchUp", "policy", "labels", "data", "template", "envelope", "cloudEvent", "errorAction", "retryPolicy",
 	"retryType", "retryCount", "retryInterval", "maxRetryInterval", "jitter", "finalOn", "authentication", "headers", "type", "status", "state",
 	"timeZone", "startTime", "dialect", "interval", "servers", "timeToLive", "visibilityDelay", "replyTo", "properties", "name", "dst", "token",
-	"trigger", "on", "source", "job", "outcome", "filter", "delay", "debounce", "batch",
+	"trigger", "on", "source", "job", "outcome", "filter", "delay", "debounce", "batch", "onlyIf", "since", "waitUpTo", "endTime", "overlap",
 }
 
 // changed returns a document with another value somewhere: of a member that is there, or of a new one.

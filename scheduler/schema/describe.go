@@ -317,11 +317,12 @@ var ofJobs = map[string]Description{
 	"monthlyOccurrences.occurrence": {"Position in the month: 1 to 5, or -1 to -5 from its end.", "each", "-1"},
 
 	"job.trigger": {
-		"Events that start runs, with or instead of the recurrence. Expressions use CEL, over event and job.",
+		"Events that start runs, with or instead of the recurrence. Expressions use CEL, over event and job. Empty: only other " +
+			"jobs start the job, by onSuccess or onFailure.",
 		"none: only the schedule starts the job", `{"on": {"source": "order-placed"}}`,
 	},
 	"trigger.on": {
-		"The events that start a run: one source, subject or job, or a list of at most 16.", "",
+		"The events that start a run: one source, subject or job, or a list of at most 16.", "only jobs that name this one",
 		`[{"job": "extract"}, {"source": "order-placed"}]`,
 	},
 	"trigger.on.source": {"The name of an event in the job's collection.", "", "order-placed"},
@@ -334,7 +335,7 @@ var ofJobs = map[string]Description{
 	},
 	"trigger.on.outcome": {
 		"Which ends of the other job's runs count: failed is an attempt that is retried, faulted a run after all retries, any both " +
-			"completed and faulted.", "completed", "faulted",
+			"completed and faulted. recovered is a completed run after a faulted one.", "completed", "faulted",
 	},
 	"trigger.on.filter": {"A CEL expression that selects events. At most 4,096 bytes.", "all events", "event.data.total > 100"},
 	"trigger.on.key": {
@@ -362,11 +363,52 @@ var ofJobs = map[string]Description{
 	},
 	"rateLimit.runs":   {"Maximum number of runs in a period.", "", "10"},
 	"rateLimit.period": {"The period, from the first run on.", "", "PT1H"},
+	"throttle": {
+		"Limits the runs per key. Further events start theirs in later periods.", "no limit", `{"runs": 10, "period": "PT1H"}`,
+	},
+	"throttle.runs":   {"Maximum number of runs in a period.", "", "10"},
+	"throttle.period": {"The period, from the first run on.", "", "PT1H"},
+	"trigger.overlap": {
+		"Policy for a run while as many runs of its key as concurrency are in progress: it starts, waits for its turn (at most " +
+			"1,000 runs wait), is skipped, or cancels the earliest one. The schedule has its own overlap.", "allow", "queue",
+	},
+	"trigger.concurrency": {"Maximum number of runs of a key at the same time. Implies overlap queue.", "1, if overlap limits runs", "2"},
+	"priority": {
+		"Order of the runs that wait for a slot of the same target, highest first. It has no effect on running ones.", "0", "10",
+	},
 	"unless": {
 		"A CEL expression. If it is true for an event, the waiting run of its key is canceled.", "never", "event.data.paid",
 	},
 	"maxDepth": {
 		"Allows the job in a cycle of jobs, and ends a chain after this number of jobs; without it, after 100.", "no cycle", "5",
+	},
+
+	"job.onSuccess": {
+		"Jobs to start when a run has completed: at most 16, each a name in the same collection, or collection/job. The same as " +
+			"on: {job} in the trigger of each.", "none", `["load", "sales/report"]`,
+	},
+	"job.onFailure": {
+		"Jobs to start when a run has failed after all retries and its error actions have ended. The same as on: {job, outcome: " +
+			"faulted} in the trigger of each.", "none", `["alert"]`,
+	},
+
+	"trigger.count": {
+		"Number of runs that events start. Further events start none, and a job without a recurrence is completed.", "no limit", "10",
+	},
+	"trigger.endTime": {
+		"End of the trigger: later events start no run, and a job without a recurrence is completed.", "never", "2027-01-01T00:00:00Z",
+	},
+
+	"job.onlyIf": {
+		"A condition of planned runs: another job has ended recently. It is checked when a run is due.", "none",
+		`{"job": "extract", "since": "PT24H"}`,
+	},
+	"onlyIf.job":     {"The other job: a name in the same collection, or collection/job.", "", "extract"},
+	"onlyIf.outcome": {"Which ends of the other job count; failed is an attempt, faulted a run after all retries.", "completed", "any"},
+	"onlyIf.since":   {"How long ago the other job may have ended.", "", "PT24H"},
+	"onlyIf.waitUpTo": {
+		"How long a run waits for the other job, at most until the next run is due. After that, it is skipped.", "it does not wait",
+		"PT2H",
 	},
 
 	"job.jitter":  {"Delays each occurrence by a fixed pseudorandom part of this duration.", "none", "PT5M"},
@@ -375,7 +417,10 @@ var ofJobs = map[string]Description{
 		"Start delay above which an occurrence counts as late in the history and metrics.",
 		"none", "PT1M",
 	},
-	"job.overlap":    {"Whether an occurrence that falls due during the previous run is skipped or runs concurrently.", "skip", "allow"},
+	"job.overlap": {
+		"Whether an occurrence that falls due during the previous run is skipped, runs concurrently, or runs after it (queue).", "skip",
+		"queue",
+	},
 	"job.catchUp":    {"Misfire policy: which missed occurrences run after downtime.", "once, within the last hour", ""},
 	"catchUp.policy": {"Runs the last missed occurrence, all of them, or none.", "once", "all"},
 	"catchUp.window": {

@@ -16,9 +16,6 @@ var ofSources = map[string]Description{
 	"source.nats.subject": {
 		"A subject with wildcards. With a stream: only its messages on that subject.", "all of the stream", "orders.>",
 	},
-	"source.nats.queueGroup": {
-		"The queue group of the subscription, whose members share the messages.", "a group of the source", "billing",
-	},
 	"source.nats.stream": {
 		"A stream. It needs a durable consumer; without a stream, messages are lost while no server runs.", "none", "ORDERS",
 	},
@@ -49,42 +46,12 @@ var ofSources = map[string]Description{
 	"source.serviceBusQueue":            {"A queue of Azure Service Bus.", "", ""},
 	"source.serviceBusSubscription":     {"A subscription of a topic of Azure Service Bus.", "", ""},
 	"source.storageQueue":               {"A queue of Azure Storage.", "", ""},
-	"connectionString":                  {"The connection string, with the place and the key.", "", ""},
+	"connectionString":                  {"The connection string, with a key or a token that may receive.", "", ""},
 	"connectionString.secretRef":        {"The name of a shared secret.", "", "bus"},
-	"source.serviceBusQueue.namespace": {
-		"The namespace. It requires authentication.", "that of connectionString", "contoso",
-	},
-	"source.serviceBusQueue.queueName": {"The name of the queue.", "", "orders"},
-	"source.storageQueue.storageAccount": {
-		"The name or endpoint of the account. It requires sasToken.", "that of connectionString", "contoso",
-	},
-	"source.storageQueue.sasToken": {
-		"A shared access signature with the permissions process and update.", "that of connectionString", "",
-	},
-	"source.storageQueue.queueName": {"The name of the queue.", "", "orders"},
+	"source.serviceBusQueue.queueName":  {"The name of the queue.", "", "orders"},
+	"source.storageQueue.queueName":     {"The name of the queue.", "", "orders"},
 
-	"source.serviceBusQueue.authentication":            {"A shared access policy that may listen.", "that of connectionString", ""},
-	"source.serviceBusQueue.authentication.type":       {"The kind of authentication.", "sharedAccessKey", "sharedAccessKey"},
-	"source.serviceBusQueue.authentication.sasKeyName": {"The name of the policy.", "", "listen"},
-	"source.serviceBusQueue.authentication.sasKey":     {"The key of the policy.", "", ""},
-	"source.serviceBusSubscription.authentication": {
-		"A shared access policy that may listen.", "that of connectionString", "",
-	},
-	"source.serviceBusSubscription.authentication.type": {
-		"The kind of authentication.", "sharedAccessKey", "sharedAccessKey",
-	},
-	"source.serviceBusSubscription.authentication.sasKeyName": {"The name of the policy.", "", "listen"},
-	"source.serviceBusSubscription.authentication.sasKey":     {"The key of the policy.", "", ""},
-	"source.serviceBusSubscription.namespace": {
-		"The namespace. It requires authentication.", "that of connectionString", "contoso",
-	},
 	"source.serviceBusSubscription.topicName":        {"The name of the topic.", "", "orders"},
 	"source.serviceBusSubscription.subscriptionName": {"The name of the subscription.", "", "carillon"},
 	"sessions": {"Whether the entity has sessions. The messages of a session are received in order.", "false", "true"},
-	"source.storageQueue.visibilityTimeout": {
-		"How long other receivers do not see a received message. The scheduler renews it.", "PT1M", "PT30S",
-	},
-	"source.storageQueue.maxDequeueCount": {
-		"Number of deliveries after which a message that is not stored within a minute moves to the queue <name>-poison.", "5", "3",
-	},
 }

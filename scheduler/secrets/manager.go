@@ -137,13 +137,11 @@ func (m *Manager) Delete(ctx context.Context, name string, force bool) error {
 // namedUsers is the maximum number of referring jobs that an error names.
 const namedUsers = 5
 
-// checkUnused returns ErrConflict if jobs refer to a shared secret.
-func (m *Manager) checkUnused(ctx context.Context, name string) error {
+// Users returns the jobs that may still run and the sources that refer to a shared secret, by name. It reads all jobs.
+func (m *Manager) Users(ctx context.Context, name string) (users []string, err error) {
 	var mu sync.Mutex
-	var users []string
-	kind := "jobs"
 	mark := []byte(`"secretRef":"` + name + `"`) // its stored form
-	err := m.scanJobs(ctx, func(_ context.Context, st scheduler.Stored) error {
+	err = m.scanJobs(ctx, func(_ context.Context, st scheduler.Stored) error {
 		if !bytes.Contains(st.Data, mark) || scheduler.StoredState(st.Data).Final() || !m.refers(st, name) {
 			return nil
 		}
@@ -155,15 +153,28 @@ func (m *Manager) checkUnused(ctx context.Context, name string) error {
 	if err == nil {
 		err = m.eachSource(ctx, func(_ scheduler.Key, st scheduler.Stored) error {
 			if bytes.Contains(st.Data, mark) {
-				kind, users = "jobs or sources", append(users, "source "+sourceName(st))
+				users = append(users, sourcePrefix+sourceName(st))
 			}
 			return nil
 		})
 	}
+	sort.Strings(users)
+	return users, err
+}
+
+// sourcePrefix precedes the name of a source in the result of [Manager.Users].
+const sourcePrefix = "source "
+
+// checkUnused returns ErrConflict if jobs refer to a shared secret.
+func (m *Manager) checkUnused(ctx context.Context, name string) error {
+	users, err := m.Users(ctx, name)
 	if err != nil || len(users) == 0 {
 		return err
 	}
-	sort.Strings(users)
+	kind := "jobs"
+	if slices.ContainsFunc(users, func(user string) bool { return strings.HasPrefix(user, sourcePrefix) }) {
+		kind = "jobs or sources"
+	}
 	named := strings.Join(users[:min(len(users), namedUsers)], ", ")
 	if more := len(users) - namedUsers; more > 0 {
 		named += fmt.Sprintf(" and %d more", more)

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"sort"
+	"strings"
 	"sync"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
+	"github.com/carillon-sched/carillon/scheduler/source"
 )
 
 type (
@@ -103,31 +105,35 @@ func (r *rotator) rotateShared(ctx context.Context, st scheduler.Stored) error {
 			return err
 		}
 		if st, err = r.vault.store.Load(ctx, name); err != nil {
-			return unlessGone(err)
+			return scheduler.Ignore(err, scheduler.ErrNotFound)
 		}
 	}
 	r.fail(RotationFailure{Secret: name, Reason: overtaken})
 	return nil
 }
 
-// unlessGone drops the error of an entry that was deleted in the meantime.
-func unlessGone(err error) error {
-	if errors.Is(err, scheduler.ErrNotFound) {
-		return nil
-	}
-	return err
-}
-
 // rotateJob seals the secrets of a job again. It does not parse the action, so it also handles action types that this
 // process does not know.
 func (r *rotator) rotateJob(ctx context.Context, st scheduler.Stored) error {
-	for range casTries {
-		data, stale, wrong := r.vault.reseal(st.Key, st.Data)
-		if stale {
+	return r.rotate(st.Key, st, RotationFailure{Job: st.Key.String()}, &r.did.Jobs,
+		func(st scheduler.Stored, data []byte) error {
 			_, err := r.jobs.RewriteJob(ctx, st.Key, data, st.Revision, scheduler.StoredState(st.Data).Final())
+			return err
+		}, func() (scheduler.Stored, error) { return r.jobs.LoadJob(ctx, st.Key) })
+}
+
+// rotate seals the secrets of a job or source again, which are bound to a name, and counts it.
+func (r *rotator) rotate(
+	bound scheduler.Key, st scheduler.Stored, failure RotationFailure, done *int,
+	save func(scheduler.Stored, []byte) error, load func() (scheduler.Stored, error),
+) error {
+	for range casTries {
+		data, stale, wrong := r.vault.reseal(bound, st.Data)
+		if stale {
+			err := save(st, data)
 			if errors.Is(err, scheduler.ErrConflict) {
-				if st, err = r.jobs.LoadJob(ctx, st.Key); err != nil {
-					return unlessGone(err)
+				if st, err = load(); err != nil {
+					return scheduler.Ignore(err, scheduler.ErrNotFound)
 				}
 				continue
 			}
@@ -137,15 +143,17 @@ func (r *rotator) rotateJob(ctx context.Context, st scheduler.Stored) error {
 		}
 		switch {
 		case wrong != nil:
-			r.fail(RotationFailure{Job: st.Key.String(), Reason: wrong.Error()})
+			failure.Reason = wrong.Error()
+			r.fail(failure)
 		case stale:
-			r.count(&r.did.Jobs)
+			r.count(done)
 		case data != nil:
 			r.count(&r.did.Skipped)
 		}
 		return nil
 	}
-	r.fail(RotationFailure{Job: st.Key.String(), Reason: overtaken})
+	failure.Reason = overtaken
+	r.fail(failure)
 	return nil
 }
 
@@ -178,3 +186,38 @@ func (v *Vault) reseal(k scheduler.Key, data []byte) (resealed []byte, stale boo
 	}
 	return scheduler.JoinStored(head, again.JSON()), true, err
 }
+
+// sources are the stored sources of events.
+type sources struct{ bucket func() scheduler.Bucket }
+
+// eachSource calls f for every source, with the name to which its secrets are bound.
+func (s sources) eachSource(ctx context.Context, f func(bound scheduler.Key, st scheduler.Stored) error) error {
+	if s.bucket == nil {
+		return nil
+	}
+	return s.bucket().Each(ctx, func(st scheduler.Stored) error {
+		k, err := source.StoredKey(st.Key.Job)
+		if err != nil {
+			return nil //nolint:nilerr // nobody reads it
+		}
+		return f(source.SealKey(k), st)
+	})
+}
+
+// rotateSource seals the secrets of a source again.
+func (r *rotator) rotateSource(ctx context.Context, bucket scheduler.Bucket, bound scheduler.Key, st scheduler.Stored) error {
+	return r.rotate(bound, st, RotationFailure{Source: sourceName(st)}, &r.did.Sources,
+		func(st scheduler.Stored, data []byte) error {
+			_, err := bucket.Save(ctx, st.Key.Job, data, st.Revision)
+			return err
+		}, func() (scheduler.Stored, error) { return bucket.Load(ctx, st.Key.Job) })
+}
+
+// Resolve returns the text of a secret of a source. A reference yields the text of the shared secret.
+func (v *Vault) Resolve(ctx context.Context, s document.Secret) (string, error) {
+	at := scheduler.Attempt{Shared: func(name string) (string, error) { return v.Shared(ctx, name) }}
+	return at.Reveal(s)
+}
+
+// sourceName returns collection/source for a stored source, <collection>.<source>.
+func sourceName(st scheduler.Stored) string { return strings.Replace(st.Key.Job, ".", "/", 1) }

@@ -3,7 +3,6 @@ package source
 import (
 	"fmt"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -11,29 +10,15 @@ import (
 
 // ServiceBus is a queue, or a subscription of a topic, of Azure Service Bus.
 type ServiceBus struct {
-	ConnectionString document.Secret // zero: Namespace, KeyName and SASKey
-	Namespace        string          // as in the action of a job
-	KeyName          string          // name of the shared access policy
-	SASKey           document.Secret
-
-	Queue        string
-	Topic        string
-	Subscription string
-	Sessions     bool // the entity has sessions: messages of a session are received in order
+	ConnectionString document.Secret
+	Queue            string
+	Topic            string
+	Subscription     string
+	Sessions         bool // the entity has sessions: messages of a session are received in order
 }
 
 func readServiceBus(o *document.Object, t Type) *ServiceBus {
-	b := &ServiceBus{}
-	b.ConnectionString, _ = o.Secret("connectionString")
-	b.Namespace = readText(o, "namespace")
-	if ao, ok := o.Object("authentication"); ok {
-		ao.Enum("type", "sharedAccessKey")
-		ao.Require("sasKeyName")
-		b.KeyName = readText(ao, "sasKeyName")
-		b.SASKey = readSecret(ao, "sasKey")
-		ao.Done()
-	}
-	readAccess(o, b.ConnectionString, "namespace", "authentication")
+	b := &ServiceBus{ConnectionString: readSecret(o, "connectionString")}
 	if t == TypeQueue {
 		b.Queue = requireText(o, "queueName")
 	} else {
@@ -44,70 +29,21 @@ func readServiceBus(o *document.Object, t Type) *ServiceBus {
 	return b
 }
 
-// requireText reads a required text.
 func requireText(o *document.Object, name string) string {
 	o.Require(name)
 	return readText(o, name)
 }
 
-// readAccess checks that an object has either a connection string or both of two other fields.
-func readAccess(o *document.Object, connection document.Secret, place, key string) {
-	if o.Has("connectionString") {
-		for _, name := range []string{place, key} {
-			if o.Has(name) {
-				o.Problem(name, "does not go with connectionString, which contains it")
-			}
-		}
-		if connection.IsZero() && connection.Ref() == "" && !o.Describes() {
-			o.Problem("connectionString", "must not be empty")
-		}
-		return
-	}
-	given := o.RequireOne("connectionString", place)
-	if len(given) > 0 && !o.Describes() {
-		o.Require(key)
-	}
-}
-
 // StorageQueue is a queue of Azure Storage.
 type StorageQueue struct {
-	ConnectionString document.Secret // zero: Account and SASToken
-	Account          string          // name or endpoint, as in the action of a job
-	SASToken         document.Secret
+	ConnectionString document.Secret
 	Queue            string
-
-	// Visibility is how long a received message is hidden from other receivers. It is renewed. Default: 1 min.
-	Visibility time.Duration
-
-	// MaxDequeue is the number of deliveries after which a message that the store does not accept within a minute is
-	// moved to the queue <name>-poison. Default: 5.
-	MaxDequeue int
 }
 
-// Defaults of a storage queue.
-const (
-	DefaultVisibility = time.Minute
-	DefaultMaxDequeue = 5
-)
-
 func readStorageQueue(o *document.Object) *StorageQueue {
-	q := &StorageQueue{Visibility: DefaultVisibility, MaxDequeue: DefaultMaxDequeue}
-	q.ConnectionString, _ = o.Secret("connectionString")
-	q.Account = readText(o, "storageAccount")
-	q.SASToken, _ = o.Secret("sasToken")
-	readAccess(o, q.ConnectionString, "storageAccount", "sasToken")
-	q.Queue = requireText(o, "queueName")
+	q := &StorageQueue{ConnectionString: readSecret(o, "connectionString"), Queue: requireText(o, "queueName")}
 	if err := checkReceived(q.Queue); q.Queue != "" && err != nil {
 		o.Problem("queueName", "%v", err)
-	}
-	if d, ok := o.ExactDuration("visibilityTimeout", time.Second, 7*24*time.Hour); ok {
-		q.Visibility = d
-		if d%time.Second != 0 {
-			o.Problem("visibilityTimeout", "must be whole seconds")
-		}
-	}
-	if n, ok := o.Int("maxDequeueCount", 1, 1000); ok {
-		q.MaxDequeue = int(n)
 	}
 	return q
 }

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"strings"
@@ -13,10 +14,9 @@ import (
 
 // NATS is a subject, or a stream, of the NATS that Carillon uses.
 type NATS struct {
-	Subject    string // of a core subscription, or the filter of Stream; "" with a stream: all its subjects
-	QueueGroup string // of a core subscription: subscribers of a group share its messages. "": one for the source
-	Stream     string // name of a stream; "": a core subscription, which misses messages while no server runs
-	Start      Start  // in the stream, at the creation of the source
+	Subject string // of a core subscription, or the filter of Stream; "" with a stream: all its subjects
+	Stream  string // name of a stream; "": a core subscription, which misses messages while no server runs
+	Start   Start  // in the stream, at the creation of the source
 }
 
 // Start is where a source begins in a stream: at new messages (zero), at all stored ones, or at a sequence.
@@ -41,15 +41,6 @@ func readNATS(o *document.Object) *NATS {
 	n.Stream = readText(o, "stream")
 	if strings.ContainsAny(n.Stream, ".*>/\\ \t") {
 		o.Problem("stream", "%q is not the name of a stream", n.Stream)
-	}
-	if text := readText(o, "queueGroup"); text != "" {
-		n.QueueGroup = text
-		if n.Stream != "" {
-			o.Problem("queueGroup", "goes with a subject: a stream has one consumer for all servers")
-		}
-		if strings.ContainsAny(text, " \t\r\n") {
-			o.Problem("queueGroup", "must not contain spaces")
-		}
 	}
 	n.Start = readStart(o)
 	if o.Has("start") && n.Stream == "" && !o.Describes() {
@@ -154,50 +145,43 @@ const (
 var DefaultRateLimit = RateLimit{Requests: 600, Period: time.Minute}
 
 func readWebhook(o *document.Object) *Webhook {
-	w := &Webhook{Tolerance: DefaultTolerance, MaxBytes: scheduler.MaxEventSize, RateLimit: DefaultRateLimit}
+	w := &Webhook{RateLimit: DefaultRateLimit}
 	o.Require("verify")
 	if vo, ok := o.Object("verify"); ok {
 		w.Verify = readVerify(vo)
 	}
-	if d, ok := o.ExactDuration("tolerance", time.Second, maxTolerance); ok {
-		w.Tolerance = d
-	}
-	if n, ok := o.Int("maxBytes", 1, scheduler.MaxEventSize); ok {
-		w.MaxBytes = int(n)
-	}
+	tolerance, _ := o.ExactDuration("tolerance", time.Second, maxTolerance)
+	maxBytes, _ := o.Int("maxBytes", 1, scheduler.MaxEventSize)
+	w.Tolerance, w.MaxBytes = cmp.Or(tolerance, DefaultTolerance), int(cmp.Or(maxBytes, scheduler.MaxEventSize))
 	if w.Verify.Scheme == None && !o.Describes() && !o.Has("rateLimit") {
 		o.Problem("rateLimit", "is required with verify.type none: unverified clients could fill the stream that all collections share")
 	}
 	if ro, ok := o.Object("rateLimit"); ok {
-		w.RateLimit = RateLimit{Period: time.Second}
 		ro.Require("requests")
-		n, _ := ro.Int("requests", 1, maxRate)
-		w.RateLimit.Requests = int(n)
-		if d, ok := ro.ExactDuration("period", time.Second, 24*time.Hour); ok {
-			w.RateLimit.Period = d
-		}
+		requests, _ := ro.Int("requests", 1, maxRate)
+		period, _ := ro.ExactDuration("period", time.Second, 24*time.Hour)
+		w.RateLimit = RateLimit{Requests: int(requests), Period: cmp.Or(period, time.Second)}
 		ro.Done()
 	}
 	w.Challenge = readText(o, "challenge")
 	return w
 }
 
+// schemes are all schemes, as words of a document.
+var schemes = []string{
+	string(Standard), string(GitHub), string(Stripe), string(HMAC), string(Basic), string(Token), string(None),
+}
+
 func readVerify(o *document.Object) (v Verify) {
-	schemes := []Scheme{Standard, GitHub, Stripe, HMAC, Basic, Token, None}
-	words := make([]string, len(schemes))
-	for i, s := range schemes {
-		words[i] = string(s)
-	}
-	if !o.EachKind(func(o *document.Object) { v.read(o, words) }, words...) {
-		v.read(o, words)
+	if !o.EachKind(v.read, schemes...) {
+		v.read(o)
 	}
 	return v
 }
 
-// read reads the type and its fields.
-func (v *Verify) read(o *document.Object, words []string) {
+func (v *Verify) read(o *document.Object) {
 	o.Require("type")
-	word, ok := o.Enum("type", words...)
+	word, ok := o.Enum("type", schemes...)
 	if !ok {
 		return // the other fields depend on it
 	}
@@ -206,7 +190,6 @@ func (v *Verify) read(o *document.Object, words []string) {
 	o.Done()
 }
 
-// readScheme reads the fields of a scheme.
 func (v *Verify) readScheme(o *document.Object) {
 	switch v.Scheme {
 	case Basic:
@@ -247,19 +230,15 @@ func StandardKey(secret string) ([]byte, error) {
 }
 
 func (v *Verify) readHMAC(o *document.Object) {
-	v.Secret, v.Algorithm, v.Encoding = readSecret(o, "secret"), "sha256", "hex"
+	v.Secret = readSecret(o, "secret")
 	o.Require("header")
 	v.Header = readHeader(o)
-	if word, ok := o.Enum("algorithm", "sha256", "sha1", "sha512"); ok {
-		v.Algorithm = word
-	}
-	if word, ok := o.Enum("encoding", "hex", "base64"); ok {
-		v.Encoding = word
-	}
+	algorithm, _ := o.Enum("algorithm", "sha256", "sha1", "sha512")
+	encoding, _ := o.Enum("encoding", "hex", "base64")
+	v.Algorithm, v.Encoding = cmp.Or(algorithm, "sha256"), cmp.Or(encoding, "hex")
 	v.Prefix, _ = o.String("prefix")
 }
 
-// readSecret reads a required secret.
 func readSecret(o *document.Object, name string) document.Secret {
 	o.Require(name)
 	secret, ok := o.Secret(name)
@@ -269,7 +248,6 @@ func readSecret(o *document.Object, name string) document.Secret {
 	return secret
 }
 
-// readHeader reads the name of an HTTP header.
 func readHeader(o *document.Object) string {
 	name := readText(o, "header")
 	odd := func(r rune) bool {

@@ -2,9 +2,7 @@ package source
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -64,13 +62,6 @@ func (s *Source) Refers(secret string) bool {
 // Document returns the source's properties, without its state. Their encoding omits secrets.
 func (s *Source) Document() document.Value { return s.properties }
 
-// WithState returns the source in another state.
-func (s *Source) WithState(state scheduler.State) *Source {
-	next := *s
-	next.State = state
-	return &next
-}
-
 // Replacing returns s, as it was read, as the replacement of before, nil for a new source: the incarnation stays, and so
 // does the state if the document of s has none.
 func (s *Source) Replacing(before *Source, uid string, now time.Time) *Source {
@@ -106,16 +97,14 @@ func Read(k scheduler.Key, v document.Value, check Check) (*Source, error) {
 	v = document.Merge(document.ObjectValue(), v) // drops null fields and copies the tree
 	r := document.NewReader()
 	o := r.Object(v, "")
-	inner := readEnvelope(o, k)
+	inner, properties := readEnvelope(o, k)
 	s := &Source{Key: k}
 	s.read(inner)
 	inner.Done()
-	properties := v.Except(envelopeNames...)
 	if inner != o {
 		o.Done()
-		properties, _ = v.Member(envelope)
 	}
-	return s.finish(inner, properties, check)
+	return s.finish(inner, properties(v), check)
 }
 
 // finish checks the secrets of a source that was read from o.
@@ -132,49 +121,30 @@ func (s *Source) finish(o *document.Object, properties document.Value, check Che
 	return s, nil
 }
 
-// Patched returns the source merged with a patch (RFC 7396). Secrets that the patch omits stay, unless their messages
-// would come from elsewhere: the new place must not receive them.
+// Patched returns the source merged with a patch (RFC 7396). Secrets that the patch omits stay: each contains the
+// place to which it belongs, or is not sent.
 func (s *Source) Patched(patch document.Value, check Check) (*Source, error) {
 	if patch.Kind() != document.KindObject {
 		return nil, scheduler.Invalid("", "must be an object, not "+patch.Kind().String())
 	}
 	pr := document.NewReader()
-	po := pr.Object(patch, "")
-	if readEnvelope(po, s.Key) != po {
-		patch, _ = patch.Member(envelope)
-	} else {
-		patch = patch.Except(envelopeNames...)
-	}
+	_, properties := readEnvelope(pr.Object(patch, ""), s.Key)
 	if err := pr.Err(); err != nil {
 		return nil, scheduler.AsInvalid(err)
 	}
-	base := s.properties.With(document.StringValue(string(s.State)), "state")
-	merged := document.Merge(base, patch).Clone() // a copy, because reading marks it
-	kept := merged.HasSecrets() || merged.HasLocked()
+	merged := document.Merge(s.Settings(), properties(patch)).Clone() // a copy, because reading marks it
+	return (&Source{Key: s.Key}).readTree(merged, false, check)
+}
+
+// readTree reads properties without an envelope.
+func (s *Source) readTree(tree document.Value, isStored bool, check Check) (*Source, error) {
 	r := document.NewReader()
-	o := r.Object(merged, "")
-	next := &Source{Key: s.Key}
-	next.read(o)
+	r.Stored = isStored
+	o := r.Object(tree, "")
+	s.read(o)
 	o.Done()
-	if kept && next.place() != s.place() {
-		o.Problem("", "goes to another place, so its secrets must be given again: put the whole source")
-	}
-	return next.finish(o, merged, check)
+	return s.finish(o, tree, check)
 }
-
-// place returns where the source sends its secrets. Other sources send none, or name the place in the secret.
-func (s *Source) place() string {
-	switch {
-	case s.ServiceBus != nil:
-		return s.ServiceBus.Namespace
-	case s.StorageQueue != nil:
-		return s.StorageQueue.Account
-	}
-	return ""
-}
-
-// envelope is the field with the properties in a document with an envelope.
-const envelope = "properties"
 
 // envelopeNames are the fields next to the properties. They name the source.
 var envelopeNames = []string{"kind", "id", "etag", "name", "collection", "result"}
@@ -182,20 +152,19 @@ var envelopeNames = []string{"kind", "id", "etag", "name", "collection", "result
 // Kind is the value of the field kind, which distinguishes sources from jobs.
 const Kind = "source"
 
-// readEnvelope reads the fields around the properties, and returns the object of the properties.
-func readEnvelope(o *document.Object, k scheduler.Key) *document.Object {
+// readEnvelope reads the fields around the properties, and returns the object of the properties and a function that
+// returns their tree.
+func readEnvelope(o *document.Object, k scheduler.Key) (*document.Object, func(document.Value) document.Value) {
 	o.Ignore("id", "etag", "result")
 	o.Enum("kind", Kind)
-	if name, ok := o.String("name"); ok && name != k.Job && name != k.String() && name != k.Plain().String() {
-		o.Problem("name", "is %q, but the source is put as %q", name, k.String())
+	inner, at := scheduler.ReadEnvelope(o, k, Kind)
+	return inner, func(v document.Value) document.Value {
+		if at == "" {
+			return v.Except(envelopeNames...)
+		}
+		v, _ = v.Member(at)
+		return v
 	}
-	if c, ok := o.String("collection"); ok && c != k.Collection && c != scheduler.PlainName(k.Collection) {
-		o.Problem("collection", "is %q, but the source is put into %q", c, k.Collection)
-	}
-	if inner, ok := o.Object(envelope); ok {
-		return inner
-	}
-	return o
 }
 
 // ValidateKey checks the names of a source and its collection.
@@ -206,7 +175,6 @@ func ValidateKey(k scheduler.Key) error {
 	return scheduler.ValidateName("source", k.Job)
 }
 
-// read reads the properties.
 func (s *Source) read(o *document.Object) {
 	o.Ignore("status")
 	if state, ok := o.Enum("state", string(scheduler.Enabled), string(scheduler.Disabled)); ok {
@@ -228,7 +196,6 @@ func (s *Source) read(o *document.Object) {
 	}
 }
 
-// readSettings reads the field of a type.
 func (s *Source) readSettings(o *document.Object, t Type) {
 	if !o.Describes() {
 		o.Require(string(t))
@@ -253,7 +220,7 @@ func (s *Source) readSettings(o *document.Object, t Type) {
 // Shape returns the shape of a document with an envelope.
 func Shape() *document.Shape {
 	return document.ShapeOf(func(o *document.Object) {
-		inner := readEnvelope(o, scheduler.Key{})
+		inner, _ := readEnvelope(o, scheduler.Key{})
 		new(Source).read(inner)
 		inner.Done()
 		o.Done()
@@ -288,49 +255,30 @@ func (s *Source) Encode(secrets scheduler.Sealer) ([]byte, error) {
 }
 
 // Decode decodes a stored source. Secrets without a key stay locked. The error is a [*scheduler.DamagedError].
-func Decode(k scheduler.Key, revision uint64, data []byte, secrets scheduler.Sealer) (*Source, error) {
-	s, err := decode(k, data, secrets)
+func Decode(k scheduler.Key, revision uint64, data []byte, secrets scheduler.Sealer) (s *Source, err error) {
+	var m stored
+	var tree document.Value
+	head, properties, err := scheduler.SplitStored(data)
+	if err == nil {
+		err = json.Unmarshal(append(slices.Clone(head), '}'), &m)
+	}
+	if err == nil {
+		tree, err = document.Parse(properties)
+	}
+	if err == nil {
+		s, err = (&Source{Key: k}).readTree(secrets.Unseal(SealKey(k), tree), true, nil)
+	}
 	if err != nil {
 		return nil, &scheduler.DamagedError{Key: k, Revision: revision, Reason: err.Error()}
 	}
-	s.Revision = revision
-	return s, nil
-}
-
-func decode(k scheduler.Key, data []byte, secrets scheduler.Sealer) (*Source, error) {
-	head, properties, err := scheduler.SplitStored(data)
-	if err != nil {
-		return nil, err
-	}
-	var m stored
-	if err := json.Unmarshal(append(slices.Clone(head), '}'), &m); err != nil {
-		return nil, err
-	}
-	tree, err := document.Parse(properties)
-	if err != nil {
-		return nil, err
-	}
-	tree = secrets.Unseal(SealKey(k), tree)
-	r := document.NewReader()
-	r.Stored = true
-	o := r.Object(tree, "")
-	s := &Source{Key: k}
-	s.read(o)
-	o.Done()
-	if s, err = s.finish(o, tree, nil); err != nil {
-		return nil, err
-	}
-	s.UID, s.Created, s.Updated, s.State = m.UID, m.Created, m.Updated, m.State
+	s.UID, s.Revision, s.Created, s.Updated, s.State = m.UID, revision, m.Created, m.Updated, m.State
 	return s, nil
 }
 
 // StoredKey parses the name of a stored source, <collection>.<name>.
 func StoredKey(name string) (k scheduler.Key, err error) {
-	var ok bool
-	if k.Collection, k.Job, ok = strings.Cut(name, "."); !ok {
-		return k, fmt.Errorf("%q is not <collection>.<name>", name)
-	}
-	return k, ValidateKey(k)
+	err = k.UnmarshalText([]byte(name))
+	return k, err
 }
 
 // StoredName returns the name of a source in its bucket.

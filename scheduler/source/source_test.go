@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -25,8 +27,8 @@ func read(t *testing.T, text string) (*source.Source, error) {
 
 const (
 	hook    = `{"type": "webhook", "webhook": {"verify": {"type": "github", "secret": "hush"}, "rateLimit": {"requests": 5, "period": "PT1M"}}}`
-	bus     = `{"type": "serviceBusSubscription", "serviceBusSubscription": {"namespace": "ns", "authentication": {"sasKeyName": "listen", "sasKey": "hush"}, "topicName": "t", "subscriptionName": "s", "sessions": true}}`
-	storage = `{"type": "storageQueue", "state": "disabled", "storageQueue": {"storageAccount": "acc", "sasToken": "sig=hush", "queueName": "orders"}}`
+	bus     = `{"type": "serviceBusSubscription", "serviceBusSubscription": {"connectionString": "hush", "topicName": "t", "subscriptionName": "s", "sessions": true}}`
+	storage = `{"type": "storageQueue", "state": "disabled", "storageQueue": {"connectionString": "hush", "queueName": "orders"}}`
 )
 
 // TestRead reads one source of each type, and stores it.
@@ -34,7 +36,7 @@ func TestRead(t *testing.T) {
 	vault := secrets.NewVault(secrets.Config{Keys: seal.NewKeyring(must.Get(seal.NewKey("a"))(t))})
 	for _, text := range []string{
 		hook, bus, storage,
-		`{"type": "nats", "nats": {"subject": "orders.>", "queueGroup": "g"}}`,
+		`{"type": "nats", "nats": {"subject": "orders.>"}}`,
 		`{"type": "nats", "nats": {"stream": "ORDERS", "start": 42}, "labels": {"a": "b"}}`,
 		`{"type": "nats", "nats": {"stream": "ORDERS", "start": "all", "subject": "orders.new"}}`,
 		`{"type": "serviceBusQueue", "serviceBusQueue": {"connectionString": {"secretRef": "bus"}, "queueName": "q"}}`,
@@ -77,21 +79,20 @@ func TestProblems(t *testing.T) {
 		`{"type": "webhook"}`:             "webhook: is required",
 		`{"type": "webhook", "nats": {}}`: "nats: goes with the type nats, and this source has the type webhook",
 		`{"type": "nats", "nats": {}}`:    "nats.subject: is required; or stream",
-		`{"type": "nats", "nats": {"subject": "a..b"}}`:                                                                       "nats.subject: \"a..b\" is not a NATS subject",
-		`{"type": "nats", "nats": {"subject": ">"}}`:                                                                          "nats.subject: must begin with a word",
-		`{"type": "nats", "nats": {"subject": "a", "start": "all"}}`:                                                          "nats.start: goes with stream",
-		`{"type": "webhook", "webhook": {"verify": {"type": "none"}}}`:                                                        "webhook.rateLimit: is required with verify.type none",
-		`{"type": "webhook", "webhook": {"verify": {"type": "stripe", "secret": "x"}, "tolerance": "PT3M"}}`:                  "webhook.tolerance: ",
-		`{"type": "webhook", "webhook": {"verify": {"type": "standard", "secret": "whsec_c2hvcnQ="}}}`:                        "webhook.verify.secret: is not a secret of Standard Webhooks: 24 bytes",
-		`{"type": "webhook", "webhook": {"verify": {"type": "github"}}}`:                                                      "webhook.verify.secret: is required",
-		`{"type": "webhook", "webhook": {"verify": {"type": "github", "secret": "x", "user": "u"}}}`:                          "webhook.verify.user: unknown field",
-		`{"type": "webhook", "webhook": {"verify": {"type": "standard", "secret": "no base64!"}}}`:                            "webhook.verify.secret: is not a secret of Standard Webhooks",
-		`{"type": "webhook", "webhook": {"verify": {"type": "none"}, "rateLimit": {"requests": 1000}, "maxBytes": 100000}}`:   "webhook.maxBytes: 100000 is not in 1-65536",
-		`{"type": "serviceBusQueue", "serviceBusQueue": {"connectionString": "x", "namespace": "n", "queueName": "q"}}`:       "serviceBusQueue.namespace: does not go with connectionString",
-		`{"type": "serviceBusQueue", "serviceBusQueue": {"namespace": "n", "queueName": "q"}}`:                                "serviceBusQueue.authentication: is required",
-		`{"type": "storageQueue", "storageQueue": {"storageAccount": "acc", "sasToken": "s", "visibilityTimeout": "PT0.5S"}}`: "storageQueue.queueName: is required",
-		`{"name": "else", "type": "webhook", "webhook": {"verify": {"type": "none"}, "rateLimit": {"requests": 1000}}}`:       `name: is "else", but the source is put as "sales/orders"`,
-		`{"kind": "job", "type": "webhook", "webhook": {"verify": {"type": "none"}, "rateLimit": {"requests": 1000}}}`:        "kind: ",
+		`{"type": "nats", "nats": {"subject": "a..b"}}`:                                                                     "nats.subject: \"a..b\" is not a NATS subject",
+		`{"type": "nats", "nats": {"subject": ">"}}`:                                                                        "nats.subject: must begin with a word",
+		`{"type": "nats", "nats": {"subject": "a", "start": "all"}}`:                                                        "nats.start: goes with stream",
+		`{"type": "webhook", "webhook": {"verify": {"type": "none"}}}`:                                                      "webhook.rateLimit: is required with verify.type none",
+		`{"type": "webhook", "webhook": {"verify": {"type": "stripe", "secret": "x"}, "tolerance": "PT3M"}}`:                "webhook.tolerance: ",
+		`{"type": "webhook", "webhook": {"verify": {"type": "standard", "secret": "whsec_c2hvcnQ="}}}`:                      "webhook.verify.secret: is not a secret of Standard Webhooks: 24 bytes",
+		`{"type": "webhook", "webhook": {"verify": {"type": "github"}}}`:                                                    "webhook.verify.secret: is required",
+		`{"type": "webhook", "webhook": {"verify": {"type": "github", "secret": "x", "user": "u"}}}`:                        "webhook.verify.user: unknown field",
+		`{"type": "webhook", "webhook": {"verify": {"type": "standard", "secret": "no base64!"}}}`:                          "webhook.verify.secret: is not a secret of Standard Webhooks",
+		`{"type": "webhook", "webhook": {"verify": {"type": "none"}, "rateLimit": {"requests": 1000}, "maxBytes": 100000}}`: "webhook.maxBytes: 100000 is not in 1-65536",
+		`{"type": "serviceBusQueue", "serviceBusQueue": {"queueName": "q"}}`:                                                "serviceBusQueue.connectionString: is required",
+		`{"type": "storageQueue", "storageQueue": {"connectionString": "s"}}`:                                               "storageQueue.queueName: is required",
+		`{"name": "else", "type": "webhook", "webhook": {"verify": {"type": "none"}, "rateLimit": {"requests": 1000}}}`:     `name: is "else", but the source is put as "sales/orders"`,
+		`{"kind": "job", "type": "webhook", "webhook": {"verify": {"type": "none"}, "rateLimit": {"requests": 1000}}}`:      "kind: ",
 		storageOf("Orders"):                "storageQueue.queueName: has upper-case letters: write orders",
 		storageOf("a/b"):                   "storageQueue.queueName: has '/' in it",
 		storageOf(strings.Repeat("q", 57)): "storageQueue.queueName: has a length of 57, at most 56 are allowed",
@@ -105,14 +106,12 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// TestPatched keeps secrets, but not for another place.
+// TestPatched keeps secrets.
 func TestPatched(t *testing.T) {
 	for _, test := range []struct{ text, patch, want string }{
 		{hook, `{"state": "disabled"}`, ""},
 		{hook, `{"properties": {"webhook": {"maxBytes": 10}}}`, ""},
 		{bus, `{"serviceBusSubscription": {"topicName": "other"}}`, ""},
-		{bus, `{"serviceBusSubscription": {"namespace": "thief"}}`, "goes to another place"},
-		{storage, `{"storageQueue": {"storageAccount": "thief"}}`, "goes to another place"},
 		{hook, `{"webhook": {"verify": {"type": "none"}, "rateLimit": {"requests": 1000}}}`, "webhook.verify.secret: unknown field"},
 		{hook, `{"webhook": {"verify": {"type": "none", "secret": null}, "rateLimit": {"requests": 1000}}}`, ""},
 		{hook, `[]`, "must be an object"},
@@ -127,6 +126,31 @@ func TestPatched(t *testing.T) {
 		}
 		if !s.Enabled() && test.text != storage {
 			t.Error("a patch has changed the source it was merged into")
+		}
+	}
+}
+
+// TestMerge adds the counts of processes, and takes the latest of the rest.
+func TestMerge(t *testing.T) {
+	at := func(second int64) time.Time { return time.Unix(second, 0) }
+	for _, test := range []struct{ a, b, want source.Status }{
+		{},
+		{source.Status{}, source.Status{Running: true, Lag: new(int64(2))}, source.Status{Running: true, Lag: new(int64(2))}},
+		{
+			source.Status{Received: 1, Refused: 2, Lag: new(int64(9)), LastEvent: at(1), LastError: "new", ErrorTime: at(4)},
+			source.Status{Running: true, Received: 3, Refused: 4, Lag: new(int64(0)), LastEvent: at(2), LastError: "old", ErrorTime: at(3)},
+			source.Status{Running: true, Received: 4, Refused: 6, Lag: new(int64(0)), LastEvent: at(2), LastError: "new", ErrorTime: at(4)},
+		},
+		{
+			source.Status{Lag: new(int64(3)), LastEvent: at(1)},
+			source.Status{Received: 1, LastEvent: at(2)},
+			source.Status{Received: 1, Lag: new(int64(3)), LastEvent: at(2)},
+		},
+	} {
+		for _, got := range []source.Status{test.a.Merge(test.b), test.b.Merge(test.a)} {
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("%+v with %+v (-want +got):\n%s", test.a, test.b, diff)
+			}
 		}
 	}
 }

@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"slices"
 	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 )
 
 // Board combines the activity of several processes.
@@ -13,7 +16,7 @@ type Board struct {
 	Replicas []Report  // active processes, by name
 	Running  []Running // longest-running attempts, at most [RunningMost]
 	Targets  []Target  // most troubled targets, at most [TargetsMost]
-	Failures []Failure // latest failures, latest first, at most [FailuresMost]
+	Groups   []Group   // failure groups of the last day
 	Audit    *Audit    // the latest consistency check; nil: none
 	Hour     Series    // the last 60 minutes
 	Day      Series    // the last day in steps of ten minutes
@@ -36,7 +39,7 @@ const (
 	dayStep      = 10 * time.Minute
 	stepsShown   = 24 * 6
 
-	// Kept is how long hours and failures remain useful after they are written.
+	// Kept is how long hours and failure groups remain useful after they are written.
 	Kept = 25 * time.Hour
 
 	// Present is how long a process counts as active after its last report.
@@ -97,7 +100,7 @@ func ReadReport(data []byte) (r Report, err error) {
 
 // Finish combines the reports of all processes.
 func (b *Board) Finish() {
-	b.boundFailures()
+	b.mergeGroups()
 	b.Audit = nil
 	for _, r := range b.Replicas { // including checks of processes that have stopped
 		if r.Audit != nil && (b.Audit == nil || r.Audit.At.After(b.Audit.At)) {
@@ -123,6 +126,35 @@ func (b *Board) Finish() {
 	all := Report{Running: b.Running, Targets: b.Targets}
 	all.Bound()
 	b.Running, b.Targets = all.Running, all.Targets
+}
+
+// Activity returns the board as the APIs have it.
+func (b *Board) Activity() *v1.Activity {
+	a := &v1.Activity{
+		At: b.Now, Schedulers: len(b.Replicas), InFlight: b.InFlight(), Waiting: b.Waiting(),
+		Recent: b.Hour.since(minutesShown - 2), Hour: b.Hour.since(0), Targets: []v1.ActivityTarget{},
+	}
+	for _, t := range b.Targets {
+		a.Targets = append(a.Targets, v1.ActivityTarget{
+			Target: t.Name, State: t.State, InFlight: t.InFlight, Waiting: t.Queued, Attempts: t.Attempts, Failed: t.Failed,
+			Mean: scheduler.Seconds(t.Mean),
+		})
+	}
+	return a
+}
+
+// since adds the steps from one on.
+func (s *Series) since(step int) v1.ActivityCounts {
+	var m Minute
+	for i := range s.Steps[step:] {
+		m.Add(&s.Steps[step+i])
+	}
+	half, _ := m.Lateness.Quantile(0.5)
+	most, _ := m.Lateness.Quantile(0.99)
+	return v1.ActivityCounts{
+		Since: s.At(step), Completed: m.Completed, Faulted: m.Failed, Attempts: m.Attempts, FailedAttempts: m.Refused,
+		Skipped: m.Skipped, Postponed: m.Postponed, LatenessP50: scheduler.Seconds(half), LatenessP99: scheduler.Seconds(most),
+	}
 }
 
 // InFlight returns the number of running attempts in all processes.

@@ -2,12 +2,16 @@ package stats
 
 import (
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
+
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/source"
 )
 
 // TestBoardsDoNotDependOnOrder adds hours and reports in two orders.
@@ -138,7 +142,10 @@ func TestMergeTargets(t *testing.T) {
 
 // TestReportsAreBounded has a process with many attempts and targets.
 func TestReportsAreBounded(t *testing.T) {
-	r := Report{}
+	r := Report{Sources: map[string]source.Status{}}
+	for i := range SourcesMost + 50 {
+		r.Sources[strconv.Itoa(i)] = source.Status{Received: 1, LastEvent: noon, ErrorTime: noon.Add(time.Duration(i) * time.Second)}
+	}
 	for i := range 100 {
 		r.Running = append(r.Running, Running{Job: "c/j", Since: noon.Add(-time.Duration(i) * time.Second)})
 		r.Targets = append(r.Targets, Target{Name: "t", Failed: uint64(i)})
@@ -149,6 +156,9 @@ func TestReportsAreBounded(t *testing.T) {
 	}
 	if len(r.Targets) != TargetsMost || r.Targets[0].Failed != 99 {
 		t.Errorf("%d targets, the first with %d", len(r.Targets), r.Targets[0].Failed)
+	}
+	if _, quiet := r.Sources["49"]; len(r.Sources) != SourcesMost || quiet || r.Sources["50"].Received != 1 {
+		t.Errorf("%d sources: %+v", len(r.Sources), r.Sources)
 	}
 	again := r
 	again.At = noon
@@ -163,7 +173,37 @@ func TestReportsAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if read, err := ReadReport(data); err != nil || !slices.Equal(read.Targets, r.Targets) {
+	if read, err := ReadReport(data); err != nil || !slices.Equal(read.Targets, r.Targets) || !cmp.Equal(read.Sources, r.Sources) {
 		t.Errorf("read %+v, %v", read, err)
+	}
+}
+
+// TestActivity has the counts of two minutes and of the hour, and the targets in trouble.
+func TestActivity(t *testing.T) {
+	now := time.Date(2026, 3, 2, 12, 0, 30, 0, time.UTC)
+	b := NewBoard(now)
+	b.Hour.Steps[0].Completed, b.Hour.Steps[minutesShown-2].Completed = 100, 10
+	m := &b.Hour.Steps[minutesShown-1]
+	m.Completed, m.Failed, m.Attempts, m.Refused, m.Skipped, m.Postponed = 5, 1, 9, 3, 2, 4
+	m.Lateness.Observe(time.Second)
+	b.AddReport(Report{ID: "a", At: now, InFlight: 2, Queued: 1, Targets: []Target{{Name: "a:1", State: TargetOpen, Failed: 3}}})
+	b.AddReport(Report{ID: "b", At: now, InFlight: 1})
+	b.Finish()
+	a := b.Activity()
+	late := a.Recent.LatenessP99
+	if d := time.Duration(late); d < 900*time.Millisecond || d > 1100*time.Millisecond {
+		t.Errorf("the attempt was %v late", d)
+	}
+	want := &v1.Activity{
+		At: now, Schedulers: 2, InFlight: 3, Waiting: 1, Targets: []v1.ActivityTarget{{Target: "a:1", State: "open", Failed: 3}},
+		Recent: v1.ActivityCounts{
+			Since: now.Add(-90 * time.Second), Completed: 15, Faulted: 1, Attempts: 9, FailedAttempts: 3, Skipped: 2, Postponed: 4,
+			LatenessP50: late, LatenessP99: late,
+		},
+	}
+	want.Hour = want.Recent
+	want.Hour.Since, want.Hour.Completed = now.Add(-59*time.Minute-30*time.Second), 115
+	if diff := cmp.Diff(want, a); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }

@@ -10,10 +10,10 @@ import (
 // Recorder counts the records of a process. It keeps the minutes of the current and the previous hour. It is safe for
 // concurrent use. The zero value is ready for use.
 type Recorder struct {
-	mu       sync.Mutex
-	hours    [2]hour // by number modulo two
-	targets  targets
-	failures failures
+	mu      sync.Mutex
+	hours   [2]hour // by number modulo two
+	targets targets
+	groups  groups
 }
 
 // hour holds the minutes of an hour.
@@ -39,6 +39,10 @@ func (r *Recorder) Record(rec *scheduler.Record) { r.Add(rec, time.Now()) }
 // kept, for example after a long outage of the store, the current minute counts it.
 func (r *Recorder) Add(rec *scheduler.Record, now time.Time) {
 	at := when(rec)
+	var c cause
+	if rec.Outcome == scheduler.OutcomeFailed || rec.Outcome == scheduler.OutcomeFaulted {
+		c = causeOf(rec) // of a long text it takes two microseconds, which others do not wait for
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	h := r.hour(HourOf(now))
@@ -53,10 +57,14 @@ func (r *Recorder) Add(rec *scheduler.Record, now time.Time) {
 	h.minutes[at.Unix()/60%60].count(rec)
 	h.changed = true
 	switch rec.Outcome {
-	case scheduler.OutcomeCompleted, scheduler.OutcomeFailed:
+	case scheduler.OutcomeCompleted:
 		r.targets.add(rec, now)
+		r.groups.answer(rec, at)
+	case scheduler.OutcomeFailed:
+		r.targets.add(rec, now)
+		r.groups.add(rec, c, at)
 	case scheduler.OutcomeFaulted:
-		r.failures.add(rec)
+		r.groups.add(rec, c, at)
 	case scheduler.OutcomeSkipped, scheduler.OutcomePostponed, scheduler.NeverRan:
 	}
 }

@@ -2,6 +2,7 @@ package stats
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -197,6 +198,9 @@ func TestRecordTakesNoMemory(t *testing.T) {
 func BenchmarkRecord(b *testing.B) {
 	for name, rec := range map[string]*scheduler.Record{
 		"completed": attempt(scheduler.OutcomeCompleted, time.Now(), time.Millisecond), "faulted": faulted("job", 0),
+		"failed": failed("job", 0), "unanswered": {
+			Outcome: scheduler.OutcomeFailed, Ended: noon, Target: "example.org:443", Summary: strings.Repeat("unknown ", 60),
+		},
 	} {
 		b.Run(name, func(b *testing.B) {
 			var r Recorder

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"maps"
 	"slices"
 	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/source"
 )
 
 // Report describes the state of a process.
@@ -25,12 +28,15 @@ type Report struct {
 	Running []Running `json:"running,omitempty"` // longest-running attempts
 	Targets []Target  `json:"targets,omitempty"` // most troubled
 	Audit   *Audit    `json:"audit,omitempty"`   // its latest consistency check; nil: none
+
+	Sources map[string]source.Status `json:"sources,omitempty"` // most recently active, by UID
 }
 
 // The limits of a report.
 const (
 	RunningMost = 20
 	TargetsMost = 20
+	SourcesMost = 200
 	lostMost    = 5
 )
 
@@ -67,12 +73,20 @@ func (a *Audit) Say(problem string) {
 	}
 }
 
-// Bound enforces the report's limits: it keeps the longest-running attempts and the most troubled targets.
+// Bound enforces the report's limits: it keeps the longest-running attempts, the most troubled targets and the most
+// recently active sources.
 func (r *Report) Bound() {
 	slices.SortFunc(r.Running, byLength)
 	r.Running = r.Running[:min(len(r.Running), RunningMost)]
 	slices.SortFunc(r.Targets, byTrouble)
 	r.Targets = r.Targets[:min(len(r.Targets), TargetsMost)]
+	uids := slices.SortedFunc(maps.Keys(r.Sources), func(a, b string) int {
+		x, y := r.Sources[a], r.Sources[b]
+		return cmp.Or(y.LastEvent.Compare(x.LastEvent), y.ErrorTime.Compare(x.ErrorTime), cmp.Compare(a, b))
+	})
+	for _, uid := range uids[min(len(uids), SourcesMost):] {
+		delete(r.Sources, uid)
+	}
 }
 
 // byLength orders attempts, longest-running first.

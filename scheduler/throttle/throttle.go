@@ -51,13 +51,25 @@ func (t *Throttle) Set(perSecond float64, burst int) {
 
 // Allow takes a token of a caller. Without one, it returns how long to wait.
 func (t *Throttle) Allow(caller string) (wait time.Duration, ok bool) {
-	l := t.of(caller)
+	return take(t.of(caller), time.Now())
+}
+
+// AllowRate is [Throttle.Allow] at a time, for a caller with a separate rate and burst. A caller whose limit changes must
+// get another name.
+func (t *Throttle) AllowRate(caller string, perSecond float64, burst int, at time.Time) (wait time.Duration, ok bool) {
+	t.mu.Lock()
+	l := t.bucket(caller, rate.Limit(perSecond), burst)
+	t.mu.Unlock()
+	return take(l, at)
+}
+
+func take(l *rate.Limiter, at time.Time) (wait time.Duration, ok bool) {
 	if l == nil {
 		return 0, true
 	}
-	r := l.Reserve()
-	if wait = r.Delay(); wait > 0 {
-		r.Cancel()
+	r := l.ReserveN(at, 1)
+	if wait = r.DelayFrom(at); wait > 0 {
+		r.CancelAt(at)
 		return wait, false
 	}
 	return 0, true
@@ -76,8 +88,7 @@ func (t *Throttle) Peek(caller string) (wait time.Duration, ok bool) {
 	return time.Duration(missing / float64(l.Limit()) * float64(time.Second)), false
 }
 
-// of returns the bucket of a caller, or nil without a limit. It forgets the callers that have been absent longest; they
-// start with a full bucket when they return.
+// of returns the bucket of a caller, or nil without a limit.
 func (t *Throttle) of(caller string) *rate.Limiter {
 	if t == nil {
 		return nil
@@ -87,12 +98,17 @@ func (t *Throttle) of(caller string) *rate.Limiter {
 	if t.every == 0 {
 		return nil
 	}
+	return t.bucket(caller, t.every, t.burst)
+}
+
+// bucket forgets the callers that have been absent longest; they start with a full bucket when they return.
+func (t *Throttle) bucket(caller string, every rate.Limit, burst int) *rate.Limiter {
 	if l, ok := t.now[caller]; ok {
 		return l
 	}
 	l, ok := t.earlier[caller]
 	if !ok {
-		l = rate.NewLimiter(t.every, t.burst)
+		l = rate.NewLimiter(every, burst)
 	}
 	if len(t.now) >= generation {
 		t.now, t.earlier = map[string]*rate.Limiter{}, t.now

@@ -59,9 +59,7 @@ func (s *Batons) FindBatons(ctx context.Context, keys []scheduler.Key, found fun
 // FindSlots calls found for the batons of slots, waiting or running, in no particular order. It takes one request per
 // lane for up to 512 slots. The server answers from a single point in time, so it finds a baton that is being passed on
 // in exactly one of its subjects.
-func (s *Batons) FindSlots(
-	ctx context.Context, slots []scheduler.BatonKey, found func(slot scheduler.BatonKey, st scheduler.Stored, running bool),
-) error {
+func (s *Batons) FindSlots(ctx context.Context, slots []scheduler.BatonKey, found scheduler.FoundBaton) error {
 	subjects := make([][]string, s.lanes)
 	for _, slot := range slots {
 		lane := s.Lane(slot.Key)
@@ -86,9 +84,7 @@ func (s *Batons) FindSlots(
 // FindDetached calls found for the batons of the jobs' detached runs, waiting or running, in no particular order. It
 // takes one request per lane for up to 512 keys, or a few per job if the result is too large. A baton that is being
 // passed on may be found twice.
-func (s *Batons) FindDetached(
-	ctx context.Context, keys []scheduler.Key, found func(slot scheduler.BatonKey, st scheduler.Stored, running bool),
-) error {
+func (s *Batons) FindDetached(ctx context.Context, keys []scheduler.Key, found scheduler.FoundBaton) error {
 	of := make([][]scheduler.Key, s.lanes)
 	for _, k := range keys {
 		of[s.Lane(k)] = append(of[s.Lane(k)], k)
@@ -108,9 +104,7 @@ func (s *Batons) FindDetached(
 
 // SomeDetached is FindDetached for a job that may have very many detached runs: it finds at most 1024, running ones
 // first.
-func (s *Batons) SomeDetached(
-	ctx context.Context, k scheduler.Key, found func(slot scheduler.BatonKey, st scheduler.Stored, running bool),
-) error {
+func (s *Batons) SomeDetached(ctx context.Context, k scheduler.Key, found scheduler.FoundBaton) error {
 	if s.findDetached(ctx, s.Lane(k), []scheduler.Key{k}, found) == nil {
 		return nil
 	}
@@ -118,9 +112,7 @@ func (s *Batons) SomeDetached(
 }
 
 // findDetached is FindDetached for jobs of a lane, in one request.
-func (s *Batons) findDetached(
-	ctx context.Context, lane int, keys []scheduler.Key, found func(slot scheduler.BatonKey, st scheduler.Stored, running bool),
-) error {
+func (s *Batons) findDetached(ctx context.Context, lane int, keys []scheduler.Key, found scheduler.FoundBaton) error {
 	var filters []string
 	for _, k := range keys {
 		own := scheduler.BatonKey{Key: k}
@@ -136,9 +128,7 @@ func (s *Batons) findDetached(
 
 // walkDetached is FindDetached for at most so many batons of a job. It reads the running batons before and after the
 // waiting ones, because a baton may move between the two, and finds the last baton of each run.
-func (s *Batons) walkDetached(
-	ctx context.Context, k scheduler.Key, most int, found func(slot scheduler.BatonKey, st scheduler.Stored, running bool),
-) error {
+func (s *Batons) walkDetached(ctx context.Context, k scheduler.Key, most int, found scheduler.FoundBaton) error {
 	type place struct {
 		stored  scheduler.Stored
 		running bool
@@ -185,6 +175,16 @@ func (s *Batons) Fire(ctx context.Context, slot scheduler.BatonKey, body []byte,
 		conn.SetHeader(m, jetstream.SchedulerHeader, s.TimerSubject(slot))
 		conn.SetHeader(m, jetstream.ExpectedLastSubjSeqSubjHeader, s.TimerSubject(slot))
 	}
+	_, err := s.conn.Publish(ctx, m)
+	return err
+}
+
+// FireOnce is Fire without a waiting baton. It does nothing if the lane has received a baton of the same id within two
+// minutes, even in another slot.
+func (s *Batons) FireOnce(ctx context.Context, slot scheduler.BatonKey, body []byte, id string) error {
+	m := s.conn.Message(s.FireSubject(slot), body)
+	conn.SetHeader(m, jetstream.ExpectedLastSubjSeqHeader, "0")
+	conn.SetHeader(m, jetstream.MsgIDHeader, id)
 	_, err := s.conn.Publish(ctx, m)
 	return err
 }

@@ -130,6 +130,55 @@ func (b bucket) Each(ctx context.Context, f func(scheduler.Stored) error) error 
 	return nil
 }
 
+// Since passes the values that were written or removed after a revision, 0 for all, and returns the last revision. data is
+// nil for a removed value. A last revision before after means that the bucket was restored.
+func (b bucket) Since(
+	ctx context.Context, after uint64, changed func(name string, revision uint64, data []byte),
+) (last uint64, err error) {
+	info, err := b.store.conn.Info(ctx, "KV_"+b.kv.Bucket())
+	if err != nil {
+		return 0, conn.Translate(err)
+	}
+	if last = info.State.LastSeq; last <= after {
+		return last, nil
+	}
+	var resume []jetstream.WatchOpt
+	if after > 0 {
+		resume = append(resume, jetstream.ResumeFromRevision(after+1))
+	}
+	w, err := b.kv.WatchAll(ctx, resume...)
+	if err != nil {
+		return 0, conn.Translate(err)
+	}
+	defer func() { _ = w.Stop() }()
+	for {
+		select {
+		case e, ok := <-w.Updates():
+			switch {
+			case !ok:
+				return 0, b.ended()
+			case e == nil: // the end of the values
+				return last, nil
+			}
+			changed(e.Key(), e.Revision(), valueOf(e))
+		case <-ctx.Done():
+			return 0, context.Cause(ctx)
+		}
+	}
+}
+
+// valueOf returns nil for a removed value.
+func valueOf(e jetstream.KeyValueEntry) []byte {
+	if e.Operation() == jetstream.KeyValuePut {
+		return e.Value()
+	}
+	return nil
+}
+
+func (b bucket) ended() error {
+	return fmt.Errorf("%w: the watch of bucket %s ended", scheduler.ErrUnavailable, b.kv.Bucket())
+}
+
 // names returns the names of all values, and of recently deleted ones.
 func (b bucket) names(ctx context.Context) ([]string, error) {
 	st, err := b.store.bucketStream(ctx, b.name)
@@ -180,13 +229,11 @@ func (b bucket) follow(
 		case e, ok := <-w.Updates():
 			switch {
 			case !ok:
-				return fmt.Errorf("%w: the watch of bucket %s ended", scheduler.ErrUnavailable, b.kv.Bucket())
+				return b.ended()
 			case e == nil: // end of the initial values
 				ready()
-			case e.Operation() == jetstream.KeyValuePut:
-				changed(e.Key(), e.Revision(), e.Value())
 			default:
-				changed(e.Key(), e.Revision(), nil)
+				changed(e.Key(), e.Revision(), valueOf(e))
 			}
 		case _, open := <-back:
 			if !open {

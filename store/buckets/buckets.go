@@ -59,7 +59,9 @@ func (s *Buckets) Open(ctx context.Context) (err error) {
 		}},
 		{&s.collections, collectionsBucket, jetstream.KeyValueConfig{Description: "Carillon: job collections", History: jobRevisions}},
 		{&s.secrets, secretsBucket, jetstream.KeyValueConfig{Description: "Carillon: shared secrets, sealed"}},
-		{&s.operations, operationsBucket, jetstream.KeyValueConfig{Description: "Carillon: operations on many jobs", TTL: operationAge}},
+		{&s.operations, operationsBucket, jetstream.KeyValueConfig{
+			Description: "Carillon: operations on many jobs, and acknowledged failures", TTL: operationAge,
+		}},
 		{&s.listeners, listenersBucket, jetstream.KeyValueConfig{Description: "Carillon: what the triggers of jobs listen to"}},
 		{&s.sources, sourcesBucket, jetstream.KeyValueConfig{Description: "Carillon: sources of events"}},
 	} {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/store/failover"
 )
 
@@ -36,10 +37,8 @@ func (q queue) SetAckWait(ctx context.Context, wait time.Duration) error {
 		cfg.AckWait = wait
 		_, err = q.stream.UpdateConsumer(ctx, cfg)
 	}
-	if errors.Is(err, jetstream.ErrConsumerNotFound) || errors.Is(err, jetstream.ErrConsumerDoesNotExist) {
-		return nil // it is deleted, and its messages with it
-	}
-	return err
+	// A deleted consumer has no messages.
+	return scheduler.Ignore(err, jetstream.ErrConsumerNotFound, jetstream.ErrConsumerDoesNotExist)
 }
 
 // Join lets failover claim the messages of the consumer of a stream until leave is called. The consumer may be deleted,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -106,16 +107,17 @@ func (l *logger) Noticef(format string, v ...any) {
 	l.log.Debug("nats", "text", fmt.Sprintf(format, v...))
 }
 
-// recovers marks a harmless warning: after a crash, the server recovers data that it had not yet indexed.
-const recovers = "state is outdated; attempting to recover"
+// harmless matches warnings after a crash: the server recovers data that it had not yet indexed, or the consumer of a
+// stream's source, which the stream has meanwhile created again.
+var harmless = regexp.MustCompile(`state is outdated; attempting to recover| > JS_SRC_\w+': consumer name already in use`)
 
 // Warnf implements the server's Logger.
 func (l *logger) Warnf(format string, v ...any) {
-	if strings.Contains(format, recovers) {
-		l.Noticef(format, v...)
-		return
+	text, log := fmt.Sprintf(format, v...), l.log.Warn
+	if harmless.MatchString(text) {
+		log = l.log.Debug
 	}
-	l.log.Warn("nats", "text", fmt.Sprintf(format, v...))
+	log("nats", "text", text)
 }
 
 // Errorf implements the server's Logger.

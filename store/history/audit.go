@@ -92,7 +92,7 @@ func (s *Audit) entrySubject(e *audit.Entry) string {
 		return subject + e.Collection
 	case audit.Source:
 		return subject + e.Collection + "." + e.Name
-	case audit.Secret, audit.Token, audit.Operation, audit.System:
+	case audit.Secret, audit.Token, audit.Operation, audit.Failure, audit.System:
 	}
 	return subject + e.Name
 }

@@ -91,6 +91,16 @@ func (s *Events) PublishEvent(
 // errStoreFailed is the error code of a stream that refuses a message, such as a full one (JSStreamStoreFailedF).
 const errStoreFailed jetstream.ErrorCode = 10077
 
+// PendingEvents returns the number of events that no scheduler has matched.
+func (s *Events) PendingEvents(ctx context.Context) (int, error) {
+	c, err := s.stream.Consumer(ctx, conn.Workers)
+	if err != nil {
+		return 0, conn.Translate(err)
+	}
+	info := c.CachedInfo()
+	return int(info.NumPending) + info.NumAckPending, nil
+}
+
 // EventAt returns the event with a sequence. scheduler.ErrNotFound if the stream does not have it.
 func (s *Events) EventAt(ctx context.Context, sequence uint64) (*scheduler.Event, error) {
 	m, err := s.conn.MessageAt(ctx, s.conn.Config.Stream(eventsStream), sequence)

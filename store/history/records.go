@@ -51,10 +51,7 @@ func (s *Events) DeliverRecords(
 // the first job that does so later would be started by all records since.
 func (s *Events) CloseRecords(ctx context.Context) error {
 	err := s.history.stream.DeleteConsumer(ctx, conn.Workers)
-	if errors.Is(err, jetstream.ErrConsumerNotFound) {
-		return nil
-	}
-	return conn.Translate(err)
+	return conn.Translate(scheduler.Ignore(err, jetstream.ErrConsumerNotFound))
 }
 
 // keepRecords creates the consumer again if it is closed, until ctx is done. The new one begins at the last check.
@@ -87,8 +84,5 @@ func (s *Events) openRecords(ctx context.Context, since time.Time) error {
 	}
 	cfg.DeliverPolicy, cfg.OptStartTime = jetstream.DeliverByStartTimePolicy, &since
 	_, err = st.CreateConsumer(ctx, cfg)
-	if errors.Is(err, jetstream.ErrConsumerExists) {
-		return nil // another process was faster
-	}
-	return conn.Translate(err)
+	return conn.Translate(scheduler.Ignore(err, jetstream.ErrConsumerExists)) // another process was faster
 }

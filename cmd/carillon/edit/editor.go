@@ -1,4 +1,4 @@
-// Package edit lets people change a job as text, in the editor of their choice.
+// Package edit lets people change a job or a source as text, in the editor of their choice.
 package edit
 
 import (
@@ -13,8 +13,11 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/source"
 )
 
 // File is the text in the editor. Only its owner can read it. It stays when it is not removed.
@@ -25,8 +28,12 @@ type File struct {
 	asked  bool   // the text begins with a question
 }
 
-// Create makes a file for a job with a text in it.
+const introduction = "# Save and exit the editor to apply your changes. Lines that begin with # are ignored; " +
+	"an empty file changes nothing.\n"
+
+// Create makes a file for a document with an introduction.
 func Create(t *terminal.Terminal, name, text string) (*File, error) {
+	text = introduction + text
 	visual, _ := t.Lookup("VISUAL")
 	editor, _ := t.Lookup("EDITOR")
 	fallback := "vi"
@@ -176,3 +183,109 @@ func Lines(changes []document.Change) []string {
 	}
 	return lines
 }
+
+// Apply opens the editor until put accepts the file or fails otherwise than with [scheduler.ErrInvalid], and returns its
+// result. It removes the file, unless a change is lost otherwise: the error then names the file.
+func (f *File) Apply(ctx context.Context, t *terminal.Terminal, put func(context.Context) (string, error)) (done string, err error) {
+	done, written, err := f.until(ctx, t, put)
+	if err != nil && written {
+		kept := "your text is kept in " + f.path
+		if errors.Is(err, context.Canceled) { // without a message
+			t.Complain("hint", kept)
+		}
+		return "", terminal.Hinted(err, kept)
+	}
+	f.Remove()
+	return done, err
+}
+
+// until is Apply without the removal. written: there is something in the file that was not there.
+func (f *File) until(
+	ctx context.Context, t *terminal.Terminal, put func(context.Context) (string, error),
+) (done string, written bool, err error) {
+	var wrong error // of the last save
+	for {
+		text, changed, err := f.Open(ctx, t)
+		written = written || changed && !IsEmpty(text)
+		switch {
+		case err != nil:
+			return "", written, err
+		case IsEmpty(text), !changed && wrong == nil:
+			return "unchanged", written, nil
+		case !changed:
+			return "", written, wrong
+		}
+		done, err := put(ctx)
+		ask := f.Complain
+		if _, ok := errors.AsType[*Question](err); ok {
+			ask = f.Ask
+		} else if !errors.Is(err, scheduler.ErrInvalid) {
+			return done, written, err
+		}
+		wrong = err
+		if err := ask(problemLines(err)); err != nil {
+			return "", written, err
+		}
+	}
+}
+
+// problemLines are the problems of an error, each on a line.
+func problemLines(err error) []string {
+	var lines []string
+	for _, p := range scheduler.ProblemsIn(err) {
+		lines = append(lines, p.Error())
+	}
+	if len(lines) == 0 {
+		return []string{err.Error()}
+	}
+	return lines
+}
+
+// Document returns the properties of the only document in the file, which describes the job or source k.
+// [scheduler.ErrInvalid] reports an invalid document.
+func (f *File) Document(r jobfile.Reader, what string, k scheduler.Key) (v document.Value, err error) {
+	all, problems := r.Read([]string{f.path})
+	if len(problems) > 0 {
+		var found document.Problems
+		for _, p := range problems {
+			found = append(found, document.Problem{Path: p.Path, Message: p.Message})
+		}
+		return v, scheduler.AsInvalid(found)
+	}
+	if len(all) != 1 {
+		return v, scheduler.Invalid("", fmt.Sprintf("the file has %d documents; keep one", len(all)))
+	}
+	isSource := what == source.Kind
+	if all[0].Key != k || all[0].OfEvents != isSource {
+		return v, scheduler.Invalid("name", fmt.Sprintf("a %s keeps its name, %s; apply it under another, and delete this one", what, k))
+	}
+	if v, err = document.Parse(all[0].Body); err != nil {
+		return v, scheduler.AsInvalid(err)
+	}
+	if inner, ok := v.Member("properties"); ok {
+		v = inner
+	}
+	except := []string{"name", "collection", "kind", "id", "etag", "status"}
+	if !isSource {
+		except = append(except, "type") // of the envelope
+	}
+	return v.Except(except...), nil
+}
+
+// Question reports concurrent changes that a patch would overwrite, one per line.
+type Question struct{ document.Problems }
+
+// NewQuestion returns the question whether to overwrite changes of k.
+func NewQuestion(k scheduler.Key, lost []document.Change) *Question {
+	all := document.Problems{{Message: k.String() + " was changed by another client. Remove these lines to overwrite its changes:"}}
+	for _, line := range Lines(lost) {
+		all = append(all, document.Problem{Message: line})
+	}
+	return &Question{all}
+}
+
+// Unwrap returns the problems.
+func (q *Question) Unwrap() error { return q.Problems }
+
+// Is reports whether target is [scheduler.ErrConflict].
+func (*Question) Is(target error) bool { return target == scheduler.ErrConflict }

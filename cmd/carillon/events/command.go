@@ -102,7 +102,6 @@ func (c List) Run(ctx context.Context, t *terminal.Terminal, api *client.Client)
 // shownData limits the content of an event in a table, in bytes.
 const shownData = 80
 
-// query returns the query of the flags.
 func (c List) query(t *terminal.Terminal, now time.Time) (q client.EventQuery, err error) {
 	if c.Top < 1 {
 		return q, terminal.Usagef("--top must be at least 1")
@@ -141,23 +140,14 @@ func (Show) Help() string {
 // Run shows the event.
 func (c Show) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	e, err := api.Event(ctx, c.Sequence, c.Collection)
-	if err != nil {
-		return err
-	}
-	if t.JSON {
-		return t.PrintJSON(e)
-	}
-	for _, field := range [][2]string{
-		{"Event", e.Subject()},
-		{"Sequence", strconv.FormatUint(e.Sequence, 10)},
-		{"Time", t.Time(e.Time, terminal.Dated)},
-		{"ID", e.ID},
-		{"Attributes", terminal.Pairs(e.Attributes, "\n")},
-		{"Data", string(e.Data)},
-	} {
-		printer.Field(t, field[0], field[1])
-	}
-	return nil
+	return terminal.PrintOne(t, e, err, func(e *v1.Event) {
+		printer.Field(t, "Event", e.Subject())
+		printer.Field(t, "Sequence", strconv.FormatUint(e.Sequence, 10))
+		printer.Field(t, "Time", t.Time(e.Time, terminal.Dated))
+		printer.Field(t, "ID", e.ID)
+		printer.Field(t, "Attributes", terminal.Pairs(e.Attributes, "\n"))
+		printer.Field(t, "Data", string(e.Data))
+	})
 }
 
 // Publish publishes an event.
@@ -197,18 +187,13 @@ func (c Publish) Run(ctx context.Context, t *terminal.Terminal, api *client.Clie
 		return err
 	}
 	p, err := api.PublishEvent(ctx, client.NewEvent{Topic: of, ID: c.ID, Attributes: c.Header, Body: body})
-	if err != nil {
-		return err
-	}
-	if t.JSON {
-		return t.PrintJSON(p)
-	}
-	result := "published"
-	if p.Duplicate {
-		result = "duplicate"
-	}
-	t.Printf("%s  %s  %d\n", result, of, p.Sequence)
-	return nil
+	return terminal.PrintOne(t, p, err, func(p *v1.PublishedEvent) {
+		result := "published"
+		if p.Duplicate {
+			result = "duplicate"
+		}
+		t.Printf("%s  %s  %d\n", result, of, p.Sequence)
+	})
 }
 
 // content returns the content of an event: a text, @FILE or -. Errors name the argument.

@@ -2,7 +2,6 @@ package events
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
@@ -17,69 +16,41 @@ type Graph struct {
 	remote.Server
 
 	Collection string `arg:"" optional:"" help:"Only the jobs of this collection, with the events and jobs that start them."`
-	Dot        bool   `help:"Print the graph in the language of Graphviz."`
 }
 
 // Help shows examples.
 func (Graph) Help() string {
-	return `Shows each event, and each job that starts others, with the jobs that it starts below it. A job that starts others and
-appears a second time has "…" in place of them.
+	return `Shows each event, and each job that starts others, with the jobs that it starts below it, or that run only if it has
+ended (onlyIf). A job that starts others and appears a second time has "…" in place of them.
 
 Examples:
 
     carillon graph
     carillon graph billing
-    carillon graph --dot | dot -Tsvg > graph.svg
     carillon graph --json`
 }
 
 // Run shows the graph.
 func (c Graph) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	g, err := api.Graph(ctx, c.Collection)
-	switch {
-	case err != nil:
-		return err
-	case t.JSON:
-		return t.PrintJSON(g)
-	case len(g.Edges) == 0:
-		t.Complain("hint", "no job has a trigger")
-		return nil
-	case c.Dot:
-		t.Printf("%s", dot(g))
-		return nil
-	}
-	t.Printf("%s", tree(g))
-	return nil
+	return terminal.PrintOne(t, g, err, func(g *v1.Graph) {
+		if len(g.Edges) == 0 {
+			t.Complain("hint", "no job has a trigger")
+			return
+		}
+		t.Printf("%s", tree(g))
+	})
 }
 
-// outcomes names the outcomes of an edge; "" for completed and for events.
+// outcomes names the outcomes of an edge after a comma; "" for completed and for events.
 func outcomes(e *v1.GraphEdge) string {
-	all := make([]string, len(e.Outcomes))
-	for i, o := range e.Outcomes {
-		all[i] = string(o)
-	}
-	if text := strings.Join(all, " or "); text != string(scheduler.OutcomeCompleted) {
-		return text
+	switch text := scheduler.JoinOutcomes(e.Outcomes); {
+	case e.Condition:
+		return ", only if " + text
+	case text != "" && text != string(scheduler.OutcomeCompleted):
+		return ", on " + text
 	}
 	return ""
-}
-
-// dot returns a graph in the language of Graphviz.
-func dot(g *v1.Graph) string {
-	var b strings.Builder
-	b.WriteString("digraph carillon {\n  rankdir=LR;\n  node [shape=ellipse];\n")
-	for _, j := range g.Jobs {
-		style := ""
-		if j.State != string(scheduler.Enabled) {
-			style = ", style=dashed"
-		}
-		fmt.Fprintf(&b, "  %q [shape=box%s];\n", j.Name, style)
-	}
-	for _, e := range g.Edges {
-		fmt.Fprintf(&b, "  %q -> %q [label=%q];\n", e.Source(), e.Starts, outcomes(&e))
-	}
-	b.WriteString("}\n")
-	return b.String()
 }
 
 // forest is a graph as text.
@@ -135,10 +106,7 @@ func (f *forest) below(source, indent string) {
 		if i == len(f.starts[source])-1 {
 			branch, next = "└─ ", "   "
 		}
-		line := indent + branch + f.name(e.Starts)
-		if o := outcomes(e); o != "" {
-			line += ", on " + o
-		}
+		line := indent + branch + f.name(e.Starts) + outcomes(e)
 		again := f.shown[e.Starts] && len(f.starts[e.Starts]) > 0
 		if again {
 			line += " …"

@@ -32,7 +32,7 @@ type Replay struct {
 // Help shows examples.
 func (Replay) Help() string {
 	return `Applies stored events to one job again, oldest first: each event that the job's trigger selects starts a run. The filter
-applies; delay, debounce, batch, require and rateLimit do not. The events may be older than the job. The records of the
+applies; delay, debounce, batch, require, rateLimit and throttle do not. The events may be older than the job. The records of the
 runs have cause.replay. Ctrl-C stops between two events, and runs that have started continue.
 
 Examples:
@@ -139,7 +139,6 @@ func (c Replay) replay(
 	return answers, nil
 }
 
-// print prints the result of an event.
 func (c Replay) print(t *terminal.Terminal, v *v1.ReplayedEvent) {
 	result, detail := "started", v.Occurrence
 	switch {

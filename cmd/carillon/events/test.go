@@ -47,12 +47,10 @@ func (c Test) Run(ctx context.Context, t *terminal.Terminal, api *client.Client)
 		return err
 	}
 	v, err := c.test(ctx, t, api, k)
-	switch {
-	case err != nil:
-		return err
-	case t.JSON:
-		return t.PrintJSON(v)
-	}
+	return terminal.PrintOne(t, v, err, func(v *v1.TestedEvent) { printTested(t, v) })
+}
+
+func printTested(t *terminal.Terminal, v *v1.TestedEvent) {
 	printer.Field(t, "Job", v.Job)
 	printer.Field(t, "Event", v.Event)
 	for i := range v.Listeners {
@@ -73,10 +71,8 @@ func (c Test) Run(ctx context.Context, t *terminal.Terminal, api *client.Client)
 		printer.Field(t, "Due", t.Time(v.Due, terminal.Dated))
 	}
 	printer.Field(t, "Note", v.Note)
-	return nil
 }
 
-// test sends the event of the flags.
 func (c Test) test(ctx context.Context, t *terminal.Terminal, api *client.Client, k scheduler.Key) (*v1.TestedEvent, error) {
 	if c.Sequence > 0 {
 		if c.Event+c.Name+c.ID != "" || len(c.Header) > 0 {
@@ -91,7 +87,6 @@ func (c Test) test(ctx context.Context, t *terminal.Terminal, api *client.Client
 	return api.TestEvent(ctx, k, c.Name, client.NewEvent{ID: c.ID, Attributes: c.Header, Body: body})
 }
 
-// describe returns the steps of a listener.
 func describe(l *v1.TestedListener) string {
 	steps := []string{l.Listener + " does not select the event"}
 	if l.Selects {

@@ -73,20 +73,20 @@ func Collection(c *client.Collection) (Document, error) {
 
 // Source makes a document of a source of events.
 func Source(s *client.Source) (Document, error) {
-	d := Document{Key: s.Key, OfEvents: true}
-	if s.Damage != "" {
-		d.Notes, d.Damaged = []string{"it is not exported: " + s.Damage}, true
+	d := Document{Key: s.Key(), OfEvents: true}
+	if s.Properties.Status.Damage != "" {
+		d.Notes, d.Damaged = []string{"it is not exported: " + s.Properties.Status.Damage}, true
 		return d, nil
 	}
 	v, err := document.Parse(s.Document)
 	if err != nil {
-		return d, fmt.Errorf("source %s: %w", s.Key, err)
+		return d, fmt.Errorf("source %s: %w", s.Key(), err)
 	}
 	properties, _ := v.Member("properties")
-	members := []document.Member{text("kind", source.Kind), text("name", s.Key.Job), text("collection", s.Key.Collection)}
+	members := []document.Member{text("kind", source.Kind), text("name", s.Name), text("collection", s.Collection)}
 	members = append(members, variable.Escape(properties.Without("status")).Members()...)
 	d.Value = document.ObjectValue(members...)
-	if _, err := source.Read(s.Key, d.Value, nil); err != nil {
+	if _, err := source.Read(s.Key(), d.Value, nil); err != nil {
 		d.Notes = []string{"its secrets are not exported"}
 	}
 	return d, nil

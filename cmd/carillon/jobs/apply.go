@@ -94,38 +94,29 @@ type putting struct {
 // putOver puts jobs and collections into a scheduler that runs.
 func putOver(api *client.Client, o putting) jobfile.Put {
 	if o.DryRun {
-		return newRehearsal(api, o).put
+		return (&rehearsal{api: api, options: o}).put
 	}
 	return func(ctx context.Context, j jobfile.Job) (jobfile.Answer, error) {
 		if j.IsCollection() {
 			return putCollectionOver(ctx, api, j, o.PutOptions)
 		}
+		conditional, err := o.conditional(j)
+		if err != nil {
+			return jobfile.Answer{}, err
+		}
 		if j.OfEvents {
-			conditional, err := o.conditional(j)
-			if err != nil {
-				return jobfile.Answer{}, err
-			}
 			got, err := api.PutSource(ctx, j.Key, j.Body, conditional)
 			if err != nil {
 				return jobfile.Answer{}, err
 			}
 			return jobfile.Answer{Result: got.Result}, nil
 		}
-		got, err := putJob(ctx, api, j, o)
+		got, err := api.Put(ctx, j.Key, j.Body, conditional)
 		if err != nil {
 			return jobfile.Answer{}, err
 		}
 		return jobfile.Answer{Result: got.Result, Message: got.Status.Message, Warnings: got.Warnings}, nil
 	}
-}
-
-// putJob puts a job, on request only if the stored one has the ETag of the document.
-func putJob(ctx context.Context, api *client.Client, j jobfile.Job, o putting) (*client.Job, error) {
-	conditional, err := o.conditional(j)
-	if err != nil {
-		return nil, err
-	}
-	return api.Put(ctx, j.Key, j.Body, conditional)
 }
 
 // conditional returns the options for a document, on request with the condition that what is stored has its ETag.

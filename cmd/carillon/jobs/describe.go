@@ -92,6 +92,9 @@ func describeJob(t *terminal.Terminal, j *client.Job, runs []time.Time, now time
 	var p struct {
 		Description string          `json:"description"`
 		Trigger     json.RawMessage `json:"trigger"`
+		OnSuccess   []string        `json:"onSuccess"`
+		OnFailure   []string        `json:"onFailure"`
+		OnlyIf      json.RawMessage `json:"onlyIf"`
 		Action      struct {
 			RetryPolicy json.RawMessage `json:"retryPolicy"`
 		} `json:"action"`
@@ -110,6 +113,9 @@ func describeJob(t *terminal.Terminal, j *client.Job, runs []time.Time, now time
 	}
 	printer.Field(t, "Schedule", When(j))
 	printer.Field(t, "Trigger", string(p.Trigger))
+	printer.Field(t, "On success", strings.Join(p.OnSuccess, ", "))
+	printer.Field(t, "On failure", strings.Join(p.OnFailure, ", "))
+	printer.Field(t, "Only if", string(p.OnlyIf))
 	printer.Field(t, "Inherited", string(j.Inherited))
 	for i, r := range requestsOf(j.Properties) {
 		name := "Request"

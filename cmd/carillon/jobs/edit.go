@@ -55,9 +55,7 @@ func (c Edit) Run(ctx context.Context, t *terminal.Terminal, api *client.Client)
 	if d.Damaged {
 		return terminal.Hinted(fmt.Errorf("job %s: %s", k, j.Status.Message), "there is nothing left to edit")
 	}
-	const introduction = "# Save and exit the editor to apply your changes. Lines that begin with # are ignored; " +
-		"an empty file changes nothing.\n"
-	f, err := edit.Create(t, k.Job, introduction+string(d.YAML()))
+	f, err := edit.Create(t, k.Job, string(d.YAML()))
 	if err != nil {
 		return err
 	}
@@ -66,15 +64,7 @@ func (c Edit) Run(ctx context.Context, t *terminal.Terminal, api *client.Client)
 		return err
 	}
 	s.known, s.etag = own(s.before), j.ETag
-	done, err := s.run(ctx)
-	if err != nil && s.written {
-		kept := "your text is kept in " + f.Path()
-		if errors.Is(err, context.Canceled) { // without a message
-			t.Complain("hint", kept)
-		}
-		return terminal.Hinted(err, kept)
-	}
-	f.Remove()
+	done, err := f.Apply(ctx, t, s.put)
 	if err != nil {
 		return err
 	}
@@ -87,15 +77,14 @@ func (c Edit) Run(ctx context.Context, t *terminal.Terminal, api *client.Client)
 
 // editing is a job in the editor.
 type editing struct {
-	t       *terminal.Terminal
-	api     *client.Client
-	key     scheduler.Key
-	reader  jobfile.Reader
-	file    *edit.File
-	before  document.Value // its properties, as they were opened
-	known   document.Value // as last read, without the fields that users do not write
-	etag    string         // of these
-	written bool           // there is something in the file that was not there
+	t      *terminal.Terminal
+	api    *client.Client
+	key    scheduler.Key
+	reader jobfile.Reader
+	file   *edit.File
+	before document.Value // its properties, as they were opened
+	known  document.Value // as last read, without the fields that users do not write
+	etag   string         // of these
 }
 
 // own returns the properties that users write.
@@ -107,71 +96,14 @@ func own(properties document.Value) document.Value {
 	return properties
 }
 
-// run reopens the editor until the document is valid, and returns the result.
-func (e *editing) run(ctx context.Context) (done string, err error) {
-	var wrong error // of the last save
-	for {
-		text, changed, err := e.file.Open(ctx, e.t)
-		e.written = e.written || changed && !edit.IsEmpty(text)
-		switch {
-		case err != nil:
-			return "", err
-		case edit.IsEmpty(text), !changed && wrong == nil:
-			return "unchanged", nil
-		case !changed:
-			return "", wrong
-		}
-		done, err := e.put(ctx)
-		ask := e.file.Complain
-		if _, ok := errors.AsType[*overwriteError](err); ok {
-			ask = e.file.Ask
-		} else if !errors.Is(err, scheduler.ErrInvalid) {
-			return done, err
-		}
-		wrong = err
-		if err := ask(problemLines(err)); err != nil {
-			return "", err
-		}
-	}
-}
-
-// problemLines are the problems of an error, each on a line.
-func problemLines(err error) []string {
-	var lines []string
-	for _, p := range scheduler.ProblemsIn(err) {
-		lines = append(lines, p.Error())
-	}
-	if len(lines) == 0 {
-		return []string{err.Error()}
-	}
-	return lines
-}
-
 // put puts the document in the file. [scheduler.ErrInvalid] reports an invalid document.
 func (e *editing) put(ctx context.Context) (done string, err error) {
-	jobs, problems := e.reader.Read([]string{e.file.Path()})
-	if len(problems) > 0 {
-		var all document.Problems
-		for _, p := range problems {
-			all = append(all, document.Problem{Path: p.Path, Message: p.Message})
-		}
-		return "", scheduler.AsInvalid(all)
-	}
-	if len(jobs) != 1 {
-		return "", scheduler.Invalid("", fmt.Sprintf("the file has %d jobs; keep one", len(jobs)))
-	}
-	if jobs[0].Key != e.key {
-		return "", scheduler.Invalid("name", fmt.Sprintf("a job keeps its name, %s; apply it under another, and delete this one", e.key))
-	}
-	v, err := document.Parse(jobs[0].Body)
+	v, err := e.file.Document(e.reader, "job", e.key)
 	if err != nil {
-		return "", scheduler.AsInvalid(err)
-	}
-	if inner, ok := v.Member("properties"); ok {
-		v = inner
+		return "", err
 	}
 	before := own(e.before)
-	patch, changed := document.Patch(before, v.Except("name", "collection", "id", "type", "etag", "status"))
+	patch, changed := document.Patch(before, v)
 	if !changed {
 		return "unchanged", nil
 	}
@@ -187,7 +119,7 @@ func (e *editing) put(ctx context.Context) (done string, err error) {
 }
 
 // learn reads concurrent changes of the job. Fields outside mine keep their current values; for overlapping
-// changes it returns an [*overwriteError].
+// changes it returns an [edit.Question].
 func (e *editing) learn(ctx context.Context, mine []document.Change) error {
 	j, err := e.api.Get(ctx, e.key)
 	if err != nil {
@@ -200,27 +132,10 @@ func (e *editing) learn(ctx context.Context, mine []document.Change) error {
 	theirs := document.Difference("", e.known, own(now))
 	e.known, e.etag = own(now), j.ETag
 	if lost := edit.Lost(mine, theirs); len(lost) > 0 {
-		return newOverwriteError(e.key, lost)
+		return edit.NewQuestion(e.key, lost)
 	}
 	for _, line := range edit.Lines(theirs) {
 		e.t.Complain("note", "changed concurrently, and kept: "+line)
 	}
 	return nil
 }
-
-// overwriteError reports concurrent changes that a patch would overwrite, one per line.
-type overwriteError struct{ document.Problems }
-
-func newOverwriteError(k scheduler.Key, lost []document.Change) error {
-	all := document.Problems{{Message: k.String() + " was changed by another client. Remove these lines to overwrite its changes:"}}
-	for _, line := range edit.Lines(lost) {
-		all = append(all, document.Problem{Message: line})
-	}
-	return &overwriteError{all}
-}
-
-// Unwrap returns the problems.
-func (e *overwriteError) Unwrap() error { return e.Problems }
-
-// Is reports whether target is [scheduler.ErrConflict].
-func (*overwriteError) Is(target error) bool { return target == scheduler.ErrConflict }

@@ -98,7 +98,7 @@ func collectionsOf(ctx context.Context, api *client.Client, q client.Query, jobs
 	var documents []export.Document
 	for _, one := range all {
 		has := slices.ContainsFunc(jobs, func(j *client.Job) bool { return j.Key().Collection == one.Name })
-		if q.Collection != "" && q.Collection != one.Name || q.Labels != "" && !has {
+		if q.Collection != "" && q.Collection != one.Name || q.Labels+q.Target != "" && !has {
 			continue
 		}
 		d, err := export.Collection(one)

@@ -100,7 +100,7 @@ func (c Forecast) apply(ctx context.Context, t *terminal.Terminal, api *client.C
 	}
 	if !c.Yes && len(r.Proposals) > 0 {
 		what := terminal.Plural(len(r.Proposals), "job", "jobs")
-		if yes, err := remote.Meant[string](ctx, t, "change", what, "--dry-run lists them", nil); err != nil || !yes {
+		if yes, err := remote.Confirm[string](ctx, t, "change", what, "--dry-run lists them", nil); err != nil || !yes {
 			return err
 		}
 	}

@@ -53,7 +53,8 @@ Examples:
     carillon get -c billing --state faulted
     carillon get -A --state paused    all paused jobs
     carillon get -A --next-before 1h  jobs that run now or within an hour
-    carillon get -A --text api.example.com --last-outcome faulted
+    carillon get -A --text invoice --last-outcome faulted
+    carillon get -A --target api.example.com
     carillon get --prefix report- --next-after 2026-03-02T00:00:00Z
     carillon get -l team=billing,env!=prod -o wide
     carillon get billing/report       one job, with its status
@@ -145,7 +146,7 @@ func (c Get) list(ctx context.Context, t *terminal.Terminal, api *client.Client)
 
 // picks reports whether the flags filter jobs.
 func (c Get) picks() bool {
-	return c.Labels+c.State+c.Prefix+c.Action+c.After+c.Before+c.Text+c.Last != ""
+	return c.Labels+c.Target+c.State+c.Prefix+c.Action+c.After+c.Before+c.Text+c.Last != ""
 }
 
 // misused rewords an API error about an option for its flag.
@@ -164,7 +165,7 @@ func (c Get) noneHint() string {
 		where = "scheduler"
 	}
 	switch {
-	case c.State != "" && c.Labels+c.Prefix+c.Action+c.After+c.Before+c.Text+c.Last == "":
+	case c.State != "" && c.Labels+c.Target+c.Prefix+c.Action+c.After+c.Before+c.Text+c.Last == "":
 		return "no job of the " + where + " is " + c.State
 	case c.picks():
 		return "the " + where + " has no such jobs"

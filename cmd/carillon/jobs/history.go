@@ -26,7 +26,7 @@ type History struct {
 	Name    string              `arg:"" name:"job" optional:"" help:"Name of a job: job, or collection/job; collection/ for all its jobs. Default: all jobs."`
 	Follow  bool                `short:"f" help:"Print records as they happen, until interrupted or the job is deleted."`
 	Top     *int                `short:"n" help:"Number of records to show. Default: 20; 0 with --follow." placeholder:"N"`
-	Outcome []scheduler.Outcome `help:"Show only this outcome: completed, failed, faulted, postponed or skipped. Separate with commas, or repeat." enum:"completed,failed,faulted,postponed,skipped" placeholder:"OUTCOME"`
+	Outcome []scheduler.Outcome `help:"Show only this outcome: completed, failed (an attempt), faulted (a run, after all retries), postponed or skipped. Separate with commas, or repeat." enum:"completed,failed,faulted,postponed,skipped" placeholder:"OUTCOME"`
 	Action  []string            `help:"Show only this action: its type, such as Http or StorageQueue, or mainAction or errorAction. Separate with commas, or repeat." placeholder:"ACTION"`
 	Target  []string            `help:"Show only this target: example.com:443, or example.com for all ports. Separate with commas, or repeat." placeholder:"HOST[:PORT]"`
 	Manual  *bool               `help:"Show only manual runs; with --no-manual, only scheduled ones." negatable:""`
@@ -34,6 +34,7 @@ type History struct {
 	Since   string              `help:"Show only records started since: 2026-03-08, 2026-03-08T02:30Z, or 2h (two hours ago)." placeholder:"TIME"`
 	Until   string              `help:"Show only records started until: formats as in --since." placeholder:"TIME"`
 	ByEnd   bool                `help:"Compare --since and --until with the end, not the start."`
+	Group   string              `help:"Count the records of each job, target or outcome instead of listing them." enum:",job,target,outcome" default:"" placeholder:"job|target|outcome"`
 	Last    bool                `help:"Show the last attempt in full. Takes no number; -n 3 shows the last three records."`
 	Earlier bool                `help:"Show records of attempts that outlived the deletion of their job."`
 	UID     string              `name:"uid" help:"Show the records of the job with this uid, which --json prints." placeholder:"UID"`
@@ -45,6 +46,10 @@ func (History) Help() string {
 retries), or instants that were skipped or postponed, with the reason. Records are shown oldest first; --json prints one
 record of the API per line. Times are in this machine's zone; --utc shows UTC.
 
+A run that fails has a record "failed" for each failed attempt. After its last retry, it has one more record, "faulted",
+which repeats the last failure. To list attempts, use --outcome failed; to list runs, --outcome faulted. --group counts
+both, and the duration that 50 % and 95 % of the attempts do not exceed.
+
 A live tail survives a restart of the scheduler: it reconnects and continues where it was. It ends when its job is
 deleted.
 
@@ -54,6 +59,7 @@ Examples:
     carillon history report --last
     carillon history report -n 100 --outcome failed,faulted --since 2h
     carillon history --since 2026-03-08 --until 2026-03-09T12:00Z
+    carillon history --since 1h --group target
     carillon history billing/ --target example.com --action http,errorAction
     carillon history report --manual --since 1h --by-end
     carillon history --follow report -n 3
@@ -71,8 +77,12 @@ func (c History) Run(ctx context.Context, t *terminal.Terminal, api *client.Clie
 		return err
 	}
 	switch {
+	case c.Group != "" && (c.Last || c.Follow || c.Top != nil):
+		return terminal.Usagef("--group counts all records; leave --follow, --last and --top out")
 	case c.Last:
 		return c.last(ctx, t, api, q)
+	case c.Group != "":
+		return c.count(ctx, t, api, q)
 	case c.Follow:
 		return c.follow(ctx, t, api, q)
 	}
@@ -302,8 +312,8 @@ func (c Account) keys(ctx context.Context, api *client.Client) (keys []scheduler
 		keys = append(keys, k)
 	}
 	if len(c.Names) > 0 {
-		if c.Labels != "" || c.AllCollections {
-			err = terminal.Usagef("job names exclude --selector and --all-collections")
+		if c.Filters() || c.AllCollections {
+			err = terminal.Usagef("job names exclude --selector, --target and --all-collections")
 		}
 		return keys, err
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -176,7 +175,6 @@ type Resubmit struct {
 
 	FailedSince string `help:"Rerun all occurrences that failed since this time: 12:00, 2026-03-08T02:30Z, or 2h (two hours ago)." placeholder:"TIME"`
 	Until       string `help:"With --failed-since: the end of the period. Default: now." placeholder:"TIME"`
-	Target      string `help:"With --failed-since: only calls of this host, or host and port." placeholder:"HOST"`
 	DryRun      bool   `help:"With --failed-since: only list the occurrences."`
 	Rate        string `help:"With --failed-since: maximum rate, such as 10/s." placeholder:"N/s"`
 	Yes         bool   `short:"y" help:"With --failed-since: do not ask for confirmation."`
@@ -189,8 +187,9 @@ and the history records which occurrence was repeated. An occurrence that succee
 code 4), and so is a running job.
 
 With --failed-since, the scheduler resubmits every failed occurrence of a period once: in the collection, in all
-collections with -A, or of jobs with labels. It skips occurrences whose resubmission succeeded. The occurrences of one
-job run sequentially. They are listed first, and you are asked to confirm; without a terminal, confirm with --yes.
+collections with -A, of jobs with labels, or with --target those that called a host. It skips occurrences whose
+resubmission succeeded. The occurrences of one job run sequentially. They are listed first, and you are asked to confirm;
+without a terminal, confirm with --yes.
 
 Examples:
 
@@ -216,14 +215,9 @@ func (c Resubmit) Run(ctx context.Context, t *terminal.Terminal, api *client.Cli
 		return err
 	}
 	v, err := api.Resubmit(ctx, k, c.Occurrence, c.Force)
-	switch {
-	case err != nil:
-		return err
-	case t.JSON:
-		return t.PrintJSON(v)
-	}
-	t.Printf("%-9s %s, which repeats %s\n", "started", v.Occurrence, v.Resubmits)
-	return nil
+	return terminal.PrintOne(t, v, err, func(v *v1.Resubmitted) {
+		t.Printf("%-9s %s, which repeats %s\n", "started", v.Occurrence, v.Resubmits)
+	})
 }
 
 // failed resubmits what failed in a period.
@@ -232,8 +226,8 @@ func (c Resubmit) failed(ctx context.Context, t *terminal.Terminal, api *client.
 	if err != nil {
 		return err
 	}
-	b := v1.OperationRequest{Verb: v1.VerbResubmit, Collection: q.Collection, Target: c.Target}
-	b.Labels = q.Labels
+	b := v1.OperationRequest{Verb: v1.VerbResubmit, Collection: q.Collection}
+	b.Labels, b.Target = q.Labels, q.Target
 	now := time.Now()
 	since, err := t.Moment("failed-since", c.FailedSince, now)
 	if err != nil {
@@ -247,51 +241,10 @@ func (c Resubmit) failed(ctx context.Context, t *terminal.Terminal, api *client.
 		}
 		b.FailedUntil = until.Format(time.RFC3339Nano)
 	}
-	if c.Rate != "" {
-		if b.Rate, err = strconv.ParseFloat(strings.TrimSuffix(c.Rate, "/s"), 64); err != nil || b.Rate <= 0 {
-			return terminal.Usagef("--rate: %q is not a rate such as 10/s", c.Rate)
-		}
-	}
-	if !c.Yes || c.DryRun {
-		if yes, err := c.preview(ctx, t, api, b); err != nil || !yes {
-			return err
-		}
-	}
-	op, err := api.CreateOperation(ctx, b)
-	if err != nil {
+	if b.Rate, err = remote.Rate(c.Rate); err != nil {
 		return err
 	}
-	return remote.Follow(ctx, t, api, op)
-}
-
-// preview lists the occurrences and reports whether the user has confirmed them.
-func (c Resubmit) preview(ctx context.Context, t *terminal.Terminal, api *client.Client, b v1.OperationRequest) (bool, error) {
-	b.DryRun = true
-	op, err := api.CreateOperation(ctx, b)
-	if err == nil && c.DryRun && t.JSON {
-		err = t.PrintJSON(op)
-		return false, err
-	}
-	if err != nil {
-		return false, err
-	}
-	what := terminal.Plural(op.Expected, "occurrence", "occurrences")
-	occurrences := make([]string, len(op.Failures))
-	for i, f := range op.Failures {
-		occurrences[i] = f.Occurrence
-	}
-	switch {
-	case c.DryRun:
-		for _, occurrence := range occurrences {
-			t.Printf("%s\n", occurrence)
-		}
-		t.Printf("%s would run again\n", what)
-		return false, nil
-	case op.Expected == 0:
-		t.Complain("hint", "no occurrence matches")
-		return false, nil
-	}
-	return remote.Meant(ctx, t, b.Verb, what, "--dry-run lists them", occurrences)
+	return remote.Perform(ctx, t, api, b, "--dry-run lists them", c.DryRun, c.Yes)
 }
 
 // Cancel cancels occurrences in progress.
@@ -329,20 +282,15 @@ func (c Cancel) Run(ctx context.Context, t *terminal.Terminal, api *client.Clien
 		o.Occurrence = k.String() + "@" + instant
 	}
 	v, err := api.Cancel(ctx, k, o)
-	switch {
-	case err != nil:
-		return err
-	case t.JSON:
-		return t.PrintJSON(v)
-	}
-	done := "canceled"
-	if v.DryRun {
-		done = "active"
-	}
-	for _, id := range v.Occurrences {
-		t.Printf("%-9s %s\n", done, id)
-	}
-	return nil
+	return terminal.PrintOne(t, v, err, func(v *v1.Cancellation) {
+		done := "canceled"
+		if v.DryRun {
+			done = "active"
+		}
+		for _, id := range v.Occurrences {
+			t.Printf("%-9s %s\n", done, id)
+		}
+	})
 }
 
 // Disable disables jobs.

@@ -18,6 +18,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/client"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/source"
 )
 
 // Try makes one attempt of a job.
@@ -164,10 +165,6 @@ type rehearsal struct {
 	edited  sync.Map // names of existing collections that would change
 }
 
-func newRehearsal(api *client.Client, o putting) *rehearsal {
-	return &rehearsal{api: api, options: o}
-}
-
 // put reports the effect of putting a job or a collection.
 func (r *rehearsal) put(ctx context.Context, j jobfile.Job) (a jobfile.Answer, err error) {
 	if j.IsCollection() {
@@ -181,8 +178,12 @@ func (r *rehearsal) put(ctx context.Context, j jobfile.Job) (a jobfile.Answer, e
 		}
 		return a, err
 	}
+	o, err := r.options.conditional(j)
+	if err != nil {
+		return a, err
+	}
 	if j.OfEvents {
-		return r.source(ctx, j)
+		return r.source(ctx, j, o)
 	}
 	if made, ok := r.made.Load(j.Key.Collection); ok {
 		return r.dryRun(j, made.([]byte)) //nolint:forcetypeassert // nothing else is stored
@@ -194,7 +195,7 @@ func (r *rehearsal) put(ctx context.Context, j jobfile.Job) (a jobfile.Answer, e
 	if err == nil {
 		a.Before = shown(before)
 	}
-	got, err := putJob(ctx, r.api, j, r.options)
+	got, err := r.api.Put(ctx, j.Key, j.Body, o)
 	if err != nil {
 		return jobfile.Answer{}, err
 	}
@@ -207,47 +208,28 @@ func (r *rehearsal) put(ctx context.Context, j jobfile.Job) (a jobfile.Answer, e
 }
 
 // source reports the effect of putting a source, without its secrets.
-func (r *rehearsal) source(ctx context.Context, j jobfile.Job) (a jobfile.Answer, err error) {
+func (r *rehearsal) source(ctx context.Context, j jobfile.Job, o client.PutOptions) (a jobfile.Answer, err error) {
 	would, err := readSource(j)
 	if err != nil {
 		return a, err
 	}
+	var is *source.Source
 	before, err := r.api.Source(ctx, j.Key)
-	if err := r.unchanged(j, before); err != nil {
-		return a, err
-	}
 	switch {
 	case errors.Is(err, scheduler.ErrNotFound):
-		a.Result, would = v1.Created, would.Replacing(nil, "", time.Time{})
+		a.Result, before = v1.Created, &client.Source{}
 	case err != nil:
 		return a, err
 	default:
-		a.Result = v1.Updated
-		a.Before = propertiesOf(before.Document)
-		if would.State == "" {
-			would = would.WithState(before.State)
-		}
+		a.Result, a.Before = v1.Updated, propertiesOf(before.Document)
+		is = &source.Source{State: before.Properties.State}
 	}
-	a.After = would.Settings().JSON()
-	return a, nil
-}
-
-// unchanged checks on request that a source, nil for none, has the ETag of its document.
-func (r *rehearsal) unchanged(j jobfile.Job, before *client.Source) error {
-	o, err := r.options.conditional(j)
-	if err != nil || o.IfMatch == "" {
-		return err
+	a.After = would.Replacing(is, "", time.Time{}).Settings().JSON()
+	if o.IfMatch == "" {
+		return a, nil
 	}
 	when, err := scheduler.ReadCondition([]string{o.IfMatch}, nil)
-	if err != nil || before == nil {
-		return errors.Join(err, when.Check("source "+j.Key.String(), ""))
-	}
-	v, err := document.Parse(before.Document)
-	if err != nil {
-		return err
-	}
-	etag, _ := v.Member("etag")
-	return when.Check("source "+j.Key.String(), etag.Text())
+	return a, errors.Join(err, when.Check("source "+j.Key.String(), before.ETag))
 }
 
 // propertiesOf returns the properties of a source without its status.

@@ -9,10 +9,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/carillon-sched/carillon/actions/receive"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/engine/limits"
+	"github.com/carillon-sched/carillon/scheduler/source"
 	"github.com/carillon-sched/carillon/scheduler/stats"
 )
 
@@ -21,7 +23,7 @@ import (
 const (
 	reportEvery = 5 * time.Second  // after a change
 	stillEvery  = 10 * time.Second // without a change
-	hourEvery   = 15 * time.Second // counts of the current hour, and the last failures
+	hourEvery   = 15 * time.Second // counts of the current hour, and the failure groups
 	lastWords   = 2 * time.Second  // for the final report
 
 	// boardKept is how long the reports of all processes are valid for readers; rereadEvery is how often all are
@@ -37,7 +39,7 @@ const (
 // Names of the reports of processes.
 const (
 	hourName   = "hour."   // <id>.<hour>
-	failedName = "failed." // <id>
+	groupsName = "groups." // <id>
 	reportName = "report." // <id>
 )
 
@@ -85,6 +87,8 @@ func (p *activity) run(ctx context.Context) {
 		if now := time.Now(); now.Sub(hours) >= hourEvery-time.Second {
 			hours = now
 			p.publishHours(ctx)
+			board, _ := p.Board(ctx) // with an error, it has the last known groups
+			p.recorder.Adopt(board.Groups, board.Now)
 		}
 		r := p.report()
 		if now := time.Now(); now.Sub(said) >= stillEvery-time.Second || !r.Same(&last) {
@@ -115,10 +119,10 @@ func (p *activity) publishHours(ctx context.Context) {
 		}
 		return err == nil
 	})
-	p.recorder.ChangedFailures(func(data []byte) bool {
-		err := p.node.store.PublishActivity(ctx, failedName+p.id, data, stats.Kept)
+	p.recorder.ChangedGroups(p.now(), func(data []byte) bool {
+		err := p.node.store.PublishActivity(ctx, groupsName+p.id, data, stats.Kept)
 		if err != nil {
-			p.node.log.Debug("publishing the last failures failed; retrying", "err", err)
+			p.node.log.Debug("publishing the failure groups failed; retrying", "err", err)
 		}
 		return err == nil
 	})
@@ -155,8 +159,31 @@ func (p *activity) report() stats.Report {
 		})
 	}
 	r.Targets = stats.MergeTargets(limited, p.recorder.Targets(now, 2*stats.TargetsMost))
+	r.Sources = n.sources.Statuses()
 	r.Bound()
 	return r
+}
+
+// sharedSources are the sources with their status in all processes.
+type sharedSources struct {
+	*receive.Manager
+
+	activity *activity
+}
+
+// Status implements [control.RunningSources]. The status in this process is current, that in others a few seconds old.
+func (s sharedSources) Status(ctx context.Context, of *source.Source) (all source.Status, known bool) {
+	board, _ := s.activity.Board(ctx) // on an error, the last known one
+	for _, r := range board.Replicas {
+		one, ok := r.Sources[of.UID]
+		if r.ID == s.activity.id {
+			one, ok = s.Manager.Status(of.Key)
+		}
+		if ok {
+			all, known = all.Merge(one), true
+		}
+	}
+	return all, known
 }
 
 var targetStates = map[limits.State]string{
@@ -169,6 +196,18 @@ func (p *activity) Board(ctx context.Context) (*stats.Board, error) {
 	return p.board.get(ctx, boardKept, p.look)
 }
 
+// Failures returns the failure groups of the collections that sees accepts.
+func (p *activity) Failures(ctx context.Context, sees func(collection string) bool) []*v1.FailureGroup {
+	board, _ := p.Board(ctx) // as above
+	return board.FailureGroups(sees)
+}
+
+// summary returns the board for the APIs.
+func (p *activity) summary(ctx context.Context) (*v1.Activity, error) {
+	board, err := p.Board(ctx)
+	return board.Activity(), err
+}
+
 // Load returns the total load of all processes.
 func (p *activity) Load(ctx context.Context) (scheduler.Load, error) {
 	return p.load.get(ctx, loadKept, p.node.store.Load)
@@ -178,8 +217,8 @@ func (p *activity) Load(ctx context.Context) (scheduler.Load, error) {
 func (p *activity) look(ctx context.Context) (*stats.Board, error) {
 	err := p.readOthers(ctx)
 	board := stats.NewBoard(p.now())
-	own := map[string]bool{failedName + p.id: true}
-	board.AddFailures(p.recorder.Failures())
+	own := map[string]bool{groupsName + p.id: true}
+	board.AddGroups(p.recorder.Groups(board.Now))
 	p.recorder.Hours(func(number stats.Hour, data []byte) {
 		own[hourName+p.id+"."+strconv.FormatInt(int64(number), 10)] = true
 		_ = board.AddHour(number, data) // it was just written
@@ -201,11 +240,9 @@ func (p *activity) put(board *stats.Board, name string, data []byte) bool {
 		number, err := strconv.ParseInt(text, 10, 64)
 		return err == nil && board.AddHour(stats.Hour(number), data) == nil && board.Now.Sub(stats.Hour(number).Start()) <= stats.Kept
 	}
-	if strings.HasPrefix(name, failedName) {
-		all, err := stats.ReadFailures(data)
-		before := len(board.Failures)
-		board.AddFailures(all)
-		return err == nil && len(board.Failures) > before
+	if strings.HasPrefix(name, groupsName) {
+		all, err := stats.ReadGroups(data)
+		return err == nil && board.AddGroups(all)
 	}
 	if !strings.HasPrefix(name, reportName) {
 		return false

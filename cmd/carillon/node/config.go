@@ -14,6 +14,7 @@ import (
 	"github.com/carillon-sched/carillon/actions/builtin"
 	"github.com/carillon-sched/carillon/cmd/carillon/listen/connlimit"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/console/admin"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/engine"
 	"github.com/carillon-sched/carillon/scheduler/metrics"
@@ -63,6 +64,9 @@ type Config struct {
 
 	// Settings returns the result of the last settings change. Default: no change.
 	Settings func() metrics.Settings
+
+	// ShownSettings returns the settings for the console, without passwords. Default: none.
+	ShownSettings func() []admin.Setting
 
 	// TLS configures TLS for the REST API. Default: no TLS.
 	TLS *tls.Config

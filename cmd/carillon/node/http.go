@@ -85,7 +85,11 @@ func (n *Node) handler() http.Handler {
 	api := rest.New(rest.Config{
 		Service: n.service, Ready: n.Ready, Degraded: n.disk.scarce, Logger: n.log, Version: n.cfg.Version, AllowHost: n.cfg.AllowHost,
 		Metrics: n.metrics, Observe: n.metrics.Requests("rest"), Identify: n.authenticator.Find, Rate: n.cfg.Rate,
-		Tracer:   n.cfg.Tracer,
+		Tracer: n.cfg.Tracer,
+		Webhook: func(k scheduler.Key, status int, duplicate bool, problem string) {
+			n.metrics.Webhook(status)
+			n.sources.Webhook(k, status, duplicate, problem)
+		},
 		MaxTails: min(rest.DefaultMaxTails, max(1, n.cfg.MaxConnections/2)), // the others' requests have their part
 	})
 	mux := http.NewServeMux()
@@ -152,7 +156,7 @@ func (n *Node) named(h http.Handler) http.Handler {
 // console returns the pages for people.
 func (n *Node) console() http.Handler {
 	return console.New(console.Config{
-		Service: n.service, Activity: n.activity, Prefix: n.cfg.Store.Prefix, Config: frame.Config{
+		Service: n.service, Activity: n.activity, Prefix: n.cfg.Store.Prefix, Settings: n.cfg.ShownSettings, Config: frame.Config{
 			Sections: n.cfg.Sections, Ready: n.Ready, Logger: n.log, Version: n.cfg.Version, AllowHost: n.cfg.AllowHost,
 			MaxLive: min(rest.DefaultMaxTails, max(1, n.cfg.MaxConnections/4)),
 			Observe: n.metrics.Requests("console"), Identify: n.authenticator.Find, Rate: n.cfg.Rate,

@@ -75,7 +75,8 @@ func Open(ctx context.Context, cfg Config) (*Node, error) {
 	collections := jobcache.NewCollections(st.Collections(), n.actions)
 	n.service = control.New(control.Config{
 		Store: st, Actions: n.actions, Limits: cfg.Limits, Secrets: vault, Collections: collections, Logger: n.log,
-		Tokens: n.tokens, HistoryMemory: cfg.HistoryMemory, OnRecord: record, Try: n.try, SourceStatus: n.sources.Status,
+		Tokens: n.tokens, HistoryMemory: cfg.HistoryMemory, OnRecord: record, Try: n.try, Sources: sharedSources{n.sources, n.activity},
+		Failures: n.activity.Failures, Activity: n.activity.summary,
 	})
 	cfg.Worker.Secrets, cfg.Worker.Collections = vault, collections
 	cfg.Worker.Store, cfg.Worker.Actions, cfg.Worker.OnTakeover = st, n.actions, n.tookOver

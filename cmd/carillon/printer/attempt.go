@@ -115,6 +115,7 @@ func Hint(r *client.Record) string {
 var skipHints = map[scheduler.Reason]string{
 	scheduler.ReasonOverlap:  `an earlier occurrence was still running: see overlap in "carillon docs jobs"`,
 	scheduler.ReasonCatchUp:  `no scheduler ran at these times: see catchUp in "carillon docs jobs"`,
+	scheduler.ReasonOnlyIf:   `see onlyIf in "carillon docs jobs"`,
 	scheduler.ReasonTrigger:  `see trigger in "carillon docs jobs"`,
 	scheduler.ReasonDisabled: `the job was disabled: "carillon enable" enables it`,
 	scheduler.ReasonCostly:   `the job has ended: simplify its schedule; see "carillon docs limits"`,

@@ -16,15 +16,19 @@ import (
 // Picked are the flags of commands that list jobs.
 type Picked struct {
 	Labels         string `name:"selector" short:"l" help:"Only jobs with such labels: team=billing,env!=prod, or tier in (a,b), notin, name, !name." placeholder:"LABELS"`
+	Target         string `help:"Only jobs that call this target: a host, or host:port." placeholder:"TARGET"`
 	AllCollections bool   `short:"A" help:"Jobs of all collections."`
 }
+
+// Filters reports whether the flags filter jobs.
+func (p Picked) Filters() bool { return p.Labels+p.Target != "" }
 
 // Query returns the query of the flags.
 func (p Picked) Query(w Within) (client.Query, error) {
 	if _, err := scheduler.ParseSelector(p.Labels); err != nil {
 		return client.Query{}, terminal.Usagef("--selector: %s", scheduler.ProblemsIn(err)[0].Message)
 	}
-	q := client.Query{Collection: w.Collection, Labels: p.Labels}
+	q := client.Query{Collection: w.Collection, Labels: p.Labels, Target: p.Target}
 	if p.AllCollections {
 		q.Collection = ""
 		return q, nil
@@ -53,9 +57,9 @@ func (s Jobs) Keys(ctx context.Context, t *terminal.Terminal, api *client.Client
 	switch {
 	case s.Picks():
 	case s.AllCollections:
-		return nil, terminal.Usagef("--all-collections goes with --selector or --all")
+		return nil, terminal.Usagef("--all-collections goes with --selector, --target or --all")
 	case len(s.Names) == 0:
-		return nil, terminal.Hinted(terminal.Usagef("which jobs?"), "name jobs, or select them with --selector or --all")
+		return nil, terminal.Hinted(terminal.Usagef("which jobs?"), "name jobs, or select them with --selector, --target or --all")
 	default:
 		return s.named()
 	}
@@ -78,7 +82,7 @@ func (s Jobs) Keys(ctx context.Context, t *terminal.Terminal, api *client.Client
 	if !ask || s.Yes {
 		return keys, nil
 	}
-	yes, err := Meant(ctx, t, verb, terminal.Plural(len(keys), "job", "jobs"), "carillon get takes the same flags", keys)
+	yes, err := Confirm(ctx, t, verb, terminal.Plural(len(keys), "job", "jobs"), "carillon get takes the same flags", keys)
 	if !yes {
 		keys = nil
 	}
@@ -91,7 +95,7 @@ const noJobs = "no job matches"
 // query is the search for the jobs that are picked.
 func (s Jobs) query() (client.Query, error) {
 	if len(s.Names) > 0 {
-		return client.Query{}, terminal.Usagef("job names exclude --selector and --all")
+		return client.Query{}, terminal.Usagef("job names exclude --selector, --target and --all")
 	}
 	return s.Query(s.Within)
 }
@@ -108,9 +112,9 @@ func (s Jobs) named() ([]scheduler.Key, error) {
 	return keys, nil
 }
 
-// Meant lists the selected objects and asks for confirmation. what counts them; look shows how to list them
+// Confirm lists the selected objects and asks for confirmation. what counts them; look shows how to list them
 // without a terminal.
-func Meant[T any](ctx context.Context, t *terminal.Terminal, verb, what, look string, all []T) (bool, error) {
+func Confirm[T any](ctx context.Context, t *terminal.Terminal, verb, what, look string, all []T) (bool, error) {
 	if !t.Asks() {
 		return false, terminal.Hinted(terminal.Usagef("to %s %s needs --yes", verb, what), "look at them first: "+look)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 )
 
 // Picks reports whether jobs are picked, and not named.
-func (s Jobs) Picks() bool { return s.Labels != "" || s.All }
+func (s Jobs) Picks() bool { return s.Filters() || s.All }
 
 // Operate has the scheduler do something to the jobs that are picked, and follows its progress.
 func (s Jobs) Operate(ctx context.Context, t *terminal.Terminal, api *client.Client, b v1.OperationRequest) error {
@@ -27,7 +28,7 @@ func (s Jobs) Operate(ctx context.Context, t *terminal.Terminal, api *client.Cli
 	if err != nil {
 		return err
 	}
-	b.Labels, b.All, b.Collection = q.Labels, s.All, q.Collection
+	b.Labels, b.Target, b.All, b.Collection = q.Labels, q.Target, s.All, q.Collection
 	op, err := api.CreateOperation(ctx, b)
 	switch {
 	case err != nil:
@@ -37,6 +38,68 @@ func (s Jobs) Operate(ctx context.Context, t *terminal.Terminal, api *client.Cli
 		return nil
 	}
 	return Follow(ctx, t, api, op)
+}
+
+// Rate parses the maximum rate of an operation, such as 10/s; "" is 0.
+func Rate(text string) (rate float64, err error) {
+	if text == "" {
+		return 0, nil
+	}
+	if rate, err = strconv.ParseFloat(strings.TrimSuffix(text, "/s"), 64); err != nil || rate <= 0 {
+		return 0, terminal.Usagef("--rate: %q is not a rate such as 10/s", text)
+	}
+	return rate, nil
+}
+
+// Perform lists the jobs or occurrences of an operation, and starts it if the user confirms it. It does not ask with yes,
+// and does not start it with dryRun. look is as for [Confirm].
+func Perform(
+	ctx context.Context, t *terminal.Terminal, api *client.Client, b v1.OperationRequest, look string, dryRun, yes bool,
+) error {
+	if !yes || dryRun {
+		if yes, err := preview(ctx, t, api, b, look, dryRun); err != nil || !yes {
+			return err
+		}
+	}
+	op, err := api.CreateOperation(ctx, b)
+	if err != nil {
+		return err
+	}
+	return Follow(ctx, t, api, op)
+}
+
+// preview lists the jobs or occurrences of an operation, and reports whether the user has confirmed them.
+func preview(
+	ctx context.Context, t *terminal.Terminal, api *client.Client, b v1.OperationRequest, look string, only bool,
+) (bool, error) {
+	b.DryRun = true
+	op, err := api.CreateOperation(ctx, b)
+	if err == nil && only && t.JSON {
+		err = t.PrintJSON(op)
+		return false, err
+	}
+	if err != nil {
+		return false, err
+	}
+	what, none, all := terminal.Plural(op.Expected, "job", "jobs"), noJobs, op.Jobs
+	if b.Verb == v1.VerbResubmit {
+		what, none, all = terminal.Plural(op.Expected, "occurrence", "occurrences"), "no occurrence matches", nil
+		for _, f := range op.Failures {
+			all = append(all, f.Occurrence)
+		}
+	}
+	switch {
+	case only:
+		for _, one := range all {
+			t.Printf("%s\n", one)
+		}
+		t.Printf("%s would run again\n", what)
+		return false, nil
+	case op.Expected == 0:
+		t.Complain("hint", none)
+		return false, nil
+	}
+	return Confirm(ctx, t, b.Verb, what, look, all)
 }
 
 // followEvery is how often the scheduler is asked for the progress of an operation.

@@ -75,18 +75,13 @@ func (c Set) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) 
 		return err
 	}
 	s, created, err := api.PutSecret(ctx, c.Name, value, c.Description)
-	if err != nil {
-		return err
-	}
-	if t.JSON {
-		return t.PrintJSON(s)
-	}
-	done := "updated"
-	if created {
-		done = "created"
-	}
-	t.Printf("%-9s %s\n", done, s.Name)
-	return nil
+	return terminal.PrintOne(t, s, err, func(s *v1.SharedSecret) {
+		done := "updated"
+		if created {
+			done = "created"
+		}
+		t.Printf("%-9s %s\n", done, s.Name)
+	})
 }
 
 // List lists shared secrets.
@@ -171,14 +166,7 @@ Examples:
 // Run rotates.
 func (Rotate) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	r, err := api.RotateSecrets(ctx)
-	if err != nil {
-		return err
-	}
-	if t.JSON {
-		err = t.PrintJSON(r)
-	} else {
-		printRotation(t, r)
-	}
+	err = terminal.PrintOne(t, r, err, func(r *v1.Rotation) { printRotation(t, r) })
 	if err == nil && r.Failures > 0 {
 		failed := terminal.Plural(r.Failures, "secret, job or source was", "secrets, jobs or sources were")
 		err = terminal.Hinted(fmt.Errorf("%s not sealed again", failed),

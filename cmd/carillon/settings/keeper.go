@@ -63,13 +63,25 @@ type State struct {
 	Refused bool      // it could not be used; the settings before it count
 	Read    time.Time // when the settings were last read that count
 	Pending int       // how many settings have changed that need a restart
+	Rows    []Row     // the settings that count
 }
 
 // New returns a keeper of the settings that a process has started with.
 func New(started Set, cfg Config) *Keeper {
 	k := &Keeper{cfg: cfg, started: started, now: started, seen: cfg.Seen}
-	k.state.Store(&State{Read: time.Now()})
+	k.state.Store(&State{Read: time.Now(), Rows: k.rows()})
 	return k
+}
+
+// rows returns the settings that count: the live ones as they are now, the others as at the start.
+func (k *Keeper) rows() []Row {
+	rows, now := k.started.Rows(), k.now.Rows()
+	for i := range rows {
+		if rows[i].Live {
+			rows[i] = now[i]
+		}
+	}
+	return rows
 }
 
 // State says what became of the last change.
@@ -146,14 +158,14 @@ func (k *Keeper) read(ctx context.Context, asked bool) {
 	}
 	if err != nil {
 		k.complain(err)
-		k.state.Store(&State{Refused: true, Read: before.Read, Pending: before.Pending})
+		k.state.Store(&State{Refused: true, Read: before.Read, Pending: before.Pending, Rows: before.Rows})
 		return
 	}
 	changed := k.now.Changed(next, true)
 	k.now = next
 	k.warn(next)
 	pending := k.started.Changed(next, false)
-	k.state.Store(&State{Read: time.Now(), Pending: len(pending)})
+	k.state.Store(&State{Read: time.Now(), Pending: len(pending), Rows: k.rows()})
 	log := k.cfg.Logger
 	switch {
 	case len(changed) > 0:

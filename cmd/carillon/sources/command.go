@@ -2,9 +2,13 @@
 package sources
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 
+	"github.com/carillon-sched/carillon/cmd/carillon/edit"
+	"github.com/carillon-sched/carillon/cmd/carillon/export"
+	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
@@ -19,6 +23,7 @@ type Command struct {
 	Show    Show    `cmd:"" aliases:"get" help:"Show a source."`
 	Enable  Enable  `cmd:"" aliases:"resume" help:"Enable sources, so that they receive events."`
 	Disable Disable `cmd:"" aliases:"pause" help:"Disable sources, so that they receive no events."`
+	Edit    Edit    `cmd:"" help:"Edit a source in your editor."`
 	Delete  Delete  `cmd:"" aliases:"rm" help:"Delete sources. Their events stay."`
 }
 
@@ -58,31 +63,17 @@ func (c List) Run(ctx context.Context, t *terminal.Terminal, api *client.Client)
 	}
 	return terminal.PrintList(t, all, "no sources", []string{"SOURCE", "TYPE", "STATE", "LAG", "LAST EVENT", "PROBLEM"},
 		func(s *client.Source) []string {
-			return []string{
-				s.Key.String(), string(s.Type), string(s.State), lag(s.Status), t.Time(s.Status.LastEvent, terminal.Dated),
-				document.Cut(problem(s), shownProblem),
+			p, lag := &s.Properties, ""
+			if p.Status.Lag != nil {
+				lag = strconv.FormatInt(*p.Status.Lag, 10)
 			}
+			problem := document.Cut(cmp.Or(p.Status.Damage, p.Status.LastError), shownProblem)
+			return []string{s.Key().String(), string(p.Type), string(p.State), lag, t.Time(p.Status.LastEvent, terminal.Dated), problem}
 		})
 }
 
 // shownProblem limits a problem in a table, in bytes.
 const shownProblem = 80
-
-// lag is the number of messages that wait.
-func lag(s source.Status) string {
-	if s.Lag == nil {
-		return ""
-	}
-	return strconv.FormatInt(*s.Lag, 10)
-}
-
-// problem is the damage of a source, or its last error.
-func problem(s *client.Source) string {
-	if s.Damage != "" {
-		return s.Damage
-	}
-	return s.Status.LastError
-}
 
 // Show shows a source.
 type Show struct {
@@ -101,11 +92,7 @@ func (Show) Help() string {
 
 // Run shows the source.
 func (c Show) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
-	k, err := key(c.Collection, c.Name)
-	if err != nil {
-		return err
-	}
-	s, err := api.Source(ctx, k)
+	s, err := c.source(ctx, api)
 	if err != nil {
 		return err
 	}
@@ -118,6 +105,14 @@ func (c Show) Run(ctx context.Context, t *terminal.Terminal, api *client.Client)
 	}
 	t.Printf("%s", v.YAML())
 	return nil
+}
+
+func (c Show) source(ctx context.Context, api *client.Client) (*client.Source, error) {
+	k, err := key(c.Collection, c.Name)
+	if err != nil {
+		return nil, err
+	}
+	return api.Source(ctx, k)
 }
 
 // key reads source or collection/source.
@@ -149,10 +144,9 @@ func (n names) each(ctx context.Context, t *terminal.Terminal, done string, do f
 	}, nil)
 }
 
-// turn sets the state of every source.
 func (n names) turn(ctx context.Context, t *terminal.Terminal, api *client.Client, state scheduler.State) error {
 	return n.each(ctx, t, string(state), func(k scheduler.Key) error {
-		_, err := api.PatchSource(ctx, k, []byte(`{"properties": {"state": "`+string(state)+`"}}`))
+		_, err := api.PatchSource(ctx, k, []byte(`{"properties": {"state": "`+string(state)+`"}}`), client.PutOptions{})
 		return err
 	})
 }
@@ -203,4 +197,53 @@ func (Delete) Help() string {
 // Run deletes the sources.
 func (c Delete) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	return c.each(ctx, t, "deleted", func(k scheduler.Key) error { return api.DeleteSource(ctx, k) })
+}
+
+// Edit changes a source in an editor.
+type Edit struct{ Show }
+
+// Help shows an example.
+func (Edit) Help() string {
+	return `Opens the source as YAML in $VISUAL, $EDITOR or vi. When you save and exit, only your changes are applied; hidden secrets stay.
+If the document has problems, the editor opens again with the problems on top.
+
+Examples:
+
+    carillon sources edit sales/orders`
+}
+
+// Run edits a source.
+func (c Edit) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+	s, err := c.source(ctx, api)
+	if err != nil {
+		return err
+	}
+	d, err := export.Source(s)
+	if err != nil {
+		return err
+	}
+	k := s.Key()
+	f, err := edit.Create(t, k.Job, string(d.YAML()))
+	if err != nil {
+		return err
+	}
+	r := jobfile.Reader{Lookup: t.Lookup}
+	before, err := f.Document(r, source.Kind, k)
+	if err != nil { // it is damaged
+		f.Remove()
+		return err
+	}
+	done, err := f.Apply(ctx, t, func(ctx context.Context) (string, error) {
+		v, err := f.Document(r, source.Kind, k)
+		patch, changed := document.Patch(before, v)
+		if !changed || err != nil {
+			return "unchanged", err
+		}
+		_, err = api.PatchSource(ctx, k, patch.JSON(), client.PutOptions{IfMatch: s.ETag})
+		return "updated", err
+	})
+	if err == nil {
+		t.Printf("%-9s %s\n", done, k)
+	}
+	return err
 }

@@ -120,6 +120,18 @@ func PrintList[T any](t *Terminal, items []T, none string, heading []string, row
 	return t.Table(heading, ListOf(items, row).Value)
 }
 
+// PrintOne prints a result: as JSON for programs, by show for people. It returns err, without a result.
+func PrintOne[T any](t *Terminal, v T, err error, show func(T)) error {
+	switch {
+	case err != nil:
+		return err
+	case t.JSON:
+		return t.PrintJSON(v)
+	}
+	show(v)
+	return nil
+}
+
 // Interactive reports whether a person looks at Out.
 func (t *Terminal) Interactive() bool {
 	f, ok := t.Out.(*os.File)

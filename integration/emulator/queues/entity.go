@@ -88,6 +88,12 @@ func partOf(name string) browse.Part {
 	}
 }
 
+// partAsked is the part in the URL of a page.
+func partAsked(c *frame.Request) browse.Part {
+	return partOf(c.Choice("part", string(browse.Active), string(browse.Scheduled), string(browse.Deferred), string(browse.Dead),
+		string(browse.Transfer)))
+}
+
 // view looks at an entity, and at a page of its messages. While the page is live, later pages are left alone, and
 // searches are not repeated.
 func (r *section) view(c *frame.Request, live bool) (*entityView, error) {
@@ -96,9 +102,9 @@ func (r *section) view(c *frame.Request, live bool) (*entityView, error) {
 		return nil, err
 	}
 	v := &entityView{
-		Entity: e, Topic: e.Kind == browse.Topic, Part: partOf(c.Query("part")), Search: c.Query("q"), Facts: facts(c, e),
+		Entity: e, Topic: e.Kind == browse.Topic, Part: partAsked(c), Search: c.Query("q"), Facts: facts(c, e),
 		MayChange: c.May(auth.Operate, ""), MayManage: c.May(auth.Administer, ""), Connect: r.connect,
-		Newest: c.Query("order") == newest,
+		Newest: c.Choice("order", "oldest", newest) == newest,
 	}
 	session := sessionOf(c)
 	if session != nil {
@@ -307,8 +313,8 @@ func noID(id string) string {
 
 // sessionOf is the session whose messages a request is about, nil for all.
 func sessionOf(c *frame.Request) *string {
-	id := c.Request.URL.Query().Get("session")
-	if id == "" && c.Query("nosession") == "" {
+	id, none := c.Params("session").Get("session"), c.Query("nosession")
+	if id == "" && none == "" {
 		return nil
 	}
 	return &id

@@ -54,7 +54,7 @@ func (r *section) messageOf(c *frame.Request, path string) (browse.Message, erro
 	if err != nil {
 		return browse.Message{}, err
 	}
-	m, err := r.bus().Message(path, partOf(c.Query("part")), n)
+	m, err := r.bus().Message(path, partAsked(c), n)
 	return m, problem(c, err)
 }
 

@@ -278,11 +278,11 @@ func noneMarked(c *frame.Request) error {
 
 // confirm asks for confirmation of an operation on all messages of a part, or on the selected ones.
 func (r *section) confirm(c *frame.Request, e browse.Entity, verb string) error {
-	marked, err := picked(c, c.Request.URL.Query()["n"])
+	marked, err := picked(c, c.Params("n")["n"])
 	if err != nil {
 		return err
 	}
-	part := partOf(c.Query("part"))
+	part, wanted := partAsked(c), c.Query("marked") != ""
 	v := confirmEntity(e)
 	v.Hint, v.Action, v.Danger = c.Text("queues."+verb+".hint"), Path+"/"+verb, verb == verbPurge
 	v.Count, v.Back = countOf(e, part), address("/entity", "at", e.Path, "part", string(part))
@@ -291,7 +291,7 @@ func (r *section) confirm(c *frame.Request, e browse.Entity, verb string) error 
 	switch {
 	case len(marked) > 0:
 		v.Count, key, title = int64(len(marked)), "queues."+verb+".marked", cmp.Or(markedTitles[verb], title)
-	case c.Query("marked") != "":
+	case wanted:
 		return noneMarked(c)
 	case verb == verbResubmit:
 		key = "queues.resubmit.all"

@@ -114,7 +114,7 @@ func (r *section) rules(c *frame.Request, e browse.Entity) error {
 		}
 		v.Of = strconv.FormatInt(n, 10)
 		err = v.try(func(path string) ([]browse.Trial, error) {
-			return r.bus().TryMessage(path, from, partOf(c.Query("part")), n)
+			return r.bus().TryMessage(path, from, partAsked(c), n)
 		})
 		if err != nil {
 			return problem(c, err)

@@ -30,7 +30,7 @@ func (r *section) beside(q storagequeue.QueueStatus) []string {
 // confirmStoreMessages asks for confirmation of an operation on messages of the storage queue in the request: on those
 // selected, or on all if the request is for all.
 func confirmStoreMessages(c *frame.Request, q storagequeue.QueueStatus) (v confirmation, marked bool, err error) {
-	ids := c.Request.URL.Query()["id"]
+	ids := c.Params("id")["id"]
 	if marked = c.Query("marked") != ""; marked && len(ids) == 0 {
 		return v, marked, noneMarked(c)
 	}

@@ -136,12 +136,13 @@ func jet(t *testing.T, url string) jetstream.JetStream {
 
 // job is a job document.
 type job struct {
-	StartTime  *time.Time  `json:"startTime,omitempty"`
-	Recurrence *recurrence `json:"recurrence,omitempty"`
-	CatchUp    *catchUp    `json:"catchUp,omitempty"`
-	Overlap    string      `json:"overlap,omitempty"`
-	State      string      `json:"state,omitempty"`
-	Action     action      `json:"action"`
+	StartTime  *time.Time      `json:"startTime,omitempty"`
+	Recurrence *recurrence     `json:"recurrence,omitempty"`
+	CatchUp    *catchUp        `json:"catchUp,omitempty"`
+	Overlap    string          `json:"overlap,omitempty"`
+	State      string          `json:"state,omitempty"`
+	Trigger    json.RawMessage `json:"trigger,omitempty"`
+	Action     action          `json:"action"`
 
 	acked time.Time // when it was there; zero: before it was first due
 }

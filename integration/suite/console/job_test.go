@@ -53,10 +53,15 @@ func TestJobRuns(t *testing.T) {
 		page.Await("!document.querySelector('#job-pause').open"),
 		page.Click(`form[action$="/resume"] button`),
 		page.Text("#job-status", "Waits for its next run"),
+		page.Click("#job-more summary"),
 		page.Click(`form[action$="/disable"] button`),
 		page.Text("#note", "Disabled."),
 		page.Text("#job-status", "Disabled. Due runs are skipped"),
+		page.Await("!document.querySelector('#job-more').open && document.querySelector('.t-change')"),
 	)
+	accessible(t, page, "a job whose edits are marks in its timeline")
+	must(t, page.Click("#job-more summary"))
+	accessible(t, page, "the menu of a job")
 }
 
 // TestJobComesBack runs a job while its page is hidden: what became of it is told when it is looked at again, and the events
@@ -130,6 +135,7 @@ func TestJobByKeys(t *testing.T) {
 func TestJobCopied(t *testing.T) {
 	s, page, _ := aJob(t)
 	must(t,
+		page.Click("#job-more summary"),
 		page.Click("[data-dialog=job-copy]"),
 		page.Text("#job-copies", "carillon apply --server"),
 		page.Text("#job-copies", "nats pub --force-stdin"),
@@ -149,9 +155,26 @@ func TestJobCopied(t *testing.T) {
 	must(t,
 		page.Click(`form[action$="/disable"] button`), // which makes it another one than the page began with
 		page.Text("#job-status", "Disabled. Due runs are skipped"),
+		page.Click("#job-more summary"),
 		page.Click("[data-dialog=job-delete]"),
 		page.Click("#job-delete button"),
 		page.Await("location.pathname === '/console/jobs'"),
 		other.Text("#note", "This job was deleted."),
 	)
+}
+
+// TestRunPage reruns a failed run from its page: the rerun appears before it has ended. The timeline has every step, and the
+// last success is a link.
+func TestRunPage(t *testing.T) {
+	_, page, let := aJob(t)
+	must(t, page.Click(`form[action$="/run"] button`), page.Text("#job-status", "Running"),
+		page.Click("#job-cancel summary"), page.Click("#job-cancel button"), page.Text("#job-history", "canceled"))
+	at, err := tab.Eval[string](page, "document.querySelector('#job-history a[href*=\"/runs/\"]').getAttribute('href')")
+	must(t, err, page.Go(at), page.Text(".steps", "Attempt 1"), page.Text("main", "No success in the kept history"))
+	accessible(t, page, "a run")
+	must(t, page.Click(`form[action$="/resubmit"] button`), page.Text("#note", "Started again."),
+		page.Text("#job-occurrence .beside", "running"))
+	let()
+	must(t, page.Text("#job-occurrence .runs", "completed"), page.Await("!document.querySelector('#job-occurrence .beside')"),
+		page.Text("main", "Last success"))
 }

@@ -106,3 +106,41 @@ func TestManyAtOnce(t *testing.T) {
 	must(t, page.Text("#progress", "Finished"))
 	must(t, page.Go("/console/jobs?state=enabled"), page.Text("#found", "No job matches"))
 }
+
+// TestSavedViews saves a filter by name, opens it again, and removes it. A name is text, whatever it has.
+func TestSavedViews(t *testing.T) {
+	s := own(t)
+	for _, name := range []string{"apple", "banana"} {
+		must(t, s.Put(t.Context(), "default", name, quiet("enabled")))
+	}
+	const name = "<img src=x onerror=\"document.title='taken'\">"
+	page := open(t, s.HTTP, tab.Look{})
+	must(t, page.Go("/console/jobs?q=nan&sort=next"), page.Await(shownJobs+" === 'default/banana'"))
+	must(t, page.Click("[data-views] summary"), page.Fill("#view", name), page.Press("\r"), page.Text("[data-views] li", name))
+	accessible(t, page, "saved views")
+	must(t, page.Go("/console/jobs"), page.Click("[data-views] summary"), page.Click("[data-views] li a"))
+	must(t, page.Await(shownJobs+" === 'default/banana'"), page.Await("location.search === '?q=nan&sort=next'"))
+	sound(t, page, "a saved view")
+	must(t, page.Click("[data-views] summary"), page.Click("[data-views] li button"), page.Await("!document.querySelector('[data-views] li')"))
+	must(t, page.Go("/console/live"), page.Await("document.querySelector('[data-views]') && !document.querySelector('[data-views] li')"))
+	const broken = "(localStorage.setItem('carillon-views:/console/live', '{\"a\": 1}'), true)"
+	must(t, page.Await(broken), page.Go("/console/live"), page.Await("!document.querySelector('[data-views] li')"))
+}
+
+// TestSelectionIsKept has an operation that cannot be: the selection is as it was, in the list as it was, and again after the
+// operation has been called off.
+func TestSelectionIsKept(t *testing.T) {
+	s := own(t)
+	for _, name := range []string{"apple", "banana", "cherry"} {
+		must(t, s.Put(t.Context(), "default", name, quiet("enabled")))
+	}
+	const list = "location.pathname + location.search === '/console/jobs?order=descending&q=an&sort=next'"
+	const kept = "document.querySelector('input[value=\"default/banana\"]')?.checked && document.querySelector('#until').value"
+	page := open(t, s.HTTP, tab.Look{})
+	must(t, page.Go("/console/jobs?q=an&sort=next&order=descending"), page.Click("input[value='default/banana']"))
+	must(t, page.Fill("#until", "yesterday"), page.Click("button[value=pause]"), page.Text("#note", "yesterday"))
+	must(t, page.Await(list), page.Await(kept+" === 'yesterday'"), page.Text(".picked", "1 selected"))
+	must(t, page.Fill("#until", "2h"), page.Click("button[value=pause]"), page.Text("h1", "one job"))
+	must(t, page.Click("main form a.button"), page.Await(list), page.Await(kept+" === '2h'"))
+	must(t, page.Go("/console/jobs"), page.Await("!document.querySelector('input[name=job]:checked')"))
+}

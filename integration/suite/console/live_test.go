@@ -3,6 +3,7 @@ package console
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -66,7 +67,8 @@ func recorded(t *testing.T, s *stage.Stage, from, to int) (all []int) {
 
 const isPaused = "document.querySelector('.live-state').dataset.state === 'paused'"
 
-// TestLiveStandsStill has the list wait for the pointer, the focus and the button, and go on without a loss.
+// TestLiveStandsStill has the list wait for the pointer, the focus and the button, and go on without a loss. The button says what
+// it does next, and the page is paused by it only.
 func TestLiveStandsStill(t *testing.T) {
 	s := own(t)
 	ticking(t, s, 3)
@@ -76,29 +78,52 @@ func TestLiveStandsStill(t *testing.T) {
 	for _, how := range []struct {
 		name       string
 		stop, goOn func()
+		state, do  string
 	}{
-		{"pointer", func() { must(t, page.Point("#attempts li:nth-child(2)")) }, func() { must(t, page.Point("")) }},
+		{"pointer", func() { must(t, page.Point("#attempts li:nth-child(2)")) }, func() { must(t, page.Point("")) }, "held", "Pause"},
 		{"focus", func() { must(t, page.Press("j", "j")) }, func() {
 			_, err := tab.Eval[bool](page, "document.activeElement.blur() ?? true")
 			must(t, err)
-		}},
-		{"button", func() { must(t, page.Click("[data-pause]")) }, func() { must(t, page.Click("[data-pause]")) }},
+		}, "held", "Pause"},
+		{"button", func() { must(t, page.Click("[data-pause]")) }, func() { must(t, page.Click("[data-pause]")) }, "paused", "Resume"},
 	} {
 		how.stop()
-		must(t, page.Await(isPaused))
+		must(t, page.Await(fmt.Sprintf("document.querySelector('.live-state').dataset.state === %q", how.state)), page.Text("[data-pause]", how.do))
 		still := lines(t, page)
 		must(t, page.Await("Number(document.querySelector('[data-waiting] b').textContent) >= 6"))
 		if now := lines(t, page); !slices.Equal(now, still) {
 			t.Errorf("%s: the list went on from %v to %v", how.name, still[:3], now[:3])
 		}
 		how.goOn()
-		must(t, page.Await("!("+isPaused+")"), page.Await(fmt.Sprintf("document.querySelectorAll('#attempts [data-sequence]').length >= %d", len(still)+6)))
+		must(t, page.Await("document.querySelector('.live-state').dataset.state === 'live'"), page.Text("[data-pause]", "Pause"))
+		must(t, page.Await(fmt.Sprintf("document.querySelectorAll('#attempts [data-sequence]').length >= %d", len(still)+6)))
 	}
 	must(t, page.Click("[data-pause]"), page.Await(isPaused)) // so that it does not go on while it is looked at
 	got := lines(t, page)
 	if want := recorded(t, s, first, got[0]); !slices.Equal(got, want) || missed(t, page) != 0 {
 		t.Errorf("the page has %v, and the history %v", got, want)
 	}
+}
+
+// TestLiveFailuresOnce has a run fail while its error action waits: the line of the attempt becomes that of the run.
+func TestLiveFailuresOnce(t *testing.T) {
+	s := own(t)
+	url, let := gate(t)
+	action := func(uri string, more map[string]any) map[string]any {
+		a := map[string]any{
+			"type": "http", "request": map[string]any{"method": "GET", "uri": uri}, "retryPolicy": map[string]any{"retryType": "none"},
+		}
+		maps.Copy(a, more)
+		return a
+	}
+	page := open(t, s.HTTP, tab.Look{})
+	must(t, page.Go("/console/live"), page.Text(".live-state", "Live"), s.Put(t.Context(), "default", "fails", map[string]any{
+		"action": action(s.HTTP+"/echo/status/500", map[string]any{"errorAction": action(url, nil)}),
+	}))
+	must(t, page.Text("#attempts .state.failed", "failed"))
+	let()
+	must(t, page.Text("#attempts .state.faulted", "faulted"), page.Await("document.querySelectorAll('#attempts li').length === 2"))
+	must(t, page.Await("document.querySelectorAll('#attempts .state.failed').length === 0"), page.Text("#attempts", "500 Internal Server Error: {"))
 }
 
 // hide puts a page aside, or has it looked at again: one that is hidden ends its connection.

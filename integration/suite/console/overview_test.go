@@ -53,6 +53,20 @@ func TestOverviewLives(t *testing.T) {
 		page.Text("main", "500 Internal Server Error"),
 		page.Await("location.pathname.startsWith('/console/jobs/default/failing/runs/')"),
 		page.Go("/"),
+		page.Click("#failures a[href^='/console/failures/']"), // leads to the group
+		page.Text("main", "Pause jobs…"),
+	)
+	accessible(t, page, "a failure group")
+	must(t,
+		page.Click("#facts a[href^='/console/targets/']"),
+		page.Text("#now", "failing"),
+		page.Text("main", "default/failing"),
+	)
+	accessible(t, page, "a target")
+	must(t,
+		page.Click("main a[href^='/console/jobs?target=']"),
+		page.Text("#found tbody", "failing"),
+		page.Go("/"),
 		page.Click("nav a[href='/?range=day']"),
 		page.Await("location.search === '?range=day' && document.querySelectorAll('#runs .chart-slot').length === 144"),
 	)

@@ -80,6 +80,10 @@ func sound(t *testing.T, page *tab.Tab, where string) {
 	if got, err := tab.Eval[string](page, "document.title"); err != nil || got == "" || got == "taken" {
 		t.Errorf("%s: its title is %q (%v)", where, got, err)
 	}
+	const misread = "[...document.querySelectorAll('main > .warning[role=alert]')].map((e) => e.innerText).join(' ')"
+	if got, err := tab.Eval[string](page, misread); err != nil || got != "" {
+		t.Errorf("%s: its address is wrong: %s (%v)", where, got, err)
+	}
 	const foreign = "[...document.querySelectorAll('main script, img[src=x], [onerror]')].map((e) => e.outerHTML).join(' ')"
 	if got, err := tab.Eval[string](page, foreign); err != nil || got != "" {
 		t.Errorf("%s: what it shows is a part of it: %s (%v)", where, got, err)

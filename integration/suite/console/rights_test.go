@@ -19,7 +19,8 @@ func TestReader(t *testing.T) {
 	page.Expect()
 	for _, path := range []string{
 		"/", "/console/jobs", "/console/jobs/default/report", "/console/live", "/console/collections", "/console/collections/default",
-		"/console/calendar", "/console/load", "/console/queues", "/console/queues/entity?at=checkout&part=dead",
+		"/console/calendar", "/console/load",
+		"/console/events", "/console/sources", "/console/jobs/graph", "/console/queues", "/console/queues/entity?at=checkout&part=dead",
 		"/console/queues/message?at=checkout&part=dead&n=1", "/console/queues/storage?account=devstoreaccount1&queue=letters-poison",
 	} {
 		must(t, page.Go(path))

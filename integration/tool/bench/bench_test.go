@@ -65,7 +65,10 @@ func TestScenarios(t *testing.T) {
 	for args, want := range map[string]string{
 		"herd -n 50 -ahead 15s": `delivered_s settled_s drained_s late_p99_ms cpu_us_per_job target_cpu_us_per_job allocs_per_job
 			server_rss_peak_mb worker_rss_peak_mb rest_cpu_us_per_job`,
-		"steady -rate 20 -seconds 1 -ahead 15s -sync always": "occurrences late_p50_ms cpu_us_per_run disk_bytes_per_record",
+		"steady -rate 20 -seconds 1 -ahead 15s -sync always":   "occurrences late_p50_ms cpu_us_per_run disk_bytes_per_record",
+		"events -n 2 -rate 50 -seconds 1":                      "events occurrences late_p50_ms repeated cpu_us_per_event",
+		"events -n 2 -rate 50 -seconds 1 -listeners 5 -each 5": "occurrences lost unexpected",
+		"events -n 2 -rate 50 -seconds 1 -listeners 5 -apart":  "occurrences",
 		"hold -n 50":            "rss_gc_bytes_per_job worker_heap_bytes_per_job disk_bytes_per_baton",
 		"restart -n 50":         "stop_s server_s api_s ready_s killed_ready_s rss_restart_mb",
 		"register -n 50":        "published_armed_per_s requested_register_per_s requested_cpu_us_per_job disk_bytes_per_result",
@@ -122,7 +125,7 @@ func runJSON(t *testing.T, files programs, args string) *report {
 func explained(name string) bool {
 	words := strings.Fields(explanations)
 	for prefix := range strings.FieldsSeq("killed_ published_ requested_ server_ worker_ target_ load_ -") {
-		if slices.Contains(words, strings.NewReplacer("_per_s", "_s", "_per_run", "_per_job").Replace(name)) {
+		if slices.Contains(words, strings.NewReplacer("_per_s", "_s", "_per_run", "_per_job", "_per_event", "_per_job").Replace(name)) {
 			return true
 		}
 		name = strings.TrimPrefix(name, prefix)
@@ -187,7 +190,7 @@ func TestTarget(t *testing.T) {
 	if n, err := to.read(); n != 3 || err != nil {
 		t.Errorf("%d keys, %v", n, err)
 	}
-	if got := to.account(c, due, due.Add(1)); got.lost != 2 || got.unexpected != 2 || got.repeated != 1 || len(got.late) != 1 {
+	if got := to.account(c.within(due, due.Add(1)), c.due); got.lost != 2 || got.unexpected != 2 || got.repeated != 1 || len(got.late) != 1 {
 		t.Errorf("got %+v", got)
 	}
 	if err := s.close(); err != nil {
@@ -214,7 +217,7 @@ func TestAccount(t *testing.T) {
 	for _, key := range []string{c.key(0, due.Add(time.Second)), c.key(4, due), ""} {
 		to.arrivals[key] = arrival{due, 1}
 	}
-	got := to.account(c, due, due.Add(2*c.interval))
+	got := to.account(c.within(due, due.Add(2*c.interval)), c.due)
 	if got.lost != 1 || got.early != 1 || got.unexpected != 3 || got.repeated != 2 || len(got.late) != 7 {
 		t.Errorf("got %+v", got)
 	}

@@ -2,33 +2,30 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
-	"slices"
-	"strings"
+	"maps"
 	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
 // eventPause is the length of a group of events that are published together.
-const eventPause = 10 * time.Millisecond
+const eventPause = 2 * time.Millisecond
+
+// streamEvents is the stream of all events.
+const streamEvents = "CARILLON_EVENTS"
 
 // events is the scenario of jobs that events start.
 func events(ctx context.Context, s *stage) (figures, error) {
 	if _, err := s.startWorker(ctx); err != nil {
 		return nil, err
 	}
-	for i := range s.n {
-		name := fmt.Sprint("job-", i)
-		const job = `{"trigger":{"on":{"source":"orders"}},"action":{"type":"http","request":{"uri":%q,"method":"POST","body":%q}}}`
-		body := fmt.Appendf(nil, job, s.target.url+name, jobBody(name))
-		m, err := s.request(ctx, "put", name, body)
-		if err == nil && m.Header.Get("Nats-Service-Error") != "" {
-			err = fmt.Errorf("job %s: %s", name, m.Header.Get("Nats-Service-Error"))
-		}
-		if err != nil {
-			return nil, err
-		}
+	if err := s.putListeners(ctx); err != nil {
+		return nil, err
 	}
 	before, err := s.readUsage(ctx)
 	if err != nil {
@@ -38,26 +35,90 @@ func events(ctx context.Context, s *stage) (figures, error) {
 	if err != nil {
 		return nil, err
 	}
-	var t tally
+	runs := 0
+	for n := range published {
+		runs += len(s.matching(n))
+	}
 	_, err = poll(ctx, look, time.Now().Add(patience), func() (bool, error) {
-		_, err := s.target.read()
-		t = s.target.accountEvents(published * s.n)
-		return t.lost == 0, err
+		arrived, err := s.target.read()
+		return arrived >= runs, err
 	})
 	if err != nil {
 		return nil, err
 	}
-	used, err := s.usageSince(ctx, before, published*s.n, "run")
-	return merge(figures{"occurrences": float64(published * s.n)}, t.figures(), used), err
+	used, err := s.usageSince(ctx, before, published, "event")
+	if err != nil {
+		return nil, err
+	}
+	due, err := s.dueRuns(ctx, published)
+	if err != nil {
+		return nil, err
+	}
+	made := s.target.account(maps.All(due), func(key string) (time.Time, bool) {
+		at, ok := due[key]
+		return at, ok
+	})
+	return merge(figures{"events": float64(published), "occurrences": float64(runs)}, made.figures(), used), nil
+}
+
+func (s *stage) putListeners(ctx context.Context) error {
+	n := max(s.n, s.listeners)
+	s.log.Printf("%s: create %d jobs", s.side, n)
+	g, requests := errgroup.WithContext(ctx)
+	g.SetLimit(requestWindow)
+	for i := 0; i < n && requests.Err() == nil; i++ {
+		g.Go(func() error { return s.putJob(requests, eventJob(i), s.listener(i)) })
+	}
+	return g.Wait()
+}
+
+func eventJob(i int) string { return fmt.Sprint("job-", i) }
+
+func (s *stage) listener(i int) []byte {
+	on := `"source":"orders"`
+	if s.apart && i >= s.n {
+		on = fmt.Sprintf(`"source":"orders-%d"`, i)
+	}
+	if s.listeners > 0 {
+		on += fmt.Sprintf(`,"filter":"event.data.job == %d"`, i)
+	}
+	name := eventJob(i)
+	return fmt.Appendf(nil, `{"trigger":{"on":{%s}},"action":{"type":"http","request":{"uri":%q,"method":"POST","body":%q}}}`,
+		on, s.target.url+name, jobBody(name))
+}
+
+// matching returns the jobs that the n-th event starts.
+func (s *stage) matching(n int) (jobs []int) {
+	switch {
+	case s.listeners == 0:
+		for i := range s.n {
+			jobs = append(jobs, i)
+		}
+	case n%s.each == 0:
+		jobs = []int{n / s.each % s.n}
+	}
+	return jobs
+}
+
+// benchEvent is the body of an event.
+type benchEvent struct {
+	N   int   `json:"n"`
+	Job int   `json:"job"` // that it starts; -1: none
+	At  int64 `json:"at"`  // when it was published, in nanoseconds
 }
 
 // publishEvents publishes -rate events a second for -seconds, and returns their number.
 func (s *stage) publishEvents(ctx context.Context) (published int, err error) {
 	began := time.Now()
-	for published < int(s.seconds*float64(s.rate)) {
-		due := int(time.Since(began).Seconds() * float64(s.rate))
+	for most := int(s.seconds * float64(s.rate)); published < most; {
+		due := min(most, int(time.Since(began).Seconds()*float64(s.rate)))
 		for ; published < due; published++ {
-			if _, err := s.js.PublishAsync("carillon.event.default.orders", fmt.Appendf(nil, `{"n":%d}`, published)); err != nil {
+			e := benchEvent{published, -1, time.Now().UnixNano()}
+			if jobs := s.matching(published); s.listeners > 0 && len(jobs) > 0 {
+				e.Job = jobs[0]
+			}
+			body, _ := json.Marshal(e) //nolint:errchkjson // plain fields
+			if _, err := s.js.PublishAsync("carillon.event.default.orders", body); err != nil {
 				return published, err
 			}
 		}
@@ -73,25 +134,36 @@ func (s *stage) publishEvents(ctx context.Context) (published int, err error) {
 	}
 }
 
-// accountEvents compares the calls that arrived with the expected number. The time when an event was stored is in the key of its
-// calls.
-func (t *target) accountEvents(expected int) (a tally) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for key, call := range t.arrivals {
-		_, instant, _ := strings.Cut(key, "@")
-		stored, err := time.Parse(time.RFC3339Nano, instant)
-		if err != nil || !strings.HasPrefix(key, scheduler.DefaultCollection+"/") {
-			a.unexpected++
-			continue
+// dueRuns reads the stored events, and returns when each run's event was published, by the key of its call. The key has
+// the time when the event was stored, with its sequence in the nanoseconds.
+func (s *stage) dueRuns(ctx context.Context, published int) (map[string]time.Time, error) {
+	due := map[string]time.Time{}
+	c, err := s.js.OrderedConsumer(ctx, streamEvents, jetstream.OrderedConsumerConfig{})
+	if err != nil {
+		return nil, err
+	}
+	messages, err := c.Messages()
+	if err != nil {
+		return nil, err
+	}
+	defer messages.Stop()
+	for range published {
+		m, err := messages.Next(jetstream.NextMaxWait(patience))
+		if err != nil {
+			return nil, err
 		}
-		a.late = append(a.late, call.first.Sub(stored))
-		a.repeated += call.calls - 1
-		if call.first.After(a.last) {
-			a.last = call.first
+		var e benchEvent
+		stored, err := m.Metadata()
+		if err == nil {
+			err = json.Unmarshal(m.Data(), &e)
+		}
+		if err != nil {
+			return nil, err
+		}
+		at := stored.Timestamp.UTC().Truncate(time.Microsecond).Add(time.Duration(stored.Sequence.Stream % 1000))
+		for _, i := range s.matching(e.N) {
+			due[scheduler.OccurrenceID(scheduler.Key{Collection: scheduler.DefaultCollection, Job: eventJob(i)}, at)] = time.Unix(0, e.At)
 		}
 	}
-	a.lost = max(0, expected-len(a.late))
-	slices.Sort(a.late)
-	return a
+	return due, nil
 }

@@ -82,7 +82,7 @@ func (h *herdRun) measure(ctx context.Context) (figures, error) {
 	if _, err := h.target.read(); err != nil { // the repeated calls, too
 		return nil, err
 	}
-	t := h.target.account(h.calendar, h.first, h.first.Add(1))
+	t := h.target.account(h.within(h.first, h.first.Add(1)), h.due)
 	return merge(rate("register", h.n, took), rate("delivered", len(t.late), t.last.Sub(h.first)), t.figures(), settled, used,
 		resident, peak, figures{"rest_cpu_us_per_job": rest / float64(h.n)}), nil
 }

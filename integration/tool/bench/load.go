@@ -95,11 +95,16 @@ func (s *stage) putAll(ctx context.Context, c calendar) (time.Duration, error) {
 	return time.Since(began), err
 }
 
-// put creates a job.
+// put creates a job of a calendar.
 func (s *stage) put(ctx context.Context, c calendar, i int) error {
-	m, err := s.request(ctx, "put", c.name(i), c.document(i, s.target.url))
+	return s.putJob(ctx, c.name(i), c.document(i, s.target.url))
+}
+
+// putJob creates a job.
+func (s *stage) putJob(ctx context.Context, name string, document []byte) error {
+	m, err := s.request(ctx, "put", name, document)
 	if err == nil && m.Header.Get("Nats-Service-Error") != "" {
-		err = fmt.Errorf("job %s: %s", c.name(i), m.Header.Get("Nats-Service-Error"))
+		err = fmt.Errorf("job %s: %s", name, m.Header.Get("Nats-Service-Error"))
 	}
 	return err
 }

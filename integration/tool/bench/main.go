@@ -36,7 +36,8 @@ var scenarios = []scenario{
             measured in turn, with an HTTP call and an acknowledgement for each.`},
 	{"steady", 0, steady, `Jobs recur every 10 s and are due evenly, -rate a second. Every instant within -seconds is
             accounted for. A call more than 10 s late is lost.`},
-	{"events", 1, events, `N jobs listen to the same events, which are published at -rate a second for -seconds.`},
+	{"events", 1, events, `Events are published at -rate a second for -seconds. Each starts N jobs. With -listeners, so many
+            jobs have a filter, and an event starts one of N of them. Lateness counts from the publication.`},
 	{"hold", 100_000, hold, `N one-shot jobs wait for 30 to 300 days: memory and disk for each.`},
 	{"restart", 100_000, restart, `N jobs wait. nats-server and carillon serve stop and start again on the same data, and
             are then killed (kill -9) and start again, each time until a new job has called the target.`},
@@ -66,6 +67,10 @@ type options struct {
 	against  string
 	runs     int
 	bare     bool
+	// of events
+	listeners, each int
+	apart           bool
+
 	capacity string
 	json     bool
 }
@@ -84,6 +89,9 @@ func newFlags(o *options) *flag.FlagSet {
 	f.StringVar(&o.against, "against", "", "also measure another `build` in each run: a git revision, or a carillon binary")
 	f.IntVar(&o.runs, "runs", 1, "`number` of runs; the report has the medians, and every second run has the reverse order")
 	f.BoolVar(&o.bare, "bare", true, "herd: also measure bare JetStream")
+	f.IntVar(&o.listeners, "listeners", 0, "events: number of `jobs` that listen with a filter, at least -n")
+	f.IntVar(&o.each, "each", 1, "events: with -listeners, one of so many `events` starts a job")
+	f.BoolVar(&o.apart, "apart", false, "events: the listeners beyond -n listen to other events")
 	f.StringVar(&o.capacity, "capacity", "", "print the costs from the reports in this `directory`; with -json as carillon size needs them")
 	f.BoolVar(&o.json, "json", false, "print JSON instead of a table")
 	return f
@@ -107,8 +115,10 @@ func readOptions(args []string) (options, error) {
 		return o, fmt.Errorf("unexpected argument %q", f.Arg(0))
 	case o.scenario.measure == nil && o.capacity == "":
 		return o, fmt.Errorf("-scenario %q: must be one of %s", o.name, scenarioNames())
-	case o.n < 0 || o.rate <= 0 || o.seconds <= 0 || o.runs <= 0 || o.servers <= 0:
-		return o, errors.New("-n, -rate, -seconds, -runs and -servers must be positive")
+	case o.n < 0 || o.rate <= 0 || o.seconds <= 0 || o.runs <= 0 || o.servers <= 0 || o.each <= 0:
+		return o, errors.New("-n, -rate, -seconds, -runs, -servers and -each must be positive")
+	case o.listeners != 0 && o.listeners < o.n:
+		return o, errors.New("-listeners must be 0, or at least -n")
 	case o.servers > 1 && o.name == "restart":
 		return o, errors.New("-servers: restart has one server")
 	}

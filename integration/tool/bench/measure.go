@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"iter"
 	"net/http"
 	"os"
 	"slices"
@@ -243,11 +244,12 @@ type tally struct {
 	lost, early, unexpected, repeated int
 }
 
-// account compares the calls that arrived with the instants in [from, to).
-func (t *target) account(c calendar, from, to time.Time) (a tally) {
+// account compares the calls that arrived with those expected in the measurement: their keys and instants. find returns
+// the instant of a call at any time.
+func (t *target) account(expected iter.Seq2[string, time.Time], find func(key string) (time.Time, bool)) (a tally) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for key, due := range c.within(from, to) {
+	for key, due := range expected {
 		call, ok := t.arrivals[key]
 		if !ok {
 			a.lost++
@@ -261,7 +263,7 @@ func (t *target) account(c calendar, from, to time.Time) (a tally) {
 	slices.Sort(a.late)
 	for key, call := range t.arrivals {
 		a.repeated += call.calls - 1
-		due, ok := c.due(key)
+		due, ok := find(key)
 		switch {
 		case !ok:
 			a.unexpected += call.calls

@@ -140,7 +140,7 @@ func (s *stage) observe(ctx context.Context, c calendar, from time.Time) (figure
 	var t tally
 	_, err = poll(ctx, look, to.Add(steadyGrace), func() (bool, error) {
 		_, err := s.target.read()
-		t = s.target.account(c, from, to)
+		t = s.target.account(c.within(from, to), c.due)
 		return t.lost == 0, err
 	})
 	return merge(figures{"occurrences": float64(due)}, t.figures(), used, resident, peak), err

@@ -42,17 +42,18 @@ func rate(name string, n int, took time.Duration) figures {
 // report is the result of all runs. Its figures are medians by side, such as "carillon", and medians of the ratios of two sides
 // in the same run, such as "carillon/bare".
 type report struct {
-	Scenario string               `json:"scenario"`
-	N        int                  `json:"n,omitempty"`
-	Rate     int                  `json:"rate_per_s,omitempty"`
-	Seconds  float64              `json:"seconds,omitempty"`
-	Sync     string               `json:"sync,omitempty"`
-	Against  string               `json:"against,omitempty"`
-	CPUs     int                  `json:"cpus"`
-	Go       string               `json:"go"`
-	Figures  map[string]figures   `json:"figures"`
-	Runs     []map[string]figures `json:"runs"`
-	Faults   []string             `json:"faults"`
+	Scenario  string               `json:"scenario"`
+	N         int                  `json:"n,omitempty"`
+	Rate      int                  `json:"rate_per_s,omitempty"`
+	Seconds   float64              `json:"seconds,omitempty"`
+	Listeners int                  `json:"listeners,omitempty"`
+	Sync      string               `json:"sync,omitempty"`
+	Against   string               `json:"against,omitempty"`
+	CPUs      int                  `json:"cpus"`
+	Go        string               `json:"go"`
+	Figures   map[string]figures   `json:"figures"`
+	Runs      []map[string]figures `json:"runs"`
+	Faults    []string             `json:"faults"`
 }
 
 // faulty are the figures that must be 0.
@@ -65,7 +66,10 @@ func newReport(o options, runs []map[string]figures) *report {
 		Figures: map[string]figures{}, Faults: []string{},
 	}
 	if o.scenario.n == 0 {
-		r.N, r.Rate, r.Seconds = 0, o.rate, o.seconds
+		r.N = 0
+	}
+	if o.scenario.n <= 1 {
+		r.Rate, r.Seconds, r.Listeners = o.rate, o.seconds, o.listeners
 	}
 	values := map[string]map[string][]float64{} // by title and name
 	for i, run := range runs {
@@ -120,8 +124,11 @@ func (r *report) write(w io.Writer, asJSON bool) error {
 		return e.Encode(r)
 	}
 	fmt.Fprintf(w, "%s n=%d", r.Scenario, r.N)
-	if r.N == 0 {
+	if r.Rate > 0 {
 		fmt.Fprintf(w, " rate=%d/s seconds=%g", r.Rate, r.Seconds)
+	}
+	if r.Listeners > 0 {
+		fmt.Fprintf(w, " listeners=%d", r.Listeners)
 	}
 	fmt.Fprintf(w, " runs=%d cpus=%d %s %s\n", len(r.Runs), r.CPUs, r.Go, r.Sync)
 	titles, names := slices.Sorted(maps.Keys(r.Figures)), figures{}
@@ -157,8 +164,9 @@ const explanations = `
   accepted_s _per_s        register: from the first spec until every spec has its result
   rejected                 register: jobs without a baton
   delivered_s _per_s       from the due instant to the arrival of the last call, and calls a second in this time
-  occurrences              due instants of the measurement
-  late_p50_ms late_p90_ms  lateness of a call, from its instant to its arrival: percentiles
+  events                   number of published ones
+  occurrences              due instants of the measurement, or runs that events start
+  late_p50_ms late_p90_ms  lateness of a call, from its instant, or the publication of its event, to its arrival: percentiles
   late_p99_ms
   late_max_ms              and its maximum
   lost                     due instants without a call
@@ -170,7 +178,7 @@ const explanations = `
   unsettled                missing records and remaining batons
   surplus_records          records beyond one for each job
   killed_s killed_arrived  kill: from the due instant to the kill, and the calls that had arrived before
-  cpu_us_per_job _run      processor time of server and worker; herd: including the time before the instant
+  cpu_us_per_job _run      processor time of server and worker, also _event; herd: including the time before the instant
   allocs_per_job _run      their allocations; bare: of the server only
   alloc_kb_per_job _run    the size of these in kB
   cpu_cores                processors that server and worker kept busy

@@ -127,12 +127,10 @@ var calls = map[string]handler{
 	},
 	"putSource": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 		v, result, err := s.PutSource(ctx, r.Key, r.Body)
-		if err != nil {
-			return Answer{}, err
+		a, err := source(v, err)
+		if err == nil {
+			v.Result, a.Created = result, result == v1.Created
 		}
-		v.Result = result
-		a, err := source(v, nil)
-		a.Created = result == v1.Created
 		return a, err
 	},
 	"patchSource": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
@@ -140,6 +138,26 @@ var calls = map[string]handler{
 	},
 	"deleteSource": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 		return Answer{}, s.DeleteSource(ctx, r.Key)
+	},
+
+	"listFailures": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
+		all, err := s.Failures(within(ctx, r))
+		return listed(all, err, same)
+	},
+	"getActivity": func(ctx context.Context, s *control.Service, _ *Request) (Answer, error) {
+		return shown(s.Activity(ctx))
+	},
+	"getFailure": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
+		return shown(s.Failure(within(ctx, r), r.Name))
+	},
+	"acknowledgeFailure": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
+		return shown(s.AcknowledgeFailure(within(ctx, r), r.Name, r.Body))
+	},
+	"muteFailure": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
+		return shown(s.MuteFailure(within(ctx, r), r.Name, r.Body))
+	},
+	"reopenFailure": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
+		return shown(s.ReopenFailure(within(ctx, r), r.Name))
 	},
 
 	"why": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {

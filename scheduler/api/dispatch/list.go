@@ -62,7 +62,8 @@ func before[T any](records []T, following uint64, sequence func(T) uint64, filte
 func listJobs(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 	search := v1.JobSearch{
 		Filter: r.Text("$filter"), Labels: r.Text("labelSelector"), Prefix: r.Text("prefix"), Action: r.Text("actionType"),
-		NextAfter: r.Text("nextAfter"), NextBefore: r.Text("nextBefore"), Text: r.Text("text"), Outcome: r.Text("lastOutcome"),
+		Target: r.Text("target"), NextAfter: r.Text("nextAfter"), NextBefore: r.Text("nextBefore"), Text: r.Text("text"),
+		Outcome: r.Text("lastOutcome"),
 	}
 	query, err := search.Query(s.Now())
 	if err != nil {

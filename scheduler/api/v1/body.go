@@ -50,9 +50,18 @@ type OperationRequest struct {
 	Label       string  `json:"label,omitempty"`         // of label, name=value, and of unlabel, name
 	FailedSince string  `json:"failedSince,omitempty"`   // of resubmit: an instant, or a length of time from now on, such as -1h
 	FailedUntil string  `json:"failedUntil,omitempty"`   // in the same forms; default: now
-	Target      string  `json:"target,omitempty"`        // of resubmit: only calls of that host, or host and port
 	Rate        float64 `json:"ratePerSecond,omitempty"` // at most this many jobs per second; default: no limit
 	DryRun      bool    `json:"dryRun,omitempty"`        // only count; of resubmit, failures has the occurrences
+}
+
+// AcknowledgeRequest is the body of the operation acknowledgeFailure.
+type AcknowledgeRequest struct {
+	Note string `json:"note,omitempty"` // for others, at most 256 bytes
+}
+
+// MuteRequest is the body of the operation muteFailure.
+type MuteRequest struct {
+	Until string `json:"until"` // an instant, or a length of time from now on, such as 2h; at most 7 days from now
 }
 
 // SharedSecretRequest is the body of the operation putSecret.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/source"
 )
 
 // Event is a published event.
@@ -95,3 +96,61 @@ type ReplayedEvent struct {
 	Key        string `json:"key,omitempty"`        // the value of the expression key
 	Message    string `json:"message,omitempty"`    // why no run starts
 }
+
+// Source is a source of events as users see it: without secrets.
+type Source struct {
+	*source.Source
+
+	Status *source.Status // nil: none is known
+	Damage string         // why the stored source cannot be read; "": it can
+	Result Result         // of a put
+}
+
+// MarshalJSON returns the document, which can be applied again once its secrets are given.
+func (v *Source) MarshalJSON() ([]byte, error) {
+	properties := v.Settings()
+	if v.Status != nil || v.Damage != "" {
+		status, err := document.Parse(JSON(struct {
+			*source.Status
+
+			Damage string `json:"damage,omitempty"`
+		}{v.Status, v.Damage}))
+		if err != nil {
+			return nil, err
+		}
+		properties = properties.With(status, "status")
+	}
+	return JSON(struct {
+		Kind       string         `json:"kind"`
+		Name       string         `json:"name"`
+		Collection string         `json:"collection"`
+		ETag       string         `json:"etag,omitempty"`
+		Properties document.Value `json:"properties"`
+		Result     Result         `json:"result,omitempty"`
+	}{source.Kind, v.Key.Job, v.Key.Collection, v.ETag(), properties, v.Result}), nil
+}
+
+// Graph has the events and jobs that start jobs.
+type Graph struct {
+	Jobs  []GraphJob  `json:"jobs"`  // by name
+	Edges []GraphEdge `json:"edges"` // by source and job
+}
+
+// GraphJob is a job that starts others, or that events or other jobs start.
+type GraphJob struct {
+	Name  string `json:"name"`            // collection/job
+	State string `json:"state,omitempty"` // missing for a job that does not exist; absent if you may not see it
+}
+
+// GraphEdge says that the end of a job, or an event, starts a job, or that a job runs only after the end of another one.
+type GraphEdge struct {
+	Event    string              `json:"event,omitempty"`    // collection.event
+	Job      string              `json:"job,omitempty"`      // instead of it: the job that ends
+	Outcomes []scheduler.Outcome `json:"outcomes,omitempty"` // of that job: any of these
+	Starts   string              `json:"starts"`             // the job that starts
+
+	Condition bool `json:"condition,omitempty"` // the end of the job starts nothing: onlyIf of the other job names it
+}
+
+// Source returns the event or job that starts the job.
+func (e *GraphEdge) Source() string { return e.Event + e.Job }

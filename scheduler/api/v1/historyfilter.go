@@ -20,6 +20,7 @@ import (
 //	actionType eq Http           the type of the action, as in the job
 //	actionName eq ErrorAction    MainAction or ErrorAction
 //	target eq example.com:443    the host and port of the action; without a port, all ports of the host
+//	job eq report                part of a job's name, or of collection/job
 //	manual eq true               manual runs; with false, scheduled runs
 //	startTime ge 2026-03-08      ge, gt, le or lt, and a time in a form of [document.ParseTime],
 //	endTime lt 2h                or a duration before now, in a form of [document.ParseDuration] with units
@@ -99,6 +100,11 @@ var choices = []choice{
 		names: []string{"target"}, form: "HOST[:PORT]",
 		take:  func(f *scheduler.RecordFilter, value string) bool { return add(&f.Targets, value) },
 		given: func(f *scheduler.RecordFilter) bool { return len(f.Targets) > 0 },
+	},
+	{
+		names: []string{"job"}, form: "PART",
+		take:  func(f *scheduler.RecordFilter, value string) bool { return value != "" && add(&f.Jobs, value) },
+		given: func(f *scheduler.RecordFilter) bool { return len(f.Jobs) > 0 },
 	},
 	{
 		names: []string{"manual"}, form: "true|false", few: true,
@@ -291,6 +297,7 @@ func HistoryFilterText(f *scheduler.RecordFilter) string {
 	oneOf("actionType", f.ActionTypes)
 	oneOf("actionName", names)
 	oneOf("target", f.Targets)
+	oneOf("job", f.Jobs)
 	if f.Manual != nil {
 		terms = append(terms, fmt.Sprintf("manual eq %t", *f.Manual))
 	}

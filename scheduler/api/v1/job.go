@@ -103,6 +103,9 @@ type Status struct {
 	Message string `json:"message,omitempty"`
 }
 
+// AlwaysFails reports whether the job has run more than once, and failed after all retries each time.
+func (s *Status) AlwaysFails() bool { return s.Occurrences > 1 && s.Faults >= s.Occurrences }
+
 // secretPaths returns the paths of the secrets in a definition.
 func secretPaths(d *scheduler.Definition) []string {
 	if !d.HasSecrets() {
@@ -131,8 +134,8 @@ func NewRunning(j *scheduler.Job, b *scheduler.Baton, withWorker bool, now time.
 	v := NewJob(j, b.Progress, now)
 	running := withWorker && !b.MayRun().After(now)
 	v.Status.Running, v.Status.Retry = running, b.Attempt
-	if next := b.MayRun(); !j.Never(next) {
-		v.Status.Next = next.UTC()
+	if !j.Never(b.Nominal) {
+		v.Status.Next = b.MayRun().UTC()
 	}
 	return v
 }

@@ -15,6 +15,7 @@ type JobSearch struct {
 	Labels     string `json:"labelSelector,omitempty"` // see [scheduler.ParseSelector]
 	Prefix     string `json:"prefix,omitempty"`        // of job names
 	Action     string `json:"actionType,omitempty"`    // such as Http, in any letter case
+	Target     string `json:"target,omitempty"`        // of the action: host:port, or a host for all of its ports, in any letter case
 	NextAfter  string `json:"nextAfter,omitempty"`     // earliest next run; see [ReadInstant]
 	NextBefore string `json:"nextBefore,omitempty"`    // the next run is earlier than this; see [ReadInstant]
 	Text       string `json:"text,omitempty"`          // part of a name, a label or a target; see [scheduler.JobQuery]
@@ -22,7 +23,9 @@ type JobSearch struct {
 }
 
 // JobSearchOptions are the names of the search parameters.
-var JobSearchOptions = []string{"$filter", "labelSelector", "prefix", "actionType", "nextAfter", "nextBefore", "text", "lastOutcome"}
+var JobSearchOptions = []string{
+	"$filter", "labelSelector", "prefix", "actionType", "target", "nextAfter", "nextBefore", "text", "lastOutcome",
+}
 
 // Query parses the parameters. The error reports each problem with the name of its parameter.
 func (s *JobSearch) Query(now time.Time) (q scheduler.JobQuery, err error) {
@@ -36,7 +39,7 @@ func (s *JobSearch) Query(now time.Time) (q scheduler.JobQuery, err error) {
 	if q.Prefix, q.Action = s.Prefix, s.Action; q.Prefix != "" {
 		wrong[4] = scheduler.ValidateName("prefix", q.Prefix) // characters that no name begins with
 	}
-	q.Text, q.Outcome = s.Text, scheduler.Outcome(s.Outcome)
+	q.Target, q.Text, q.Outcome = s.Target, s.Text, scheduler.Outcome(s.Outcome)
 	return q, errors.Join(wrong[:]...)
 }
 

@@ -79,6 +79,7 @@ func TestHistoryFilter(t *testing.T) {
 		"late eq true and manual eq true":                 {Late: true, Manual: &yes},
 		"(ACTIONNAME eq erroraction) and manual eq false": {Phases: []scheduler.Phase{scheduler.ErrorPhase}, Manual: &no},
 		"actionName eq MainAction":                        {Phases: []scheduler.Phase{scheduler.MainPhase}},
+		"job eq Extract or job eq sales/r":                {Jobs: []string{"Extract", "sales/r"}},
 		"target eq ''":                                    {Targets: []string{""}},
 	} {
 		f, err := v1.HistoryFilter(filter, now)
@@ -93,7 +94,7 @@ func TestHistoryFilter(t *testing.T) {
 	for filter, want := range map[string]string{
 		"status eq late": `$filter: "status eq late" is not of the form: status eq completed|failed|faulted|postponed|skipped; ` +
 			`several may be joined by or`,
-		"state eq failed": `$filter: "state eq failed" is not of the form: status|actionType|actionName|target|manual|late eq VALUE; ` +
+		"state eq failed": `$filter: "state eq failed" is not of the form: status|actionType|actionName|target|job|manual|late eq VALUE; ` +
 			`several may be joined by or; nor of the form: startTime|endTime ge|gt|le|lt TIME`,
 		"status eq failed or target eq a": `$filter: "status eq failed or target eq a" is not of the form: ` +
 			`status eq completed|failed|faulted|postponed|skipped; several may be joined by or`,

@@ -8,7 +8,8 @@ type Operation struct {
 	Verb string          `json:"verb"` // one of [OperationVerbs]
 	By   OperationCaller `json:"by"`
 
-	// The selected jobs: a list of names, or a search in one collection or in all.
+	// The selected jobs: a list of names, or a search in one collection or in all. The target of resubmit selects
+	// occurrences: those that called it.
 	Jobs       []string `json:"jobs,omitempty"` // collection/job
 	Collection string   `json:"collection,omitempty"`
 
@@ -19,7 +20,6 @@ type Operation struct {
 	Label       string    `json:"label,omitempty"`         // label: name=value; unlabel: name
 	FailedSince time.Time `json:"failedSince,omitzero"`    // resubmit: the earliest end of the occurrences
 	FailedUntil time.Time `json:"failedUntil,omitzero"`    // resubmit: the latest end of the occurrences. Default: Created
-	Target      string    `json:"target,omitempty"`        // resubmit: only occurrences that called this host, or host and port
 	Rate        float64   `json:"ratePerSecond,omitempty"` // jobs or occurrences per second; 0: no limit
 
 	State    OperationState `json:"state"`

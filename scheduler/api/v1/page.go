@@ -27,9 +27,6 @@ func (p Page) Validate() error {
 	if p.Skip < 0 {
 		problems = append(problems, document.Problem{Path: "$skip", Message: fmt.Sprintf("%d is negative", p.Skip)})
 	}
-	if problems == nil {
-		return nil
-	}
 	return scheduler.AsInvalid(problems)
 }
 

@@ -129,19 +129,18 @@ func detectDocument(text string) (url.Values, bool) {
 	if err != nil || v.Kind() != document.KindObject {
 		return nil, false
 	}
-	text = string(v.JSON())
 	has := func(name string) bool { _, ok := v.Member(name); return ok }
 	switch {
 	case has("recurrence"), has("properties"), has("startTime"):
 	case has("frequency"), has("cron"), has("rrule"):
-		text = `{"recurrence":` + text + `}`
+		v = document.ObjectValue(document.Member{Name: "recurrence", Value: v})
 	default:
 		return nil, false
 	}
-	if json.Unmarshal([]byte(text), &job{}) != nil {
+	if json.Unmarshal(v.JSON(), &job{}) != nil {
 		return nil, false
 	}
-	f := Fields([]byte(text))
+	f := Fields(v)
 	for name := range f.values {
 		if strings.HasPrefix(name, "was.") && name != "was.anchor" {
 			f.values.Del(name)

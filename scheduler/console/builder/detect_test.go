@@ -161,7 +161,7 @@ func FuzzRead(f *testing.F) {
 			if len(s.Problems) > 0 {
 				continue
 			}
-			again := Read(all(Fields([]byte(membersOf(t, s)))))
+			again := Read(all(fieldsOf(t, membersOf(t, s))))
 			if got, want := membersOf(t, again), membersOf(t, s); !strings.EqualFold(got, want) && !s.OnRequest {
 				t.Errorf("%q: %s, want %s", text, got, want)
 			}

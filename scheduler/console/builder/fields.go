@@ -24,16 +24,15 @@ type job struct {
 	Trigger    any         `json:"trigger"`
 }
 
-// Fields returns the form of a job from its document in an answer, in either form. An empty document is a new job,
-// which runs daily by default.
-func Fields(doc []byte) Form {
+// Fields returns the form of a job from its document, in either form. A document that is no job is a new one, which runs
+// daily by default.
+func Fields(v document.Value) Form {
 	f := Form{values: url.Values{}}
 	var j job
-	v, err := document.Parse(doc)
 	if inner, ok := v.Member("properties"); ok {
 		v = inner
 	}
-	if err != nil || json.Unmarshal(v.JSON(), &j) != nil {
+	if v.Kind() != document.KindObject || json.Unmarshal(v.JSON(), &j) != nil {
 		f.set("when", choiceDaily)
 		f.set("plain.times", "09:00")
 		return f

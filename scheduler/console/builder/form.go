@@ -15,6 +15,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/jobform"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
 	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -107,7 +108,7 @@ var fields = []field{
 	{Name: "dst.overlap", Label: "builder.twice", Choices: []string{"first", "both"}, group: groupMore, text: true},
 	{Name: "catchUp.policy", Label: "builder.catchup", Choices: []string{"once", "all", "skip"}, group: groupMore, text: true},
 	{Name: "catchUp.window", Label: "builder.window", Hint: "1h", group: groupMore, text: true},
-	{Name: "overlap", Label: "builder.overlap", Choices: []string{"skip", "allow"}, group: groupMore, text: true},
+	{Name: "overlap", Label: "builder.overlap", Choices: []string{"skip", "allow", "queue"}, group: groupMore, text: true},
 }
 
 // fieldOf returns the row of a field; an empty one for other names.
@@ -163,15 +164,6 @@ func Typed(values url.Values) Form {
 		f.set("when", choiceDaily)
 	}
 	return f
-}
-
-// Sent returns the values that the unchanged fields submit.
-func (f Form) Sent() url.Values {
-	values := url.Values{}
-	for name, v := range f.values {
-		values[Prefix+name] = slices.Clone(v)
-	}
-	return values
 }
 
 // When returns the selected choice.
@@ -339,12 +331,10 @@ func (f Form) Place(path string) string {
 			return "plain.once"
 		}
 	}
-	for name := path; name != ""; {
+	for name := path; name != ""; name = jobform.Outer(name) {
 		if fieldOf(name).Label != "" {
 			return name
 		}
-		cut := strings.LastIndexAny(name, ".[")
-		name = name[:max(cut, 0)]
 	}
 	switch f.When() {
 	case choiceAzure:

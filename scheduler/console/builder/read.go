@@ -71,8 +71,11 @@ type occurrence struct {
 }
 
 // Read parses a submitted form.
-func Read(values url.Values) Schedule {
-	r := &reading{Form: Typed(values), zone: time.UTC}
+func Read(values url.Values) Schedule { return Typed(values).Read() }
+
+// Read parses the fields.
+func (f Form) Read() Schedule {
+	r := &reading{Form: f, zone: time.UTC}
 	r.takePasted()
 	out := Schedule{Members: map[string]json.RawMessage{}, OnRequest: r.When() == choiceAsked, OnEvents: r.When() == choiceEvents}
 	add := func(name string, v any) {

@@ -12,6 +12,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
 	"github.com/carillon-sched/carillon/scheduler/control"
+	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
 // typed makes a form of "name=value" pairs, without the prefix of names.
@@ -100,7 +101,7 @@ func TestPlainChoicesComeBack(t *testing.T) {
 			continue
 		}
 		s := Read(typed(t, row.query))
-		f := Fields([]byte(`{"properties":` + membersOf(t, s) + `}`))
+		f := fieldsOf(t, `{"properties":`+membersOf(t, s)+`}`)
 		again := Read(all(f))
 		if got, want := membersOf(t, again), membersOf(t, s); got != want || len(again.Problems) > 0 {
 			t.Errorf("%s: %s, want %s %v", row.name, got, want, again.Problems)
@@ -109,6 +110,12 @@ func TestPlainChoicesComeBack(t *testing.T) {
 			t.Errorf("%s: %s, want %s", row.name, f.When(), s.Form.When())
 		}
 	}
+}
+
+// fieldsOf are the fields of a job.
+func fieldsOf(tb testing.TB, job string) Form {
+	tb.Helper()
+	return Fields(must.Get(document.Parse([]byte(job)))(tb))
 }
 
 // all is what a browser sends of a form.
@@ -142,7 +149,7 @@ func TestStoredSchedulesStay(t *testing.T) {
 		choiceRRule: {`{"recurrence":{"dialect":"awx","rrule":"DTSTART:20300115T120000Z RRULE:FREQ=DAILY;INTERVAL=1;COUNT=7"}}`},
 	} {
 		for _, text := range properties {
-			f := Fields([]byte(text))
+			f := fieldsOf(t, text)
 			var want Schedule
 			must.Do(t, json.Unmarshal([]byte(text), &want.Members))
 			s := Read(all(f))
@@ -158,13 +165,13 @@ func TestStoredSchedulesStay(t *testing.T) {
 func TestLetterCase(t *testing.T) {
 	const pasted = `{"recurrence":{"frequency":"Week","schedule":{"weekDays":["Friday","Monday"]}},"overlap":"Allow",` +
 		`"catchUp":{"policy":"Skip"},"dst":{"gap":"Shift","overlap":"BOTH"}}`
-	f := Fields([]byte(pasted))
+	f := fieldsOf(t, pasted)
 	for name, want := range map[string]string{"overlap": "allow", "catchUp.policy": "skip", "dst.gap": "shift", "dst.overlap": "both"} {
 		if got := f.Value(name); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
-	sent := f.Sent()
+	sent := all(f)
 	if got := sent[Prefix+"recurrence.schedule.weekDays"]; !slices.Equal(got, []string{"friday", "monday"}) {
 		t.Errorf("chosen are %q", got)
 	}
@@ -184,7 +191,7 @@ func TestAsked(t *testing.T) {
 	if err != nil || !s.OnRequest || len(s.Members) > 0 || len(s.Problems) > 0 || o.English == "" || len(o.Runs) > 0 {
 		t.Errorf("%+v %+v %v", s, o, err)
 	}
-	if f := Fields([]byte(`{"properties":{"state":"disabled"}}`)); f.When() != choiceAsked {
+	if f := fieldsOf(t, `{"properties":{"state":"disabled"}}`); f.When() != choiceAsked {
 		t.Error(f.When())
 	}
 }
@@ -200,7 +207,7 @@ func TestOnEvents(t *testing.T) {
 		`{"state": "disabled", "trigger": {"on": {"source": "order"}}}`:                               choiceEvents,
 		`{"trigger": {"on": {"source": "order"}}, "recurrence": {"frequency": "day", "interval": 1}}`: choiceEvery,
 	} {
-		if got := Fields([]byte(doc)).When(); got != want {
+		if got := fieldsOf(t, doc).When(); got != want {
 			t.Errorf("%s: %s", doc, got)
 		}
 	}

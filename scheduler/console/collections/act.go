@@ -96,6 +96,15 @@ func (r section) turn(c *frame.Request, state scheduler.State) error {
 	return c.Done(text, path(name(c)))
 }
 
+// confirmDisable asks for confirmation to disable the collection, with the number of its jobs that stop.
+func (r section) confirmDisable(c *frame.Request) error {
+	s, err := r.sheetOf(c)
+	if err != nil {
+		return err
+	}
+	return c.Show(shown(c.Text("collections.disable.title", s.Name), "collections-disable", s))
+}
+
 // confirmDelete asks for confirmation to delete the collection and its jobs.
 func (r section) confirmDelete(c *frame.Request) error {
 	s, err := r.sheetOf(c)

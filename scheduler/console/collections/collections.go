@@ -10,7 +10,9 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/audit"
 	"github.com/carillon-sched/carillon/scheduler/auth"
+	"github.com/carillon-sched/carillon/scheduler/console/admin"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/table"
 	"github.com/carillon-sched/carillon/scheduler/control"
 )
 
@@ -45,6 +47,7 @@ func Section(s *control.Service) frame.Section {
 		route(http.MethodGet, one, auth.Read, r.show),
 		route(http.MethodPost, one, auth.Administer, frame.WithShortForm(r.save)),
 		route(http.MethodPost, one+"/enable", auth.Administer, r.enable),
+		route(http.MethodGet, one+"/disable", auth.Administer, r.confirmDisable),
 		route(http.MethodPost, one+"/disable", auth.Administer, r.disable),
 		route(http.MethodGet, one+"/delete", auth.Administer, r.confirmDelete),
 		route(http.MethodPost, one+"/delete", auth.Administer, frame.WithShortForm(r.remove)),
@@ -144,19 +147,9 @@ func (r section) listWith(c *frame.Request, status int, typed string, wrong *fra
 		Create bool
 		Typed  string
 		Wrong  *frame.Problem
-	}{lines, c.Who != nil && mayCreate(c.Who), typed, wrong})
+	}{lines, c.May(auth.AdministerAny, ""), typed, wrong})
 	p.Status = status
 	return c.Show(p)
-}
-
-// mayCreate reports whether the caller may create a collection of any name.
-func mayCreate(who *auth.Principal) bool {
-	for _, g := range who.Grants {
-		if g.Role == auth.Admin {
-			return true
-		}
-	}
-	return false
 }
 
 // collectionPage is the page of one collection.
@@ -174,7 +167,7 @@ type collectionPage struct {
 	Form       form
 	Wrong      *frame.Problem
 	Faults     faults // problems by field
-	Audit      []*audit.Entry
+	Audit      *table.Table
 }
 
 // auditFew limits the shown changes.
@@ -216,7 +209,11 @@ func (r section) sheetOf(c *frame.Request) (*collectionPage, error) {
 	}
 	if s.Admin {
 		q := control.TrailQuery{Scope: audit.Scope{Kind: audit.Collection, Collection: one.Name}}
-		s.Audit, _, err = r.service.Trail(c.Context(), q, v1.Page{Top: auditFew})
+		entries, _, err := r.service.Trail(c.Context(), q, v1.Page{Top: auditFew})
+		if err != nil {
+			return nil, err
+		}
+		s.Audit = table.New(table.Without(admin.Changes, admin.ObjectLabel), entries, c.Text("common.no-changes"))
 	}
-	return s, err
+	return s, nil
 }

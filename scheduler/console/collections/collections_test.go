@@ -81,7 +81,13 @@ func TestLife(t *testing.T) {
 	if c, err = w.Service.Collection(t.Context(), "partners"); err != nil || c.Plan != "" || c.MaxJobCount != 0 || len(c.Targets) > 0 || c.MinRetryInterval != 0 {
 		t.Errorf("emptied: %+v (%v)", c, err)
 	}
+	w.Put("partners/enabled", strings.Replace(job, "disabled", "enabled", 1))
+	w.Await("its jobs to be counted", func() bool { return strings.Contains(w.Get(one+"/disable"), "One enabled job stops.") })
+	w.Has(w.Get(one+"/disable"), `<form method="post" action="`+one+`/disable"`)
+	w.HasNone(w.Get(one), `action="`+one+`/disable"`)
+	w.OK(w.Service.Delete(t.Context(), consoletest.Key("partners/enabled"), 0))
 	done(one+"/disable", nil, one, "until you enable it")
+	w.Has(w.Get("/"), `<a href="`+one+`">Collection partners is disabled: its jobs do not run.</a>`)
 	done(one+"/enable", nil, one, "Its jobs run.")
 	w.Put("partners/report", job)
 	w.Await("its jobs to be counted", func() bool { return strings.Contains(w.Get(one), `>disabled</span></a><span class="value">1<`) })

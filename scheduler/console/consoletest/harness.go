@@ -24,12 +24,14 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/auth"
+	"github.com/carillon-sched/carillon/scheduler/auth/tokens"
 	"github.com/carillon-sched/carillon/scheduler/console"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/engine"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
+	"github.com/carillon-sched/carillon/scheduler/stats"
 	"github.com/carillon-sched/carillon/store"
 )
 
@@ -45,6 +47,9 @@ type Harness struct {
 	Vault   *secrets.Vault
 	Service *control.Service
 	Console *httptest.Server
+
+	// Recorder counts the records of the worker. Tests can add others.
+	Recorder stats.Recorder
 
 	test    atomic.Pointer[testing.TB] // T, for the goroutines of the server
 	worker  *engine.Worker
@@ -151,8 +156,11 @@ func New(tb testing.TB, change ...func(w *Harness, cfg *console.Config)) *Harnes
 	key, err := seal.NewKey("k1")
 	w.OK(err)
 	w.Vault = secrets.NewVault(secrets.Config{Store: w.Store.Secrets(), Keys: seal.NewKeyring(key)})
-	w.worker = engine.New(engine.Config{Store: w.Store, Actions: w.Actions, Secrets: w.Vault})
-	w.Service = control.New(control.Config{Store: w.Store, Actions: w.Actions, Secrets: w.Vault, Try: w.worker.Try})
+	w.worker = engine.New(engine.Config{Store: w.Store, Actions: w.Actions, Secrets: w.Vault, OnRecord: w.Recorder.Record})
+	w.Service = control.New(control.Config{
+		Store: w.Store, Actions: w.Actions, Secrets: w.Vault, Try: w.worker.Try, Failures: w.failures,
+		Tokens: tokens.NewKeeper(w.Store.Tokens(), w.Store.TokenLedger(), w.Store.Now),
+	})
 	w.OK(w.Service.EnsureDefault(tb.Context()))
 	cfg := console.Config{Service: w.Service, Config: frame.Config{
 		Identify: w.identify, Version: "1.2.3", Logger: slog.New(slog.NewTextHandler(complaints{w}, nil)),
@@ -166,6 +174,14 @@ func New(tb testing.TB, change ...func(w *Harness, cfg *console.Config)) *Harnes
 	w.OK(err)
 	w.browser = &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return w
+}
+
+// failures returns the failure groups of the recorder.
+func (w *Harness) failures(_ context.Context, sees func(collection string) bool) []*v1.FailureGroup {
+	b := stats.NewBoard(time.Now())
+	b.AddGroups(w.Recorder.Groups(b.Now))
+	b.Finish()
+	return b.FailureGroups(sees)
 }
 
 // complaints fails a test for each defect that the console logs.

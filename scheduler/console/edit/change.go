@@ -65,7 +65,7 @@ func (r section) open(c *frame.Request) error {
 	if err := e.load(); err != nil {
 		return err
 	}
-	e.As = c.Query("as")
+	e.As = c.Choice("as", asForm, asYAML)
 	e.begin(e.base)
 	return e.show(http.StatusOK)
 }
@@ -155,7 +155,7 @@ func (e *editing) begin(from document.Value) {
 		return
 	}
 	e.As = asForm
-	e.fill(e.section, e.input(nil), builder.Fields(from.JSON()))
+	e.fill(e.section, e.input(nil), builder.Fields(from))
 	e.typed = e.Reading.Typed
 }
 
@@ -168,7 +168,7 @@ func (e *editing) input(values url.Values) jobform.Input {
 
 // readForm parses the submitted fields.
 func (e *editing) readForm(values url.Values) {
-	e.mine = e.submitted(e.section, e.input(values), builder.Read(builder.Fields(e.from.JSON()).Sent()))
+	e.mine = e.submitted(e.section, e.input(values), builder.Fields(e.from).Read())
 	e.typed, e.valid = e.Reading.Typed, e.usable()
 	e.checkLists()
 }
@@ -308,11 +308,13 @@ func (e *editing) place(problems document.Problems) {
 	for i := range problems {
 		problems[i].Path = strings.TrimPrefix(problems[i].Path, "properties.")
 	}
-	if e.As == asYAML {
-		e.Text.place(problems)
+	if e.As == asForm {
+		e.fields.place(problems)
 		return
 	}
-	e.fields.place(problems)
+	for _, p := range problems {
+		e.Text.add(p)
+	}
 }
 
 // wrongs returns the problems with links.
@@ -329,7 +331,7 @@ func (e *editing) wrongs() (list []wrong) {
 // show sends the page, or the part that a script requests.
 func (e *editing) show(status int) error {
 	if e.As == asForm {
-		s := builder.Read(e.Schedule.Form.Sent())
+		s := e.Schedule.Form.Read()
 		// an error recurs at the next change of the schedule
 		e.Outlook, _ = s.Look(e.call.Context(), e.section.service.Previewer, e.Key.Job, e.call.Zone())
 	}

@@ -64,9 +64,9 @@ func (r section) begin(c *frame.Request) error {
 	if err != nil {
 		return err
 	}
-	schedule := builder.Fields(nil)
+	schedule := builder.Fields(document.Value{})
 	if s.From != "" {
-		schedule = builder.Fields(doc.JSON())
+		schedule = builder.Fields(doc)
 	}
 	in.Document = doc.Without(builder.Members()...)
 	s.fill(r, in, schedule.Propose(c.Zone().String()))
@@ -82,7 +82,7 @@ func (r section) showNew(c *frame.Request, s *creating, status int) error {
 		p.Part, p.Status = "newjob-form", http.StatusOK
 	}
 	for _, section := range s.Reading.Sections {
-		for _, f := range slices.Concat(section.Fields, section.More) {
+		for _, f := range section.Fields {
 			if f.Path == "name" {
 				f.Required, f.Hint, f.Default = true, c.Text("newjob.name.hint"), ""
 			}
@@ -141,18 +141,18 @@ func (r section) beginning(c *frame.Request, s *creating) (document.Value, error
 	if from := c.Query("from"); from != "" {
 		return r.copyOf(c, s, from)
 	}
-	name, doc := c.Query("template"), document.ObjectValue()
-	known := map[string]bool{}
-	for _, kind := range r.service.ActionTypes() {
-		known[strings.ToLower(kind)] = true
-	}
+	var known []string
 	for _, b := range jobTemplates {
-		if !known[strings.ToLower(b.kind)] {
+		if slices.ContainsFunc(r.service.ActionTypes(), func(kind string) bool { return strings.EqualFold(kind, b.kind) }) {
+			known = append(known, b.name)
+		}
+	}
+	name, doc := c.Choice("template", known...), document.ObjectValue()
+	for _, b := range jobTemplates {
+		if !slices.Contains(known, b.name) {
 			continue
 		}
-		if name == "" {
-			name = b.name
-		}
+		name = cmp.Or(name, b.name)
 		to := frame.Address(NewPath, nil, "template", b.name, "collection", c.Query("collection"))
 		s.Beginnings = append(s.Beginnings, beginning{b.name, words.Text("newjob.from." + b.name), to, b.name == name})
 		if b.name == name {

@@ -47,7 +47,7 @@ const (
 	NewPath     = root + "/new"
 	root        = frame.Root + "/jobs"
 	changePath  = root + "/{c}/{j}/edit"
-	membersPath = frame.Root + "/members"
+	membersPath = frame.Root + "/job-fields"
 )
 
 type section struct {
@@ -171,12 +171,4 @@ func (f *fields) wrongs() (list []wrong) {
 		list = append(list, wrong{"#wrong-" + builder.Prefix + form.Place(p.Path), form.Label(p.Path), p.Message})
 	}
 	return append(list, action...)
-}
-
-// without removes fields, in any letter case. Null stays, because it removes a field.
-func without(v document.Value, names ...string) document.Value {
-	members := slices.DeleteFunc(slices.Clone(v.Members()), func(m document.Member) bool {
-		return slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, m.Name) })
-	})
-	return document.ObjectValue(members...)
 }

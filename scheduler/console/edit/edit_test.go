@@ -218,6 +218,17 @@ func TestOnEvents(t *testing.T) {
 		t.Error(p.form)
 	}
 	w.Has(w.Get("/console/jobs/default/a"), "trigger.on.filter")
+	const end = "2099-01-01T00:00:00Z"
+	p.set("schedule.when", "daily", "schedule.plain.times", "09:30", "schedule.overlap", "queue", "trigger.endTime", end,
+		"onlyIf.job", "extract", "onlyIf.since", "P1D").save()
+	w.Has(job(t, w, "default/a").String(), `"overlap":"queue"`, `"endTime":"`+end+`"`, `"onlyIf":{"job":"extract","since":"P1D"}`)
+	p = open(t, w, "default/a", "form")
+	for name, want := range map[string]string{"schedule.overlap": "queue", "trigger.endTime": end, "onlyIf.since": "P1D"} {
+		if got := p.form.Get(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	w.Has(w.Get("/console/jobs/default/a"), "onlyIf.job")
 }
 
 // TestDamaged has nothing to edit.

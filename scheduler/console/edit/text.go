@@ -104,7 +104,7 @@ func (e *editing) readYAML(typed string) {
 			t.add(document.Problem{Path: name, Message: e.call.Text("edit.yaml.name", e.Key)})
 		}
 	}
-	e.mine = without(v, ownMembers...)
+	e.mine = jobform.Without(v, ownMembers)
 	e.typed = e.section.form().SecretsIn(e.mine)
 	e.checkLists()
 }
@@ -126,13 +126,7 @@ func (t *text) refuse(err error) {
 	t.Wrong = append(t.Wrong, l)
 }
 
-// place assigns problems to their lines.
-func (t *text) place(problems document.Problems) {
-	for _, p := range problems {
-		t.add(p)
-	}
-}
-
+// add assigns a problem to its line.
 func (t *text) add(p document.Problem) {
 	l := lineProblem{Line: 1, Column: 1, Path: p.Path, Message: p.Message}
 	if t.file != nil {

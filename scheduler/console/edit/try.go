@@ -1,9 +1,7 @@
 package edit
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"slices"
@@ -79,15 +77,7 @@ type trial struct {
 }
 
 // Answer returns the target's answer; JSON is indented.
-func (t *trial) Answer() string {
-	var b bytes.Buffer
-	if text := strings.TrimSpace(t.Body); strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
-		if json.Indent(&b, []byte(text), "", "  ") == nil {
-			return b.String()
-		}
-	}
-	return t.Body
-}
+func (t *trial) Answer() string { return frame.Pretty(t.Body) }
 
 // farAway is the start time of a tested job, because its own schedule has no effect and may be invalid.
 const farAway = "9999-01-01T00:00:00Z"
@@ -116,14 +106,14 @@ func pasted(text string) (properties document.Value, name string, ok bool) {
 // before stay.
 func (r section) takePasted(c *frame.Request, s *creating, in jobform.Input, before *draft, doc document.Value, name string) error {
 	s.Pasted = true
-	doc = without(doc, envelopeFields...)
+	doc = jobform.Without(doc, envelopeFields)
 	t := &draft{key: before.key, doc: doc}
 	if t.key.Job == "" {
 		t.key.Job = name
 	}
-	in.Document = without(doc, builder.Members()...).
+	in.Document = jobform.Without(doc, builder.Members()).
 		With(document.StringValue(t.key.Job), "name").With(document.StringValue(t.key.Collection), "collection")
-	s.Reading, s.Schedule = r.form().Read(in), builder.Read(builder.Fields(doc.JSON()).Sent())
+	s.Reading, s.Schedule = r.form().Read(in), builder.Fields(doc).Read()
 	s.Again = len(s.Reading.Typed) > 0
 	status := http.StatusOK
 	checked := *t

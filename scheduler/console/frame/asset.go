@@ -47,6 +47,9 @@ func (f *Frame) gather() assets {
 		}
 	}
 	add("frame", ownAssets)
+	style, font := all["frame/console.css"], all["frame/inter.woff2"]
+	url := []byte(Root + "/assets/" + font.hash + "/frame/inter.woff2")
+	all["frame/console.css"] = newAsset("console.css", bytes.Replace(style.data, []byte("inter.woff2"), url, 1))
 	for _, section := range f.cfg.Sections {
 		if section.Assets != nil {
 			add(section.Name, section.Assets)
@@ -81,6 +84,8 @@ func newAsset(name string, data []byte) *asset {
 		kind = "text/css; charset=utf-8"
 	case ".svg":
 		kind = "image/svg+xml"
+	case ".woff2":
+		kind = "font/woff2"
 	}
 	a := &asset{kind: kind, hash: hex.EncodeToString(sum[:8]), data: data}
 	if z := zipped(data); len(z) < len(data) {

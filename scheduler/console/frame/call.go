@@ -1,8 +1,11 @@
 package frame
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -30,6 +33,9 @@ type Request struct {
 	lasts   bool // the route is live
 
 	streams bool // the live answer has begun
+
+	takes []string // the parameters of the URL that the page has read
+	wrong []string // problems of the parameters
 }
 
 // Limits of form bodies, in bytes: for any form, and for one with at most a few job documents in a browser's encoding.
@@ -54,9 +60,41 @@ func (c *Request) May(right auth.Right, collection string) bool {
 	return c.Who != nil && auth.May(c.Who, right, collection)
 }
 
+// Params returns the parameters of the URL. The page takes those with these names, and reports parameters that nothing
+// reads.
+func (c *Request) Params(names ...string) url.Values {
+	c.takes = append(c.takes, names...)
+	return c.Request.URL.Query()
+}
+
 // Query returns a trimmed parameter of the URL.
-func (c *Request) Query(name string) string {
-	return strings.TrimSpace(c.Request.URL.Query().Get(name))
+func (c *Request) Query(name string) string { return strings.TrimSpace(c.Params(name).Get(name)) }
+
+// Choice returns a parameter of the URL that is empty or one of some words. The page reports and ignores another value.
+func (c *Request) Choice(name string, of ...string) string {
+	value := c.Query(name)
+	if value != "" && !slices.Contains(of, value) {
+		c.wrong = append(c.wrong, NotOneOf(name, value, of))
+		return ""
+	}
+	return value
+}
+
+// NotOneOf says that a parameter has another value than the words that it takes.
+func NotOneOf[T ~string](name, value string, of []T) string {
+	return words.Text("frame.parameter.value", name, strings.Trim(strings.Join(strings.Fields(fmt.Sprint(of)), ", "), "[]"), Visible(value))
+}
+
+// misread returns the problems of the parameters of the URL.
+func (c *Request) misread() []string {
+	for _, name := range slices.Sorted(maps.Keys(c.Request.URL.Query())) {
+		if !slices.Contains(c.takes, name) {
+			slices.Sort(c.takes)
+			takes := cmp.Or(strings.Join(slices.Compact(c.takes), ", "), c.Text("common.none"))
+			c.wrong = append(c.wrong, c.Text("frame.parameter.unknown", Visible(name), takes))
+		}
+	}
+	return c.wrong
 }
 
 // WithForm returns a handler that passes the submitted form to do. The error of an invalid or too large body is a [Problem].
@@ -128,6 +166,15 @@ func (c *Request) Collections(s *control.Service, right auth.Right) (names []str
 		}
 	}
 	return names, err
+}
+
+// Seen returns which collections the caller may see, and a key that differs for callers with other rights.
+func (c *Request) Seen(s *control.Service) (sees func(collection string) bool, whose string, err error) {
+	names, err := c.Collections(s, auth.Read)
+	if err != nil {
+		return nil, "", err
+	}
+	return func(collection string) bool { return slices.Contains(names, collection) }, strings.Join(names, ","), nil
 }
 
 // Redirect redirects to a path of the console after a change (303).

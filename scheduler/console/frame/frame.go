@@ -15,6 +15,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/guard"
 	"github.com/carillon-sched/carillon/scheduler/throttle"
 )
@@ -26,6 +27,9 @@ const Root = "/console"
 func JobPath(k scheduler.Key) string {
 	return Root + "/jobs/" + url.PathEscape(k.Collection) + "/" + url.PathEscape(k.Job)
 }
+
+// TargetPath returns the path of a target's page.
+func TargetPath(name string) string { return Root + "/targets/" + url.PathEscape(name) }
 
 // Config configures a console. Sections are required.
 type Config struct {
@@ -45,6 +49,9 @@ type Config struct {
 	// Ready returns nil if the process can serve requests, or the reason why not, which errors show. Default: always
 	// ready.
 	Ready func(ctx context.Context) error
+
+	// Held returns the content of the banner of each page. It must be cheap. Default: no banner.
+	Held func(ctx context.Context) control.Held
 
 	// MaxLive limits the concurrent live answers, so that other requests keep their share of the connections; one
 	// caller may have a quarter of them. Default: 256.
@@ -112,6 +119,9 @@ func New(cfg Config) *Frame {
 	}
 	if cfg.Ready == nil {
 		cfg.Ready = func(context.Context) error { return nil }
+	}
+	if cfg.Held == nil {
+		cfg.Held = func(context.Context) (none control.Held) { return none }
 	}
 	if cfg.Observe == nil {
 		cfg.Observe = func(string, int, time.Duration) {}
@@ -209,8 +219,8 @@ var origins = http.NewCrossOriginProtection()
 
 // protect sets headers that keep a browser from loading content of other servers and from embedding the page elsewhere.
 func protect(h http.Header) {
-	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "+
-		"form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; "+
+		"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "same-origin")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")

@@ -317,6 +317,23 @@ func TestSecureCookies(t *testing.T) {
 	}
 }
 
+// TestFont serves the bundled font under the address that the style sheet names, for ever.
+func TestFont(t *testing.T) {
+	f, _ := console()
+	css := ask(f, "GET", "/console/assets/x/frame/console.css", "").Body.String()
+	_, after, _ := strings.Cut(css, "url(")
+	at, _, _ := strings.Cut(after, ")")
+	r := ask(f, "GET", at, "")
+	h := r.Header()
+	if r.Code != http.StatusOK || h.Get("Content-Type") != "font/woff2" || !strings.Contains(h.Get("Cache-Control"), "immutable") || r.Body.Len() > 50<<10 {
+		t.Errorf("%q: %d, %v, %d bytes", at, r.Code, h, r.Body.Len())
+	}
+	page := ask(f, "GET", "/", "", admin)
+	if !strings.Contains(page.Body.String(), `<link rel="preload" href="`+at+`"`) || !strings.Contains(page.Header().Get("Content-Security-Policy"), "font-src 'self';") {
+		t.Errorf("a page does not load %s: %v", at, page.Header())
+	}
+}
+
 // TestAssetsAskNobody has assets cost a browser whose token is not taken any more none of its guesses.
 func TestAssetsAskNobody(t *testing.T) {
 	asked := 0

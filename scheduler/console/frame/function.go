@@ -1,9 +1,12 @@
 package frame
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"html/template"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -12,6 +15,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
+	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
 // functions are the functions of all templates.
@@ -24,12 +28,16 @@ import (
 //	ago T             like relative, but the time itself without the script, for live parts that change only with their data
 //	took D            a short duration: 12.3 ms
 //	number N          with thin spaces between the thousands
+//	instants TEXT     a text with an element of instant for each time in UTC
+//	visible V         a value with signs for characters that are invisible or change the text direction
+//	shown TEXT        visible for the beginning of a text
+//	target NAME       the path of a target's page
 //	dict K V …        a map, for templates with several arguments
 //	bytes N           a size: 1.2 MB
 var functions = template.FuncMap{
 	"say": words.Text, "count": words.Count, "asset": address,
 	"instant": Instant, "relative": Relative, "ago": Ago, "took": Took, "number": words.Number, "dict": dict, "bytes": Bytes,
-	"visible": Visible, "shown": Shown,
+	"target": TargetPath, "visible": func(v any) string { return Visible(fmt.Sprint(v)) }, "shown": Shown, "instants": Instants,
 }
 
 // plainTime is the form of times without the script.
@@ -37,6 +45,21 @@ const plainTime = "2006-01-02 15:04:05 UTC"
 
 // Instant returns a readable time. The script replaces it by the browser's local time.
 func Instant(t time.Time) template.HTML { return element(t, "data-instant", t.UTC().Format(plainTime)) }
+
+// written is a time in UTC in a text, possibly after the same time on the clock of a job.
+var written = regexp.MustCompile(`(?:\d{4}-\d\d-\d\d [\d:.]+ [-+A-Z\d]+ \()?(\d{4}-\d\d-\d\dT[\d:.]+Z)\)?`)
+
+// Instants returns a text whose times are elements, so that one box has one clock.
+func Instants(text string) template.HTML {
+	html := written.ReplaceAllStringFunc(template.HTMLEscapeString(Visible(text)), func(found string) string {
+		t, err := time.Parse(time.RFC3339, written.FindStringSubmatch(found)[1])
+		if err != nil {
+			return found
+		}
+		return string(Instant(t))
+	})
+	return template.HTML(html) //nolint:gosec // it is escaped
+}
 
 // Relative returns the distance of a time from now: "12 s ago", "in 3 min". Its tooltip is the time.
 func Relative(t time.Time) template.HTML { return relative(t, Distance(time.Until(t))) }
@@ -172,6 +195,15 @@ func hidden(r rune) bool {
 		return false
 	}
 	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || strings.ContainsRune(invisible, r)
+}
+
+// Pretty indents JSON. Text that is not JSON, or is nested too deeply to be indented, stays as it is.
+func Pretty(text string) string {
+	var b bytes.Buffer
+	if _, err := document.Parse([]byte(text)); err != nil || json.Indent(&b, []byte(text), "", "  ") != nil {
+		return text
+	}
+	return b.String()
 }
 
 // shownMost limits the output of [Shown].

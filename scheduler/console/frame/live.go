@@ -81,6 +81,11 @@ func (l *Live) Part(id string, t Set, name string, data any) error {
 	return l.Event(id, "", text)
 }
 
+// held sends the banner of the page, if it has changed.
+func (l *Live) held() error {
+	return l.Part("held", own, "held", l.call.frame.cfg.Held(l.call.Context()))
+}
+
 // StillThere sends a keepalive, which no script sees; see [Beat].
 func (l *Live) StillThere() error { return l.Event("", "", "") }
 
@@ -94,7 +99,7 @@ func (l *Live) Every(interval time.Duration, do func() error) error {
 		err := do()
 		select {
 		case <-beat.C:
-			err = errors.Join(err, l.StillThere())
+			err = errors.Join(err, l.StillThere(), l.held())
 		default:
 		}
 		if errors.Is(err, ErrOver) {

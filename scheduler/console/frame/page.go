@@ -16,6 +16,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/guard"
 	"github.com/carillon-sched/carillon/scheduler/throttle"
@@ -81,6 +82,8 @@ type shown struct {
 	Open    bool
 	Locks   bool // the console is open, and a token would require authentication
 	Note    string
+	Wrong   []string // problems of the parameters of the URL
+	Held    control.Held
 	Version string
 	Zone    string // of the page's times; "" if it need not be requested again
 }
@@ -122,6 +125,9 @@ func (c *Request) dress(p *Page) *shown {
 	s := &shown{Page: p, Version: c.frame.cfg.Version, SignOut: c.token, Note: c.noted()}
 	if c.Request.Method == http.MethodGet {
 		s.Zone = c.Zone().String()
+		if p.Status < http.StatusBadRequest { // else the error is the reason why the page did not read all
+			s.Wrong = c.misread()
+		}
 	}
 	if c.Who == nil {
 		return s
@@ -129,6 +135,7 @@ func (c *Request) dress(p *Page) *shown {
 	if c.Who.Name != "" {
 		s.Who = c.Who.String()
 	}
+	s.Held = c.frame.cfg.Held(c.Context())
 	s.Open, s.Locks = c.open(), !c.frame.cfg.Unlocked
 	for _, section := range c.frame.cfg.Sections {
 		if section.Path != "" && auth.May(c.Who, section.Right, "") {

@@ -194,7 +194,7 @@ func (f *following) serve(ctx context.Context, ended <-chan error, v *v1.Job, s 
 		return err
 	}
 	turn := 0
-	return f.live.Every(tellEvery, func() error {
+	return f.live.Every(tellEvery, func() error { //nolint:contextcheck // the banner is that of the request
 		turn++
 		select {
 		case err := <-ended:
@@ -243,12 +243,14 @@ func (f *following) look(ctx context.Context, last uint64) error {
 	if err != nil {
 		return err
 	}
-	drawn := timelineOf(recent.runs, next, f.call.Zone())
-	if drawn.Success, err = f.section.lastSuccess(ctx, f.key, recent); err != nil {
+	drawn, err := f.section.drawn(ctx, f.call, f.key, recent, next)
+	if err != nil {
 		return err
 	}
-	if err := f.live.Part("job-timeline", page, "job-timeline", drawn); err != nil {
-		return err
+	for _, part := range []string{"job-last", "job-timeline"} {
+		if err := f.live.Part(part, page, part, drawn); err != nil {
+			return err
+		}
 	}
 	f.announced = last
 	mark := ""

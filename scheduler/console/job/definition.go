@@ -22,6 +22,7 @@ type action struct {
 	Path    string // in the job
 	Error   bool
 	Type    string
+	Target  string
 	Request string // summary of its request
 	Members []setting
 }
@@ -52,7 +53,7 @@ func actionsOf(d *scheduler.Definition) []action {
 }
 
 func actionAt(s *scheduler.ActionSpec, v document.Value, at string, isError bool) []action {
-	a := action{Path: at, Error: isError, Type: s.Type}
+	a := action{Path: at, Error: isError, Type: s.Type, Target: s.Run.Target()}
 	flatten(v.Without("type", "errorAction"), "", &a.Members)
 	all := []action{a}
 	below, _ := v.Member("errorAction")
@@ -108,8 +109,10 @@ func settingsOf(j *scheduler.Job) []setting {
 	if d.LateAfter > 0 {
 		add(words.Text("job.setting.late"), frame.Took(d.LateAfter))
 	}
-	if trigger, _ := d.Document().Member("trigger"); d.Trigger != nil {
-		flatten(trigger, "trigger", &all)
+	for _, name := range []string{"trigger", "onlyIf", "onSuccess", "onFailure"} {
+		if v, ok := d.Document().Member(name); ok {
+			flatten(v, name, &all)
+		}
 	}
 	for _, m := range d.Inherited.Members() {
 		add(words.Text("job.setting.inherited", m.Name), m.Value.String())
@@ -155,9 +158,8 @@ func standingOf(v *v1.Job, beside []control.DetachedRun, now time.Time) standing
 		s.Text = words.Text("job.is.on-events")
 	case v.Status.Next.IsZero():
 		s.Class, s.Text, s.Hint = "warning", words.Text("job.is.stranded"), words.Text("job.is.stranded.hint")
-	case v.Status.Occurrences > 1 && v.Status.Faults >= v.Status.Occurrences:
-		s.State, s.Class = string(scheduler.OutcomeFailed), "problem"
-		s.Text, s.Hint = words.Text("job.is.failing"), words.Text("job.is.failing.hint")
+	case v.Status.AlwaysFails():
+		s.State, s.Text = "failing", words.Text("job.is.failing") // the last failure follows
 	default:
 		s.Text = words.Text("job.is.enabled")
 	}

@@ -4,6 +4,8 @@
 //	events ──► status, timeline; "changed" ──► the script fetches the other parts
 //	button ──► act ──► message (script) or redirect to the page
 //
+//	triggers of all jobs ──► chain: layers by the longest path ──► drawing, table
+//
 // Guarantees:
 //
 //  1. An occurrence is one line, which summarizes its records: attempts, retries and error actions. It is on one page of

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -14,7 +13,9 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/audit"
 	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/live"
 	"github.com/carillon-sched/carillon/scheduler/console/records"
+	"github.com/carillon-sched/carillon/scheduler/console/table"
 	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/explain"
 )
@@ -35,21 +36,45 @@ type history struct {
 	Outcomes []scheduler.Outcome
 	Key      scheduler.Key
 	Path     string // of the job
+	Files    *table.Files
 
 	newest uint64 // sequence of the newest record of the first page
+	zone   *time.Location
+}
+
+// runsOfDay are the runs of a page on a day of the browser's zone.
+type runsOfDay struct {
+	Name string
+	Runs []*run
+}
+
+// Days returns the runs by day.
+func (h *history) Days() (days []runsOfDay) {
+	for _, one := range h.Runs {
+		name := one.Nominal.In(h.zone).Format("Monday, 2 January 2006")
+		if n := len(days); n == 0 || days[n-1].Name != name {
+			days = append(days, runsOfDay{Name: name})
+		}
+		last := &days[len(days)-1]
+		last.Runs = append(last.Runs, one)
+	}
+	return days
 }
 
 // historyOf returns the requested page of a history. base is its URL without a query. For an invalid filter, the page
 // has a problem and no records.
 func (r section) historyOf(ctx context.Context, c *frame.Request, k scheduler.Key, base string) (*history, error) {
 	h := &history{
-		Filter: records.Read(c.Request.URL.Query()), Outcomes: scheduler.Outcomes, Key: k, Path: frame.JobPath(k),
-		Operate: c.May(auth.Operate, k.Collection),
+		Filter: records.ReadURL(c), Outcomes: scheduler.Outcomes, Key: k, Path: frame.JobPath(k),
+		Operate: c.May(auth.Operate, k.Collection), zone: c.Zone(),
 	}
 	h.Filter.Collection, h.Filter.Job = "", "" // the path has them
+	of := h.Filter
+	of.Collection, of.Job = k.Collection, k.Job
+	h.Files = table.FilesOf(live.Path, of.Values())
 	link := func(before string) string { return h.Filter.Address(base, records.Before, before) }
 	h.Page = link(c.Query(records.Before))
-	query, err := h.Filter.Query(ctx, r.service.Now())
+	query, err := h.Filter.Query(ctx, r.service)
 	query.Key = k
 	var before uint64
 	if err == nil {
@@ -146,62 +171,29 @@ func (r section) search(
 	return own, nil
 }
 
-// repeatsOf returns the runs that repeated a run, newest first, and the sequence of the newest record of its job.
-func (r section) repeatsOf(ctx context.Context, k scheduler.Key, of *run) ([]*run, uint64, error) {
-	last, _, err := r.service.History(ctx, control.HistoryQuery{Key: k}, v1.Page{Top: 1})
-	if err != nil || len(last) == 0 {
-		return nil, 0, err
-	}
+// repeatsOf returns the runs that repeated a run, newest first.
+func (r section) repeatsOf(ctx context.Context, k scheduler.Key, of *run) ([]*run, error) {
 	manual := true
 	q := control.HistoryQuery{Key: k, RecordFilter: scheduler.RecordFilter{Since: of.Nominal, Manual: &manual}}
 	own, err := r.search(ctx, q, 0, false, func(rec *scheduler.Record) bool { return rec.Form().Resubmits == of.Occurrence })
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	repeats := runsOf(own, excerptLength)
-	return repeats, last[0].Sequence, r.askedBy(ctx, k, repeats)
+	return repeats, r.askedBy(ctx, k, repeats)
 }
 
 // wholeLength limits a text on its own page, in bytes; records keep less.
 const wholeLength = 64 << 10
 
-// The numbers of shown audit records.
-const (
-	auditFew  = 5
-	auditMany = 50
-)
+// auditFew limits the changes on the page of a job.
+const auditFew = 5
 
-// auditOf returns the changes of a job, newest first; none if the audit log is disabled.
-func (r section) auditOf(ctx context.Context, k scheduler.Key, n int, before uint64) ([]*audit.Entry, uint64, error) {
+// changesOf returns the latest changes of a job; none if the audit log is disabled.
+func (r section) changesOf(ctx context.Context, k scheduler.Key) ([]*audit.Entry, error) {
 	q := control.TrailQuery{Scope: audit.Scope{Kind: audit.Job, Collection: k.Collection, Job: k.Job}}
-	entries, next, err := r.service.Trail(ctx, q, v1.Page{Top: n, Before: before})
-	if errors.Is(err, scheduler.ErrNotFound) {
-		return nil, 0, nil
-	}
-	return entries, next, err
-}
-
-// showAudit answers with a page of the job's changes. The job may be deleted.
-func (r section) showAudit(c *frame.Request) error {
-	k := key(c)
-	before, err := v1.ReadSequence(records.Before, c.Query(records.Before))
-	if err != nil {
-		return err
-	}
-	entries, next, err := r.auditOf(c.Context(), k, auditMany, before)
-	if err != nil {
-		return err
-	}
-	older := ""
-	if next != 0 {
-		older = frame.Address(frame.JobPath(k)+"/audit", nil, records.Before, strconv.FormatUint(next, 10))
-	}
-	return c.Show(shown(c.Text("common.audit")+" · "+k.Job, "job-audit-page", "", struct {
-		name
-
-		Audit []*audit.Entry
-		Older string
-	}{nameOf(c, k), entries, older}))
+	entries, _, err := r.service.Trail(ctx, q, v1.Page{Top: auditFew})
+	return entries, scheduler.Ignore(err, scheduler.ErrNotFound)
 }
 
 // asked is an explanation of a run, with its question.
@@ -212,7 +204,6 @@ type asked struct {
 	Link   string // to this answer
 	Answer *explain.Answer
 	State  string // name of its mark
-	zone   *time.Location
 	Run    string // the instant of the explained run; "": none
 	Wrong  *frame.Problem
 }
@@ -230,10 +221,6 @@ func (r section) showWhy(c *frame.Request) error {
 	case err != nil:
 		return err
 	default:
-		a.zone = time.UTC
-		if zone, err := time.LoadLocation(answer.TimeZone); err == nil && answer.TimeZone != "Local" {
-			a.zone = zone
-		}
 		a.Answer, a.State, a.Run = answer, stateOf(answer.Code), instantOf(answer.Occurrence)
 		if answer.Attempts == 0 {
 			a.Run = ""
@@ -271,6 +258,3 @@ func stateOf(code explain.Code) string {
 	}
 	return "none"
 }
-
-// Clock formats a time on the job's clock.
-func (a *asked) Clock(t time.Time) string { return t.In(a.zone).Format(clockForm + " MST") }

@@ -8,14 +8,16 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
-	"github.com/carillon-sched/carillon/scheduler/audit"
 	"github.com/carillon-sched/carillon/scheduler/auth"
+	"github.com/carillon-sched/carillon/scheduler/console/admin"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/look"
 	"github.com/carillon-sched/carillon/scheduler/console/records"
+	"github.com/carillon-sched/carillon/scheduler/console/table"
+	"github.com/carillon-sched/carillon/scheduler/console/words"
 	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
@@ -39,6 +41,7 @@ type Config struct {
 type section struct {
 	service *control.Service
 	prefix  string
+	graphs  *look.Looks[*v1.Graph]
 }
 
 // root is the path of jobs.
@@ -49,7 +52,7 @@ func Section(cfg Config) frame.Section {
 	if cfg.Prefix == "" {
 		cfg.Prefix = "carillon"
 	}
-	r := section{cfg.Service, cfg.Prefix}
+	r := section{cfg.Service, cfg.Prefix, &look.Looks[*v1.Graph]{}}
 	const of = root + "/{c}/{j}"
 	get := func(path string, do func(*frame.Request) error) frame.Route {
 		return frame.Route{Method: http.MethodGet, Path: of + path, Right: auth.Read, Do: do}
@@ -58,6 +61,7 @@ func Section(cfg Config) frame.Section {
 		return frame.Route{Method: http.MethodPost, Path: of + path, Right: auth.Operate, Do: do}
 	}
 	return frame.Section{Name: "job", Right: auth.ReadAny, Assets: assets, Routes: []frame.Route{
+		{Method: http.MethodGet, Path: root + "/graph", Right: auth.ReadAny, Do: r.showGraph},
 		get("", r.show),
 		{Method: http.MethodGet, Path: of + "/events", Right: auth.Read, Do: r.events, Live: true},
 		get("/next", r.showNext),
@@ -65,7 +69,6 @@ func Section(cfg Config) frame.Section {
 		get("/copy", r.showCopy),
 		get("/runs/{occurrence}", r.showOccurrence),
 		{Method: http.MethodGet, Path: of + "/delete", Right: auth.Operate, Do: r.confirmDelete},
-		{Method: http.MethodGet, Path: of + "/audit", Right: auth.Administer, Do: r.showAudit},
 		post("/run", act(r.run)),
 		post("/enable", act(r.enable)),
 		post("/disable", act(r.disable)),
@@ -127,17 +130,15 @@ type jobPage struct {
 	Next     *coming
 	Timeline *timeline
 	History  *history
-	Audit    []*audit.Entry
+	Chain    *chain // nil: none
+	Audit    *table.Table
 	After    string // the history position after which the events begin
 }
 
-type label struct{ Name, Value string }
+// AllChanges returns the URL of the job's audit log.
+func (s *jobPage) AllChanges() string { return admin.AuditOf(s.Job.Key) }
 
-// lastSuccess is the last success of the job.
-type lastSuccess struct {
-	At    time.Time
-	Never bool // in the retained history
-}
+type label struct{ Name, Value string }
 
 // show answers with the page, or with its history alone.
 func (r section) show(c *frame.Request) error {
@@ -209,62 +210,16 @@ func (r section) sheetOf(ctx context.Context, c *frame.Request, k scheduler.Key)
 	if err != nil {
 		return nil, err
 	}
-	s.Timeline = timelineOf(recent.runs, s.Next, c.Zone())
 	s.After = strconv.FormatUint(recent.newest, 10)
-	if s.Timeline.Success, err = r.lastSuccess(ctx, k, recent); err != nil {
+	if s.Timeline, err = r.drawn(ctx, c, k, recent, s.Next); err != nil {
 		return nil, err
 	}
+	s.Audit = table.New(table.Without(admin.Changes, admin.ObjectLabel), s.Timeline.changes, words.Text("common.no-changes"))
 	if s.History, err = r.historyOf(ctx, c, k, frame.JobPath(k)); err != nil {
 		return nil, err
 	}
-	if s.Admin {
-		s.Audit, _, err = r.auditOf(ctx, k, auditFew, 0)
-	}
+	s.Chain, err = r.chainOf(c, k) //nolint:contextcheck // c has it
 	return s, err
-}
-
-// recent are the last runs of a job.
-type recent struct {
-	runs   []*run
-	newest uint64 // sequence of the last record; 0: none
-	all    bool   // the history has no other records
-}
-
-func (r section) recentOf(ctx context.Context, k scheduler.Key) (recent, error) {
-	records, next, err := r.service.History(ctx, control.HistoryQuery{Key: k}, v1.Page{})
-	if errors.Is(err, scheduler.ErrNotFound) {
-		return recent{all: true}, nil
-	}
-	if err != nil {
-		return recent{}, err
-	}
-	all := recent{runs: runsOf(records, 0), all: next == 0}
-	if len(records) > 0 {
-		all.newest = records[0].Sequence
-	}
-	return all, nil
-}
-
-func (r section) lastSuccess(ctx context.Context, k scheduler.Key, last recent) (*lastSuccess, error) {
-	for _, one := range last.runs {
-		if one.State == string(scheduler.OutcomeCompleted) {
-			return &lastSuccess{At: one.Started.Add(one.Took)}, nil
-		}
-	}
-	if last.all {
-		return &lastSuccess{Never: true}, nil
-	}
-	q := control.HistoryQuery{Key: k, RecordFilter: scheduler.RecordFilter{
-		Outcomes: []scheduler.Outcome{scheduler.OutcomeCompleted}, Phases: []scheduler.Phase{scheduler.MainPhase},
-	}}
-	records, next, err := r.service.History(ctx, q, v1.Page{Top: 1})
-	if err != nil {
-		return nil, err
-	}
-	if len(records) == 0 {
-		return &lastSuccess{Never: next == 0}, nil
-	}
-	return &lastSuccess{At: records[0].Ended}, nil
 }
 
 // showNext answers with the next runs.
@@ -275,7 +230,7 @@ func (r section) showNext(c *frame.Request) error {
 		return gone(c, err)
 	}
 	n := nextFew
-	if c.Query("n") == strconv.Itoa(nextMany) {
+	if many := strconv.Itoa(nextMany); c.Choice("n", strconv.Itoa(nextFew), many) == many {
 		n = nextMany
 	}
 	next, err := r.nextOf(c.Context(), c, v, n)
@@ -297,9 +252,11 @@ type occurrencePage struct {
 	name
 
 	Run     *run
-	Repeats []*run // newest first
-	After   uint64 // the sequence that live events resume after
-	Active  bool   // the user can cancel it
+	Repeats []*run                // newest first
+	Active  []control.DetachedRun // repeats without an end
+	Success *lastSuccess          // of the job, to compare a failure with; nil: none
+	After   uint64                // the sequence that live events resume after
+	Cancel  bool                  // the user can cancel it
 }
 
 // Repeated reports whether a repeat succeeded.
@@ -318,15 +275,29 @@ func (r section) showOccurrence(c *frame.Request) error {
 	if p.Run, err = r.occurrenceOf(c.Context(), k, c.Request.PathValue("occurrence"), before); err != nil {
 		return err
 	}
-	if p.Repeats, p.After, err = r.repeatsOf(c.Context(), k, p.Run); err != nil {
+	recent, err := r.recentOf(c.Context(), k)
+	if err != nil {
 		return err
+	}
+	if p.After = recent.newest; p.After != 0 {
+		if p.Repeats, err = r.repeatsOf(c.Context(), k, p.Run); err != nil {
+			return err
+		}
+	}
+	if p.Active, err = r.service.Reruns(c.Context(), k, p.Run.Occurrence); err != nil {
+		return err
+	}
+	if p.Run.State == string(scheduler.OutcomeFailed) || p.Run.State == string(scheduler.OutcomeFaulted) {
+		if p.Success, err = r.lastSuccess(c.Context(), k, recent); err != nil {
+			return err
+		}
 	}
 	if p.Run.State == string(scheduler.OutcomeFailed) || p.Run.State == string(scheduler.OutcomePostponed) {
 		active, err := r.active(c.Context(), c, k)
 		if err != nil && !errors.Is(err, scheduler.ErrNotFound) { // the job may be deleted
 			return err
 		}
-		p.Active = slices.Contains(active, p.Run.Occurrence)
+		p.Cancel = slices.Contains(active, p.Run.Occurrence)
 	}
 	return c.Show(shown(p.Run.Occurrence, "job-occurrence-page", "job-occurrence", p))
 }

@@ -4,12 +4,15 @@ import (
 	"fmt"
 	"hash/fnv"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/records"
+	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
 // run is an occurrence, or a set of skipped times, as its records describe it.
@@ -59,6 +62,7 @@ type attempt struct {
 	Said        excerpt // the result in addition to the answer
 	Headers     string  // of the answer
 	Response    excerpt
+	Tree        *fold // the response, on the page of the run, if it is JSON; nil: none
 }
 
 // excerpt is the beginning of a text.
@@ -77,6 +81,56 @@ const excerptLength = 320
 func excerptOf(text string, most int) excerpt {
 	begin := scheduler.CutText(text, most)
 	return excerpt{Text: begin, Size: int64(len(text)), Cut: len(begin) < len(text)}
+}
+
+// fold is a value of a JSON response, which a page folds.
+type fold struct {
+	Name  string // of the field; "": the whole response
+	Text  string // of a value without a part, or the number of parts
+	Parts []fold
+}
+
+// Limits of a folded response. Deeper and later values are texts.
+const (
+	mostFolds = 300
+	foldDepth = 6
+)
+
+// foldedJSON returns a complete JSON response as parts; nil for another one.
+func foldedJSON(e excerpt) *fold {
+	if text := strings.TrimSpace(e.Text); e.Cut || !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "[") {
+		return nil
+	}
+	v, err := document.Parse([]byte(e.Text))
+	if err != nil {
+		return nil
+	}
+	left := mostFolds
+	n := foldOf("", v, 0, &left)
+	if n.Parts == nil {
+		return nil
+	}
+	return &n
+}
+
+func foldOf(name string, v document.Value, depth int, left *int) fold {
+	n := fold{Name: name}
+	*left--
+	size := len(v.Members()) + len(v.Items())
+	if size == 0 || depth == foldDepth || size > *left {
+		n.Text = excerptOf(v.String(), memberLength).Text
+		return n
+	}
+	for _, m := range v.Members() {
+		n.Parts = append(n.Parts, foldOf(m.Name, m.Value, depth+1, left))
+	}
+	for i, item := range v.Items() {
+		n.Parts = append(n.Parts, foldOf(strconv.Itoa(i), item, depth+1, left))
+	}
+	if n.Text = fmt.Sprintf("{%d}", size); v.Kind() == document.KindArray {
+		n.Text = fmt.Sprintf("[%d]", size)
+	}
+	return n
 }
 
 // runsOf groups records, newest first, by occurrence. most limits a shown text, in bytes.
@@ -123,7 +177,7 @@ func (o *run) add(r *scheduler.Record, most int) {
 	if r.Cause != nil {
 		o.Cause = r.Cause
 	}
-	o.because(r)
+	o.explain(r)
 	if o.weight(string(r.Outcome), r.Phase) > o.weight(o.State, scheduler.MainPhase) {
 		o.State = string(r.Outcome)
 	}
@@ -135,7 +189,9 @@ func (o *run) add(r *scheduler.Record, most int) {
 			Record: r, ErrorAction: r.Phase == scheduler.ErrorPhase, Deferred: r.Outcome == scheduler.OutcomePostponed,
 			Said: excerptOf(r.Short(), most), Headers: r.Headers, Response: excerptOf(r.Response, most),
 		}
-		if most <= excerptLength {
+		if most > excerptLength {
+			a.Tree = foldedJSON(a.Response)
+		} else {
 			a.Headers = "" // the page of the run shows them
 		}
 		if !a.Deferred && r.Lateness() >= lateFrom {
@@ -147,9 +203,9 @@ func (o *run) add(r *scheduler.Record, most int) {
 	}
 }
 
-// because updates the cause of the result from the next older record. The last failure of the main action is the best
+// explain updates the cause of the result from the next older record. The last failure of the main action is the best
 // one, because it has the answer. A cancellation names its caller.
-func (o *run) because(r *scheduler.Record) {
+func (o *run) explain(r *scheduler.Record) {
 	o.Canceled = o.Canceled || r.Reason == scheduler.ReasonCanceled
 	failure := o.Canceled || r.Outcome == scheduler.OutcomeFailed && r.Phase == scheduler.MainPhase
 	if o.Why != "" && (o.failed || !failure) {
@@ -249,6 +305,14 @@ func (o *run) Tried() int {
 
 // At returns the instant of the run, as in the URL of its page.
 func (o *run) At() string { return instantOf(o.Occurrence) }
+
+// Link returns the path of its page; "" for none.
+func (o *run) Link() string {
+	if o.Occurrence == "" {
+		return ""
+	}
+	return frame.Address(frame.JobPath(o.Key)+"/runs/"+o.At(), nil, records.Before, strconv.FormatUint(o.Before(), 10))
+}
 
 // ResubmitsAt returns the instant of the run that it repeats.
 func (o *run) ResubmitsAt() string { return instantOf(o.Resubmits) }

@@ -9,6 +9,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/audit"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
 	"github.com/carillon-sched/carillon/scheduler/control"
 )
@@ -107,6 +108,87 @@ func TestRuns(t *testing.T) {
 	}
 }
 
+// TestSteps shows the periods of a run to scale, each with its reason.
+func TestSteps(t *testing.T) {
+	const main, rescue = scheduler.MainPhase, scheduler.ErrorPhase
+	stored := func(r *scheduler.Record) { r.Stored = r.Ended.Add(50 * time.Millisecond) }
+	held := func(r *scheduler.Record) {
+		r.ID, r.Try, r.Ended, r.Message = "held", 1, r.Due.Add(time.Second), "the circuit breaker is open"
+	}
+	for name, c := range map[string]struct {
+		records []*scheduler.Record // the newest first
+		want    string
+	}{
+		"in time": {
+			[]*scheduler.Record{of(0, 1, scheduler.OutcomeCompleted, try(1, main), stored)},
+			"Due 0s+0s schedule|Attempt 1 0s+2s |Recorded 2s+50ms ",
+		},
+		"jitter, and no slot": {
+			[]*scheduler.Record{of(0, 1, scheduler.OutcomeCompleted, try(1, main), func(r *scheduler.Record) { r.Due = r.Due.Add(time.Second) }, late(3*time.Second))},
+			"Due 0s+0s schedule|Delayed 0s+1s jitter, or the end of a pause|Waited for a slot 1s+2s until a worker and the target had a free slot|Attempt 1 3s+2s ",
+		},
+		"retried": {
+			[]*scheduler.Record{
+				of(0, 2, scheduler.OutcomeCompleted, try(2, rescue)),
+				of(0, 1, scheduler.OutcomeFailed, try(1, main), func(r *scheduler.Record) { r.Status, r.Summary, r.RetryAfter = 503, "Unavailable", time.Second }),
+			},
+			"Due 0s+0s schedule|Attempt 1 0s+2s 503 Unavailable|Waited to retry 2s+8s the target asked for it (Retry-After)|Error action 10s+2s ",
+		},
+		"held": {
+			[]*scheduler.Record{of(0, 2, scheduler.OutcomeCompleted, try(1, main), late(time.Minute)), of(0, 1, scheduler.OutcomePostponed, held)},
+			"Due 0s+0s schedule|Held 0s+1m0s the circuit breaker is open|Attempt 1 1m0s+2s ",
+		},
+		"still held": {
+			[]*scheduler.Record{of(0, 1, scheduler.OutcomePostponed, held)}, "Due 0s+0s schedule|Held 0s+1s the circuit breaker is open",
+		},
+		"its beginning has expired": {
+			[]*scheduler.Record{of(0, 2, scheduler.OutcomeCompleted, try(2, main))}, "Due 0s+0s schedule|Attempt 2 0s+2s ",
+		},
+		"skipped": {[]*scheduler.Record{of(0, 1, scheduler.OutcomeSkipped)}, ""},
+	} {
+		var told []string
+		for _, s := range runsOf(c.records, wholeLength)[0].Steps() {
+			told = append(told, fmt.Sprintf("%s %v+%v %s", s.Name, s.At, s.Took, s.Why))
+			if s.X < 0 || s.Width < 5 || s.X+s.Width > 1000 {
+				t.Errorf("%s: %s has a bar from %d, %d wide", name, s.Name, s.X, s.Width)
+			}
+		}
+		if got := strings.Join(told, "|"); got != c.want {
+			t.Errorf("%s: %s\nwant %s", name, got, c.want)
+		}
+	}
+}
+
+// TestFold folds JSON responses, within limits, and nothing else.
+func TestFold(t *testing.T) {
+	deep := strings.Repeat("[", foldDepth+2) + strings.Repeat("]", foldDepth+2)
+	many := "[" + strings.Repeat("1,", mostFolds) + "1]"
+	var text func(f *fold) string
+	text = func(f *fold) string {
+		var out strings.Builder
+		out.WriteString(f.Name + f.Text)
+		for i := range f.Parts {
+			out.WriteString("(" + text(&f.Parts[i]) + ")")
+		}
+		return out.String()
+	}
+	for response, want := range map[string]string{
+		`{"a": [1, {"b": null}], "c": "x"}`: `{2}(a[2](01)(1{1}(bnull)))(c"x")`,
+		deep:                                "[1](0[1](0[1](0[1](0[1](0[1](0[[]]))))))", many: "", "[]": "", "hello": "", `{"a": `: "", "a: 1": "",
+	} {
+		got := ""
+		if f := foldedJSON(excerptOf(response, wholeLength)); f != nil {
+			got = text(f)
+		}
+		if got != want {
+			t.Errorf("%.40s: %s, want %s", response, got, want)
+		}
+	}
+	if f := foldedJSON(excerptOf(`{"a": 1}`, 3)); f != nil {
+		t.Errorf("a part of a response is folded: %+v", f)
+	}
+}
+
 // TestWhole leaves the beginning of an occurrence to the page that has the rest of it.
 func TestWhole(t *testing.T) {
 	a2, a1 := of(1, 5, scheduler.OutcomeFailed, try(3, scheduler.MainPhase)), of(1, 4, scheduler.OutcomeFailed, try(2, scheduler.MainPhase))
@@ -195,7 +277,7 @@ func TestStanding(t *testing.T) {
 		"enabled":       {in(scheduler.Enabled, v1.Status{Next: next}), nil, "enabled  Waits for its next run"},
 		"running":       {in(scheduler.Enabled, v1.Status{Next: next, Running: true}), nil, "running  Running."},
 		"running again": {in(scheduler.Enabled, v1.Status{Next: next, Running: true, Retry: 2}), nil, "running  Running: retry 2"},
-		"failing":       {in(scheduler.Enabled, v1.Status{Next: next, Occurrences: 3, Faults: 3}), nil, "failed problem Enabled, but every run so far has failed"},
+		"failing":       {in(scheduler.Enabled, v1.Status{Next: next, Occurrences: 3, Faults: 3}), nil, "failing  Enabled, but every run so far has failed"},
 		"failed once":   {in(scheduler.Enabled, v1.Status{Next: next, Occurrences: 3, Faults: 1}), nil, "enabled  Waits for its next run"},
 		"retrying":      {in(scheduler.Enabled, v1.Status{Next: next, Retry: 1}), nil, "retrying  The last attempt failed. One retry"},
 		"paused": {
@@ -236,7 +318,14 @@ func TestTimeline(t *testing.T) {
 		of(1, 2, scheduler.OutcomeCompleted, try(1, scheduler.MainPhase), late(time.Minute)),
 	}
 	next := &coming{Times: []comingRun{{At: noon.Add(time.Hour), Job: "13:00"}, {Change: "the clock"}, {At: noon.Add(2 * time.Hour), Job: "14:00"}}}
-	d := timelineOf(runsOf(records, 0), next, time.UTC)
+	changes := []*audit.Entry{
+		{Time: noon.Add(5*time.Minute + 30*time.Second), Op: "put", Changed: []string{"description", "\u202ejitter"}},
+		{Time: noon.Add(4*time.Minute + 30*time.Second), Op: "run", Occurrence: "default/a@x"},
+		{Time: noon.Add(4*time.Minute + 20*time.Second), Op: "disable"},
+		{Time: noon.Add(time.Minute + time.Second), Op: "enable"},
+		{Time: noon.Add(-time.Hour), Op: "put"},
+	}
+	d := timelineOf(recent{runs: runsOf(records, 0), changes: changes}, next, time.UTC)
 	want := "The last 6 runs. 2 completed. 1 failed. 1 faulted. 1 skipped. 1 postponed. 1 late. 1 retried. 2 are planned."
 	if d.Summary != want {
 		t.Errorf("%s\nwant %s", d.Summary, want)
@@ -257,16 +346,60 @@ func TestTimeline(t *testing.T) {
 	if f := failureOf(runsOf(records[3:], 0)); f == nil || !f.Since {
 		t.Errorf("nothing has succeeded since, of %+v", f)
 	}
-	for i, c := range d.Columns {
-		if i > 0 && c.X <= d.Columns[i-1].X || c.X+columnWidth > d.Width {
-			t.Errorf("column %d is at %d, in a drawing of %d", i, c.X, d.Width)
+	// Six runs, the present and two planned runs are nine columns.
+	if first, last := d.Columns[0].At, d.Columns[7].At; first != "5.56%" || d.Now != "72.22%" || last != "94.44%" || d.Width != 9*columnWidth {
+		t.Errorf("the columns are from %s to %s, now is at %s", first, last, d.Now)
+	}
+	// The first edit is between the runs five and six and has the one before it, the other one is after the first run.
+	if c := d.Changes; len(c) != 2 || c[0].At != "55.56%" || strings.Count(c[0].Title, "\n") != 1 || strings.Contains(c[0].Title, "\u202e") || c[1].At != "11.11%" {
+		t.Errorf("the edits are %+v", c)
+	}
+}
+
+// TestLastMonth summarizes what was read of the last 30 days, and says how much that is.
+func TestLastMonth(t *testing.T) {
+	now := time.Date(2026, 3, 31, 12, 0, 0, 0, time.UTC)
+	var past recent
+	add := func(state string, ago, took time.Duration) {
+		past.runs = append(past.runs, &run{State: state, Nominal: now.Add(-ago), Took: took})
+	}
+	if m := lastMonthOf(past, now); m != nil {
+		t.Errorf("without runs: %+v", m)
+	}
+	const daily = 24 * time.Hour
+	add("completed", time.Hour, time.Second)
+	add("skipped", 2*time.Hour, 0)
+	add("faulted", 3*time.Hour, 3*time.Second)
+	if m := lastMonthOf(past, now); m.Days != nil || m.Part != "50" || m.Half != time.Second || m.Most != 3*time.Second || !m.Since.Equal(now.Add(-3*time.Hour)) {
+		t.Errorf("of a day: %+v", m)
+	}
+	add("completed", 10*daily, 2*time.Second)
+	m := lastMonthOf(past, now)
+	if len(m.Days) != 30 || m.Part != "66" || m.Half != 2*time.Second || !m.Since.Equal(now.Add(-10*daily)) {
+		t.Errorf("of ten days: %+v", m)
+	}
+	for at, want := range map[int]day{
+		29: {290, 50, 50, "31 Mar: 1 completed, 1 faulted"}, 28: {280, 0, 0, "30 Mar: 0 runs"}, 19: {190, 100, 0, "21 Mar: 1 completed, 0 faulted"},
+		18: {180, 0, 0, "20 Mar: not read"},
+	} {
+		if m.Days[at] != want {
+			t.Errorf("day %d: %+v, want %+v", at, m.Days[at], want)
 		}
+	}
+	past.all = true
+	if m := lastMonthOf(past, now); !m.Since.IsZero() || m.Days[18].Title != "20 Mar: 0 runs" {
+		t.Errorf("of all: %+v", m)
+	}
+	past.all = false
+	add("faulted", 40*daily, time.Hour)
+	if m := lastMonthOf(past, now); !m.Since.IsZero() || m.Runs != 3 {
+		t.Errorf("of more than a month: %+v", m)
 	}
 }
 
 // TestTimelineOfNothing draws a job that has neither run nor will.
 func TestTimelineOfNothing(t *testing.T) {
-	if d := timelineOf(nil, nil, time.UTC); len(d.Columns) > 0 {
+	if d := timelineOf(recent{}, nil, time.UTC); len(d.Columns) > 0 {
 		t.Errorf("%+v", d)
 	}
 }

@@ -5,40 +5,60 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/audit"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
-	"github.com/carillon-sched/carillon/scheduler/console/records"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
 	"github.com/carillon-sched/carillon/scheduler/control"
 )
 
-// The timeline has one column per run, regardless of the time between runs, so that it is equally useful for a job that
-// runs once a year and one that runs every second. Units are those of the SVG.
+// The timeline has one column per run, regardless of the time between runs, so that it is equally useful for yearly
+// jobs and for those that run every second. It is as wide as the page: columns are placed in percent of the width.
 const (
-	columnWidth = 20
-	barWidth    = 12
+	columnWidth = 20 // at least
 	barsTop     = 14 // of the longest bar
 	barsFoot    = 52
-	chartHeight = 118
-	chartMargin = 14
-	labelWidth  = 4 * columnWidth
+	labelWidth  = 4 // columns
 
 	pastRuns = 40 // shown past runs
 )
 
 // timeline is a chart of the last and the next runs.
 type timeline struct {
-	Width, Height int
-	Columns       []column
-	Now           int // position of the present
-	Summary       string
-	Legend        []string
-	Longest       string // the duration of the highest bar; "": all are 0
-	Success       *lastSuccess
-	Failure       *lastFailure // among the shown runs; nil: none
+	Width     int // at least, in pixels
+	Columns   []column
+	Now       string // position of the present
+	Scroll    int    // position of the present in the least width
+	Changes   []change
+	Audit     string // the URL of all changes
+	Summary   string
+	Legend    []string
+	Longest   string // the duration of the highest bar; "": all are 0
+	Success   *lastSuccess
+	Failure   *lastFailure // among the shown runs; nil: none
+	LastMonth *lastMonth   // nil: no runs
+
+	slots   int
+	changes []*audit.Entry // the latest of the job
+}
+
+// change marks edits of the job between two runs.
+type change struct {
+	At    string
+	Title string // a line for each
+
+	slot int
+}
+
+// middle and edge return the positions of a column and of its left side, in percent of the width.
+func (t *timeline) middle(slot int) string { return t.percent(float64(slot) + 0.5) }
+func (t *timeline) edge(slot int) string   { return t.percent(float64(slot)) }
+func (t *timeline) percent(slot float64) string {
+	return strconv.FormatFloat(100*slot/float64(t.slots), 'f', 2, 64) + "%"
 }
 
 // lastFailure is the last run that failed or is failing.
@@ -56,12 +76,9 @@ func failureOf(runs []*run) *lastFailure {
 	for _, one := range runs {
 		switch scheduler.Outcome(one.State) {
 		case scheduler.OutcomeFailed, scheduler.OutcomeFaulted:
-			f := &lastFailure{State: one.State, At: one.Nominal, Why: one.Why, Since: since}
+			f := &lastFailure{State: one.State, At: one.Nominal, Why: one.Why, Since: since, Link: one.Link()}
 			if !one.Started.IsZero() {
 				f.At = one.Started.Add(one.Took)
-			}
-			if one.Occurrence != "" {
-				f.Link = frame.Address(frame.JobPath(one.Key)+"/runs/"+one.At(), nil, records.Before, strconv.FormatUint(one.Before(), 10))
 			}
 			return f
 		case scheduler.OutcomeCompleted:
@@ -74,10 +91,8 @@ func failureOf(runs []*run) *lastFailure {
 
 // column is a run in the timeline.
 type column struct {
-	X, Middle  int // its left side and middle
-	BarX       int
+	At         string // its middle
 	State      string
-	Planned    bool
 	Late       bool
 	Retries    string // "": none
 	Bar, Top   int    // height and top of the bar; 0: no duration
@@ -86,10 +101,17 @@ type column struct {
 	Manual     bool
 }
 
-// timelineOf returns the timeline of runs, newest first, and the next ones, on the clock of a zone.
-func timelineOf(runs []*run, next *coming, zone *time.Location) *timeline {
-	t := &timeline{Height: chartHeight}
-	runs = runs[:min(pastRuns, len(runs))]
+// timelineOf returns the timeline of the recent runs and the next ones, on the clock of a zone.
+func timelineOf(past recent, next *coming, zone *time.Location) *timeline {
+	runs := past.runs[:min(pastRuns, len(past.runs))]
+	var planned []comingRun
+	if next != nil && next.If == "" {
+		planned = slices.DeleteFunc(slices.Clone(next.Times), func(n comingRun) bool { return n.Change != "" })
+		planned = planned[:min(nextFew, len(planned))]
+	}
+	present := len(runs)
+	t := &timeline{slots: present + 1 + len(planned), Failure: failureOf(runs)}
+	t.Width, t.Scroll, t.Now = t.slots*columnWidth, present*columnWidth, t.middle(present)
 	var longest time.Duration
 	for _, one := range runs {
 		longest = max(longest, one.Took)
@@ -101,24 +123,22 @@ func timelineOf(runs []*run, next *coming, zone *time.Location) *timeline {
 	if n := len(runs); n > 1 && runs[0].Nominal.Sub(runs[n-1].Nominal).Abs() < time.Duration(n)*time.Minute {
 		form = "15:04:05"
 	}
-	x, day, labelled := chartMargin, "", -labelWidth
-	t.Now = chartMargin + len(runs)*columnWidth + columnWidth/2
-	label := func(c *column, at time.Time) {
-		if c.Middle < labelled+labelWidth || max(c.Middle-t.Now, t.Now-c.Middle) < labelWidth/2 {
-			return
+	slot, day, labelled := 0, "", -labelWidth
+	add := func(c column, at time.Time) {
+		c.At = t.middle(slot)
+		if slot >= labelled+labelWidth && max(slot-present, present-slot) >= labelWidth/2 {
+			labelled = slot
+			local := at.In(zone)
+			c.Clock = local.Format(form)
+			if d := local.Format(time.DateOnly); d != day {
+				day, c.Day = d, local.Format("2 Jan")
+			}
 		}
-		labelled = c.Middle
-		local := at.In(zone)
-		c.Clock = local.Format(form)
-		if d := local.Format(time.DateOnly); d != day {
-			day, c.Day = d, local.Format("2 Jan")
-		}
+		t.Columns = append(t.Columns, c)
+		slot++
 	}
 	for _, one := range slices.Backward(runs) {
-		c := column{
-			X: x, Middle: x + columnWidth/2, BarX: x + (columnWidth-barWidth)/2, State: one.State, Late: one.Late > 0,
-			Manual: one.Manual, Title: one.title(zone),
-		}
+		c := column{State: one.State, Late: one.Late > 0, Manual: one.Manual, Title: one.title(zone)}
 		if one.Retries > 0 {
 			c.Retries = words.Text("job.timeline.times", one.Retries)
 		}
@@ -127,28 +147,32 @@ func timelineOf(runs []*run, next *coming, zone *time.Location) *timeline {
 			c.Bar = max(2, int(part*(barsFoot-barsTop)))
 			c.Top = barsFoot - c.Bar
 		}
-		label(&c, one.Nominal)
-		t.Columns = append(t.Columns, c)
-		x += columnWidth
+		add(c, one.Nominal)
 	}
-	x += columnWidth // the present
-	planned := 0
-	if next != nil && next.If == "" {
-		for _, n := range next.Times {
-			if n.Change != "" || planned == nextFew {
-				continue
-			}
-			planned++
-			c := column{X: x, Middle: x + columnWidth/2, State: "next", Planned: true, Title: words.Text("job.timeline.next", n.Job)}
-			label(&c, n.At)
-			t.Columns = append(t.Columns, c)
-			x += columnWidth
-		}
+	slot++ // the present
+	for _, n := range planned {
+		add(column{State: "next", Title: words.Text("job.timeline.next", n.Job)}, n.At)
 	}
-	t.Width = x + chartMargin
-	t.summarize(runs, planned)
-	t.Failure = failureOf(runs)
+	t.mark(past.changes, runs, zone)
+	t.summarize(runs, len(planned))
 	return t
+}
+
+// mark adds the changes, newest first, since the first of the runs. Changes in adjacent columns share a mark.
+func (t *timeline) mark(changes []*audit.Entry, runs []*run, zone *time.Location) {
+	for _, e := range changes {
+		slot := slices.IndexFunc(runs, func(o *run) bool { return !o.Nominal.After(e.Time) })
+		if e.Occurrence != "" || slot < 0 { // it is a run, or earlier
+			continue
+		}
+		slot = len(runs) - slot
+		title := e.Time.In(zone).Format(clockForm) + ": " + e.Op + " " + frame.Visible(e.By.String()+" "+strings.Join(e.Changed, ", "))
+		if n := len(t.Changes); n > 0 && t.Changes[n-1].slot-slot < 2 {
+			t.Changes[n-1].Title += "\n" + title
+			continue
+		}
+		t.Changes = append(t.Changes, change{t.edge(slot), title, slot})
+	}
 }
 
 // title describes a run in one line.

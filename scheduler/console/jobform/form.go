@@ -83,13 +83,11 @@ type Reading struct {
 type Section struct {
 	ID     string
 	Fields []*Field
-	More   []*Field // rarely used fields
-	Open   bool     // one of these has a value
 }
 
 // Alone reports whether the section consists of one object, which needs no frame.
 func (s *Section) Alone() bool {
-	return len(s.Fields) == 1 && len(s.More) == 0 && s.Fields[0].Kind == KindObject
+	return len(s.Fields) == 1 && s.Fields[0].Kind == KindObject
 }
 
 // Title returns the heading of the section.
@@ -103,17 +101,17 @@ func (s *Section) Hint() string {
 	return ""
 }
 
-// sections assign the fields of a job to parts of the form. The last one has all others.
+// sections are the parts of a form with the paths of their fields. The last one has all others.
 var sections = []struct {
-	id      string
-	members []string
+	id    string
+	paths []string
 }{
 	{"identity", []string{"collection", "name", "description", "labels", "state"}},
 	{"schedule", []string{"startTime", "recurrence", "timeZone", "dst"}},
-	{"trigger", []string{"trigger"}},
+	{"trigger", []string{"trigger", "onSuccess", "onFailure"}},
 	{"action", []string{"action"}},
-	{"retry", nil},   // of the action
-	{"failure", nil}, // of the action
+	{"retry", []string{"action.retryPolicy"}},
+	{"failure", []string{"action.errorAction"}},
 	{"more", nil},
 }
 
@@ -121,61 +119,37 @@ var sections = []struct {
 func (f *Form) Read(in Input) *Reading {
 	w := &walker{in: in, reading: &Reading{}, values: in.Values, do: in.Values.Get(Do)}
 	root := &Field{Kind: KindObject}
-	v, _ := w.members(root, f.shape.Members, f.shape.Members.Known, location{}, in.Document, true)
-	w.reading.Document = v
+	w.reading.Document = w.members(root, f.shape.Members, location{}, in.Document)
 	w.reading.Reshaped = w.reading.Reshaped || strings.HasPrefix(w.do, "retype:")
 	w.keep()
-	w.reading.Sections = arrange(slices.Concat(root.Fields, root.More))
+	w.reading.Sections = arrange(root.Fields)
 	return w.reading
 }
 
-// arrange assigns the fields of a job to sections.
-func arrange(fields []*Field) []*Section {
-	var all []*Section
-	taken := map[*Field]bool{}
+// arrange moves the fields of a job, and of its action, to sections.
+func arrange(fields []*Field) (all []*Section) {
+	lists := []*[]*Field{&fields}
+	for _, f := range fields {
+		lists = append(lists, &f.Fields, &f.More)
+	}
 	for _, s := range sections {
 		section := &Section{ID: s.id}
-		for _, name := range s.members {
-			for _, f := range fields {
-				if f.Path != name {
-					continue
+		for _, path := range s.paths {
+			for _, list := range lists {
+				if i := slices.IndexFunc(*list, func(f *Field) bool { return f.Path == path }); i >= 0 {
+					section.Fields = append(section.Fields, (*list)[i])
+					*list = slices.Delete(*list, i, i+1)
 				}
-				taken[f] = true
-				section.Fields = append(section.Fields, f)
 			}
 		}
-		switch s.id {
-		case "retry":
-			section.take(fields, "action", "action.retryPolicy")
-		case "failure":
-			section.take(fields, "action", "action.errorAction")
-		case "more":
-			for _, f := range fields {
-				if !taken[f] {
-					section.Fields = append(section.Fields, f)
-				}
-			}
+		if s.paths == nil {
+			section.Fields = fields
 		}
 		if len(section.Fields) > 0 {
 			all = append(all, section)
 		}
 	}
 	return all
-}
-
-// take moves a field of an object into the section.
-func (s *Section) take(fields []*Field, object, path string) {
-	for _, f := range fields {
-		if f.Path != object {
-			continue
-		}
-		for _, list := range []*[]*Field{&f.Fields, &f.More} {
-			if i := slices.IndexFunc(*list, func(f *Field) bool { return f.Path == path }); i >= 0 {
-				s.Fields = append(s.Fields, (*list)[i])
-				*list = slices.Delete(*list, i, i+1)
-			}
-		}
-	}
 }
 
 // Place assigns problems of the document to their fields, or to the nearest surrounding ones. Problems without a field
@@ -196,7 +170,7 @@ func (r *Reading) Place(problems document.Problems) {
 		}
 		r.Problems = append(r.Problems, wrong)
 	}
-	r.open()
+	r.each(func(f *Field) { f.Open = f.Open || slices.ContainsFunc(f.More, (*Field).wrong) })
 }
 
 // target is a field that can have problems.
@@ -229,22 +203,8 @@ func Outer(path string) string {
 // each calls do for all fields.
 func (r *Reading) each(do func(f *Field)) {
 	for _, s := range r.Sections {
-		for _, f := range slices.Concat(s.Fields, s.More) {
+		for _, f := range s.Fields {
 			f.each(do)
-		}
-	}
-}
-
-// open unfolds parts with problems.
-func (r *Reading) open() {
-	for _, s := range r.Sections {
-		for _, f := range s.More {
-			s.Open = s.Open || f.wrong()
-		}
-		for _, f := range slices.Concat(s.Fields, s.More) {
-			f.each(func(f *Field) {
-				f.Open = f.Open || slices.ContainsFunc(f.More, (*Field).wrong)
-			})
 		}
 	}
 }
@@ -258,7 +218,7 @@ type Wrong struct {
 
 // Filled reports whether the section has a value or a problem.
 func (s *Section) Filled() bool {
-	return slices.ContainsFunc(slices.Concat(s.Fields, s.More), func(f *Field) bool { return f.filled() || f.wrong() })
+	return slices.ContainsFunc(s.Fields, func(f *Field) bool { return f.filled() || f.wrong() })
 }
 
 //go:embed assets

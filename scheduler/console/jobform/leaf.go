@@ -19,18 +19,14 @@ func (w *walker) leaf(s *document.Shape, at location, base optionalValue) (*Fiel
 	f := newField(KindText, s, at)
 	name := lastName(at.key)
 	f.Code = codes[name]
-	f.Text = written(base)
+	f.Text = written(base.v)
 	now := base
 	if text, ok := w.typed(at.name); ok && Plain(text) != Plain(f.Text) {
 		f.Text = text
 		now = w.read(f, s, breaks(base.v.Text(), text))
 	}
 	if isWord && !strings.ContainsAny(f.Text, "\r\n") {
-		f.Kind = KindWord
-		f.Choices = choices(f, word.Words)
-		if at.name == "collection" {
-			f.Choices = choices(f, w.in.Collections)
-		}
+		f.Kind, f.Choices = KindWord, choices(f, word.Words)
 		return f, now
 	}
 	if at.name == "collection" && len(w.in.Collections) > 0 {
@@ -91,8 +87,7 @@ func (w *walker) boolean(s *document.Shape, at location, base optionalValue) (*F
 }
 
 // written returns a value as the text of a field.
-func written(base optionalValue) string {
-	v := base.v
+func written(v document.Value) string {
 	switch v.Kind() { //nolint:exhaustive // the others stand there as JSON
 	case document.KindNull:
 		return ""

@@ -237,7 +237,7 @@ func rowHows(free *document.Shape, stored bool) []string {
 
 // rowText parses the text of a row.
 func (w *walker) rowText(row *Row, base optionalValue, how, was string) optionalValue {
-	row.Text = written(base)
+	row.Text = written(base.v)
 	before := row.Text
 	text, ok := w.typed(row.Name + rowValue)
 	if ok {

@@ -75,11 +75,11 @@ func (w *walker) member(s *document.Shape, around *document.Members, at location
 // object creates the fields of an object. An object without values is absent, unless it was present and empty.
 func (w *walker) object(s *document.Shape, at location, base optionalValue) (*Field, optionalValue) {
 	f := newField(KindObject, s, at)
-	v, some := w.members(f, s.Members, s.Members.Known, at, base.v, false)
+	v := w.members(f, s.Members, at, base.v)
 	if base.ok && removed(v) && !v.Equal(base.v) {
 		return f, optionalValue{document.Value{}, true}
 	}
-	if !some {
+	if len(v.Members()) == 0 {
 		if base.ok && len(base.v.Members()) == 0 { // null, or still empty
 			return f, base
 		}
@@ -94,12 +94,9 @@ func removed(v document.Value) bool {
 	return len(v.Members()) > 0 && !slices.ContainsFunc(v.Members(), stays)
 }
 
-// members parses an object and adds its fields to f: the common fields and the fields of its kind. some reports
-// whether any exists.
-func (w *walker) members(
-	f *Field, around *document.Members, known []*document.Shape, at location, base document.Value, root bool,
-) (v document.Value, some bool) {
-	members := slices.Clone(base.Members())
+// members parses an object and adds its fields to f: the common fields and the fields of its kind.
+func (w *walker) members(f *Field, around *document.Members, at location, base document.Value) document.Value {
+	known, members := around.Known, slices.Clone(base.Members())
 	if len(around.Kinds) > 0 {
 		var was string
 		var same bool
@@ -110,28 +107,19 @@ func (w *walker) members(
 		}
 	}
 	for _, s := range known {
-		if root && w.leftOut(s.Name) || s.Name == typeMember && len(around.Kinds) > 0 {
+		if at.path == "" && w.leftOut(s.Name) || s.Name == typeMember && len(around.Kinds) > 0 {
 			continue
 		}
-		i := indexOf(members, s.Name)
-		var b optionalValue
+		i, b := optional(members, s.Name)
 		inner := at.member(s.Name)
-		if i >= 0 {
-			b = optionalValue{members[i].Value, true}
-		}
 		field, now := w.member(s, around, inner, b)
 		members = put(members, i, s.Name, now)
-		if field == nil {
-			continue
-		}
-		w.place(f, field, s, b.ok, known)
-	}
-	if !root {
-		for _, inner := range f.More {
-			f.Open = f.Open || inner.filled()
+		if field != nil {
+			place(f, field, s, inner.key, b.ok, known)
 		}
 	}
-	return document.ObjectValue(members...), len(members) > 0
+	f.Open = slices.ContainsFunc(f.More, (*Field).filled)
+	return document.ObjectValue(members...)
 }
 
 // doubles are fields that both an action and its message have. They are shown where they are set.
@@ -139,37 +127,16 @@ var doubles = map[string]bool{
 	".action.envelope": true, ".action.cloudEvent": true, ".action.template": true, ".action.data": true,
 }
 
-// place adds a field to its group.
-func (w *walker) place(f, field *Field, s *document.Shape, there bool, known []*document.Shape) {
-	key := strings.ReplaceAll(field.key(), ".errorAction", "")
+// place adds a field, whose path without indexes is key, to its group.
+func place(f, field *Field, s *document.Shape, key string, there bool, known []*document.Shape) {
 	first := func(s *document.Shape) bool { return s.Required || often[s.Name] }
 	switch {
-	case doubles[key] && !there:
+	case doubles[strings.ReplaceAll(key, ".errorAction", "")] && !there:
 	case first(s), f.Path == "", !slices.ContainsFunc(known, first):
 		f.Fields = append(f.Fields, field)
 	default:
 		f.More = append(f.More, field)
 	}
-}
-
-// key returns the path of a field without indexes.
-func (f *Field) key() string {
-	var b strings.Builder
-	b.WriteByte('.')
-	depth := 0
-	for _, r := range f.Path {
-		switch r {
-		case '[':
-			depth++
-		case ']':
-			depth--
-		default:
-			if depth == 0 {
-				b.WriteRune(r)
-			}
-		}
-	}
-	return b.String()
 }
 
 // leftOut reports whether the form omits a field of the document.
@@ -190,12 +157,8 @@ func (w *walker) kind(
 	f *Field, around *document.Members, at location, members *[]document.Member,
 ) (known []*document.Shape, was string, same bool) {
 	shape := around.Member(typeMember)
-	i := indexOf(*members, typeMember)
-	var b optionalValue
-	if i >= 0 {
-		b = optionalValue{(*members)[i].Value, true}
-		was = b.v.Text()
-	}
+	i, b := optional(*members, typeMember)
+	was = b.v.Text()
 	if at.key != ".action" && !strings.HasSuffix(at.key, ".errorAction") {
 		optional := *shape // as the object is
 		optional.Required = false
@@ -243,6 +206,14 @@ func indexOf(members []document.Member, name string) int {
 		return i
 	}
 	return slices.IndexFunc(members, func(m document.Member) bool { return strings.EqualFold(m.Name, name) })
+}
+
+// optional returns the value of a member by name, and its index or -1.
+func optional(members []document.Member, name string) (i int, v optionalValue) {
+	if i = indexOf(members, name); i >= 0 {
+		v = optionalValue{members[i].Value, true}
+	}
+	return i, v
 }
 
 // put returns members with the value at i replaced or removed; -1 adds a member.
@@ -300,8 +271,7 @@ func (w *walker) items(s *document.Shape, around *document.Members, at location,
 			now = append(now, w.item(item, members, here, was[i]))
 			continue
 		}
-		v, _ := w.members(item, members, members.Known, here, document.Value{}, false)
-		now = append(now, v)
+		now = append(now, w.members(item, members, here, document.Value{}))
 	}
 	switch {
 	case len(now) == 0 && base.ok && len(was) == 0:
@@ -332,8 +302,8 @@ func (s location) item(i, n int, alone, wasAlone bool) location {
 
 // item parses an existing element. An element that is not an object has no fields and stays unchanged.
 func (w *walker) item(f *Field, members *document.Members, at location, was document.Value) document.Value {
-	v, some := w.members(f, members, members.Known, at, was, false)
-	if was.Kind() == document.KindObject || some && was.Kind() == document.KindNull {
+	v := w.members(f, members, at, was)
+	if was.Kind() == document.KindObject || len(v.Members()) > 0 && was.Kind() == document.KindNull {
 		return v
 	}
 	return was

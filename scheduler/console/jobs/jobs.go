@@ -58,6 +58,7 @@ type filter struct {
 	Collection string
 	State      string
 	Action     string
+	Target     string
 	Label      string
 	Outcome    string
 	Within     string
@@ -82,6 +83,9 @@ const (
 	byName = "name"
 	byNext = "next"
 	byLast = "last"
+
+	ascending  = "ascending"
+	descending = "descending"
 )
 
 var orders = map[string]scheduler.JobOrder{
@@ -91,15 +95,15 @@ var orders = map[string]scheduler.JobOrder{
 // parametersOf returns the fields by the names of their parameters, without order and position.
 func parametersOf(f *filter) map[string]*string {
 	return map[string]*string{
-		"q": &f.Text, "collection": &f.Collection, "state": &f.State, "action": &f.Action, "label": &f.Label, "outcome": &f.Outcome,
-		"within": &f.Within,
+		"q": &f.Text, "collection": &f.Collection, "state": &f.State, "action": &f.Action, "target": &f.Target, "label": &f.Label,
+		"outcome": &f.Outcome, "within": &f.Within,
 	}
 }
 
 // readFilter parses the parameters of a URL, or of a form with them.
 func readFilter(of url.Values) filter {
 	get := func(name string) string { return strings.TrimSpace(of.Get(name)) }
-	f := filter{Sort: get("sort"), Descending: get("order") == "descending", Place: get("after")}
+	f := filter{Sort: get("sort"), Descending: get("order") == descending, Place: get("after")}
 	for name, field := range parametersOf(&f) {
 		*field = get(name)
 	}
@@ -134,7 +138,7 @@ func (f filter) address(pairs ...string) string { return frame.Address(listPath,
 // Order returns the value of the parameter order.
 func (f filter) Order() string {
 	if f.Descending {
-		return "descending"
+		return descending
 	}
 	return ""
 }
@@ -143,7 +147,7 @@ func (f filter) Order() string {
 func (f filter) SortLink(column string) string {
 	order := ""
 	if f.sorted(column) && !f.Descending || column == byLast && !f.sorted(column) { // latest first
-		order = "descending"
+		order = descending
 	}
 	if column == byName {
 		column = ""
@@ -161,14 +165,22 @@ func (f filter) AriaSort(column string) string {
 	case !f.sorted(column):
 		return "none"
 	case f.Descending:
-		return "descending"
+		return descending
 	}
-	return "ascending"
+	return ascending
 }
 
 // PageLink returns the URL of the page after or before a position.
 func (f filter) PageLink(side, place string) string {
 	return f.address("sort", f.Sort, "order", f.Order(), side, place)
+}
+
+// here returns the URL of the same page.
+func (f filter) here() string {
+	if f.Back {
+		return f.PageLink("before", f.Place)
+	}
+	return f.PageLink("after", f.Place)
 }
 
 // LabelLink returns the URL of the jobs with a label.
@@ -178,7 +190,7 @@ func (filter) LabelLink(name, value string) string {
 
 // search returns the filter as the APIs have it.
 func (f filter) search() v1.JobSearch {
-	s := v1.JobSearch{Labels: f.Label, Action: f.Action, NextBefore: f.Within, Text: f.Text, Outcome: f.Outcome}
+	s := v1.JobSearch{Labels: f.Label, Action: f.Action, Target: f.Target, NextBefore: f.Within, Text: f.Text, Outcome: f.Outcome}
 	if f.State != "" {
 		s.Filter = "state eq " + f.State
 	}
@@ -206,19 +218,20 @@ func (r section) query(c *frame.Request, f *filter) (q scheduler.JobQuery, err e
 func (r section) check(c *frame.Request, f *filter) error {
 	within, err := time.ParseDuration(f.Within)
 	_, ordered := orders[f.Sort]
-	for _, one := range []struct {
-		name, value string
-		ok          bool
-	}{
-		{"state", f.State, slices.Contains(states, scheduler.State(f.State))},
-		{"action", f.Action, slices.ContainsFunc(r.service.ActionTypes(), func(t string) bool { return strings.EqualFold(t, f.Action) })},
-		{"outcome", f.Outcome, slices.Contains(scheduler.LastOutcomes, scheduler.Outcome(f.Outcome))},
-		{"within", f.Within, err == nil && within > 0},
-		{"sort", f.Sort, ordered},
-	} {
-		if one.value != "" && !one.ok {
-			return unknown(c, one.name, one.value)
-		}
+	wrong := func(text string) error {
+		return frame.Problem{Status: 400, Text: text, Hint: c.Text("jobs.unknown.hint")}
+	}
+	switch kinds := r.service.ActionTypes(); {
+	case f.State != "" && !slices.Contains(states, scheduler.State(f.State)):
+		return wrong(frame.NotOneOf("state", f.State, states))
+	case f.Action != "" && !slices.ContainsFunc(kinds, func(t string) bool { return strings.EqualFold(t, f.Action) }):
+		return wrong(frame.NotOneOf("action", f.Action, kinds))
+	case f.Outcome != "" && !slices.Contains(scheduler.LastOutcomes, scheduler.Outcome(f.Outcome)):
+		return wrong(frame.NotOneOf("outcome", f.Outcome, scheduler.LastOutcomes))
+	case f.Within != "" && (err != nil || within <= 0):
+		return wrong(frame.NotOneOf("within", f.Within, lengths))
+	case !ordered:
+		return wrong(frame.NotOneOf("sort", f.Sort, []string{byName, byNext, byLast}))
 	}
 	_, err = scheduler.ParseSelector(f.Label)
 	for _, p := range scheduler.ProblemsIn(err) {

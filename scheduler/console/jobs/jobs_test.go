@@ -1,6 +1,7 @@
 package jobs_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"html"
 	"math/rand/v2"
@@ -82,6 +83,19 @@ func TestPaused(t *testing.T) {
 	paused("default/b")
 }
 
+// TestRows shows a schedule in short and on hover whole, and a job that always fails as failing.
+func TestRows(t *testing.T) {
+	w := consoletest.New(t)
+	target := w.Target()
+	w.Put("default/often", `{"recurrence": {"frequency": "minute", "interval": 2}, "action": {"type": "http", "request": {"method": "GET", "uri": "`+target+`"}}}`)
+	w.Put("default/fails", `{"recurrence": {"frequency": "second", "interval": 1},
+		"action": {"type": "http", "request": {"method": "GET", "uri": "`+target+`/?fail"}, "retryPolicy": {"retryType": "none"}}}`)
+	indexed(w)
+	w.Await("two failures", func() bool { return w.Job("default/fails").Status.Faults > 1 })
+	w.Has(w.Part("/console/jobs?q=often"), `title="at once, then every 2 minutes">every 2 min<`, `class="state enabled"`)
+	w.Await("it to look failing", func() bool { return strings.Contains(w.Part("/console/jobs?q=fails"), `class="state failing"`) })
+}
+
 // TestFilters finds jobs by each filter of the address.
 func TestFilters(t *testing.T) {
 	w := consoletest.New(t)
@@ -110,6 +124,8 @@ func TestFilters(t *testing.T) {
 		"state=completed":               "billing/gamma",
 		"action=Http":                   "billing/delta billing/gamma default/Beta default/alpha",
 		"action=NatsMessage":            "",
+		"target=127.0.0.1":              "billing/delta billing/gamma",
+		"target=127.0.0.1:1":            "",
 		"label=env%3Dprod":              "default/alpha",
 		"label=team":                    "default/alpha",
 		"outcome=completed":             "billing/gamma",
@@ -123,8 +139,10 @@ func TestFilters(t *testing.T) {
 		w.Await(query+" to find "+want, func() bool { return strings.Join(rows(w.Part("/console/jobs?"+query)), " ") == want })
 	}
 	for query, want := range map[string]string{
-		"state=running": `Unknown value for state: &#34;running&#34;`, "action=Nothing": "Unknown value for action", "outcome=soon": "Unknown value for outcome",
-		"sort=size": "Unknown value for sort", "within=x": "Unknown value for within", "within=-1h": "Unknown value for within", "within=0s": "Unknown value for within",
+		"state=running":  "state: must be one of enabled, paused, disabled, completed, faulted, damaged; got &#34;running&#34;",
+		"action=Nothing": "action: must be one of Http,", "outcome=soon": "outcome: must be one of completed, failed,",
+		"sort=size": "sort: must be one of name, next, last; got", "within=x": "within: must be one of 1m, 1h, 24h, 168h; got",
+		"within=-1h": "within: must be one of", "within=0s": "within: must be one of",
 		"label=a%3D%3D%3D": "label: ", "collection=nowhere": "nowhere", "after=x": "x",
 	} {
 		if body := w.Get("/console/jobs?" + query); !strings.Contains(body, `class="problem"`) || !strings.Contains(body, want) || len(rows(body)) > 0 {
@@ -247,4 +265,31 @@ func TestEmpty(t *testing.T) {
 	indexed(w)
 	w.Has(w.Get("/console/jobs"), "carillon apply examples/jobs", "/console/jobs/new")
 	w.Has(w.Part("/console/jobs?q=nothing"), "!carillon apply", "Show all jobs")
+}
+
+// TestFiles has more jobs than a page in its files, and those only that the filter selects and the caller may see.
+func TestFiles(t *testing.T) {
+	w := consoletest.New(t)
+	w.Collect("other")
+	for i := range 120 {
+		w.Put(fmt.Sprintf("default/j%03d", i), never)
+	}
+	w.Put("other/k", later(1, `"a": "=1"`))
+	indexed(w)
+	w.Has(w.Get("/console/jobs?q=j0&sort=next"), `href="/console/jobs?as=csv&amp;q=j0"`)
+	lines := strings.Split(w.Get("/console/jobs?as=csv&sort=next&order=descending"), "\r\n")
+	if len(lines) != 123 || !strings.HasPrefix(lines[1], "default/j000,enabled,,") || !strings.HasPrefix(lines[121], "other/k,") {
+		t.Errorf("%d lines: %q", len(lines), lines)
+	}
+	var all []struct {
+		ID string `json:"id"`
+	}
+	w.OK(json.Unmarshal([]byte(w.Get("/console/jobs?as=json&q=j11")), &all))
+	if len(all) != 10 {
+		t.Errorf("%d jobs: %v", len(all), all)
+	}
+	w.Wants(http.StatusBadRequest, w.Do(http.MethodGet, "/console/jobs?as=csv&within=x", ""), "within")
+	w.Be("reader@other")
+	w.Has(w.Get("/console/jobs?as=csv"), "other/k", `""a"":""=1""`, "!default")
+	w.Wants(http.StatusForbidden, w.Do(http.MethodGet, "/console/jobs?as=csv&collection=default", ""))
 }

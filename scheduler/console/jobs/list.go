@@ -12,17 +12,19 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/table"
 	"github.com/carillon-sched/carillon/scheduler/control"
 )
 
 // pageSize limits the jobs of a page.
 const pageSize = 50
 
-// table is the content of the page.
-type table struct {
+// content is the content of the page.
+type content struct {
 	found
 
 	Filter                        filter
+	Files                         *table.Files
 	Collections, Actions, Lengths []string
 	States                        []scheduler.State
 	Outcomes                      []scheduler.Outcome
@@ -57,15 +59,21 @@ const (
 
 // list shows a page of the table, or the search results, or the current rows of some jobs.
 func (r section) list(c *frame.Request) error {
-	if c.Request.URL.Query().Has("shown") {
+	params := c.Params("q", "collection", "state", "action", "target", "label", "outcome", "within", "sort", "after", "before")
+	if params.Has("shown") {
 		return r.refresh(c)
 	}
-	t := &table{
-		Filter: readFilter(c.Request.URL.Query()), Lengths: lengths, States: states, Outcomes: scheduler.LastOutcomes, Verbs: verbs,
+	t := &content{
+		Filter: readFilter(params), Lengths: lengths, States: states, Outcomes: scheduler.LastOutcomes, Verbs: verbs,
 		MayAct: c.May(auth.OperateAny, ""),
 	}
+	t.Filter.Descending = c.Choice("order", ascending, descending) == descending
+	if sent, err := r.export(c, t.Filter); sent || err != nil {
+		return err
+	}
+	t.Files = table.FilesOf(listPath, t.Filter.Fields())
 	began := time.Now()
-	t.Asked = c.Query("again") != ""
+	t.Asked = params.Has("again") // by the script
 	if err := r.find(c, t); err != nil {
 		_, known := errors.AsType[frame.Problem](err)
 		if !known && !errors.Is(err, scheduler.ErrInvalid) && !errors.Is(err, scheduler.ErrNotFound) {
@@ -88,12 +96,12 @@ func (r section) list(c *frame.Request) error {
 	}
 	return c.Show(&frame.Page{
 		Title: c.Text("jobs.menu"), Template: listPage, Data: t, NoHeading: true,
-		Styles: []string{"jobs/jobs.css"}, Scripts: []string{"jobs/jobs.js"},
+		Styles: []string{"jobs/jobs.css"}, Scripts: []string{"jobs/jobs.js", "jobs/kept.js", "frame/views.js"},
 	})
 }
 
 // find fills a table.
-func (r section) find(c *frame.Request, t *table) error {
+func (r section) find(c *frame.Request, t *content) error {
 	q, err := r.query(c, &t.Filter)
 	if err != nil {
 		return err
@@ -123,7 +131,7 @@ func (r section) find(c *frame.Request, t *table) error {
 const unindexed = "name:"
 
 // findWithoutIndex fills a table by name while the index is incomplete.
-func (r section) findWithoutIndex(c *frame.Request, t *table, q scheduler.JobQuery) error {
+func (r section) findWithoutIndex(c *frame.Request, t *content, q scheduler.JobQuery) error {
 	t.ByName, t.Behind, t.Percent = true, true, r.service.IndexProgress().Percent
 	q.Order, q.Descending = scheduler.OrderByName, false
 	p := v1.Page{Top: pageSize}
@@ -144,7 +152,7 @@ func (r section) findWithoutIndex(c *frame.Request, t *table, q scheduler.JobQue
 	return nil
 }
 
-func (t *table) take(c *frame.Request, jobs []*v1.Job, now time.Time) {
+func (t *content) take(c *frame.Request, jobs []*v1.Job, now time.Time) {
 	for _, v := range jobs {
 		one := newRow(c, v, now)
 		t.Rows = append(t.Rows, one)
@@ -210,6 +218,12 @@ func (r row) ID() string { return "job-" + r.Key.Collection + "." + r.Key.Job }
 // Never reports whether the job has never run.
 func (r row) Never() bool { return r.Outcome == scheduler.NeverRan }
 
+// units are long words for times in schedules, and how they are abbreviated.
+var units = strings.NewReplacer("at once, then ", "", " seconds", " s", " minutes", " min", " hours", " h", " days", " d")
+
+// Brief returns the schedule in short: "every 2 min". The row shows all of it on hover.
+func (r row) Brief() string { return units.Replace(strings.TrimSuffix(r.Schedule, ", UTC")) }
+
 func newRow(c *frame.Request, v *v1.Job, now time.Time) row {
 	j, s := v.Job, &v.Status
 	r := row{
@@ -224,6 +238,8 @@ func newRow(c *frame.Request, v *v1.Job, now time.Time) row {
 		r.State = "retrying"
 	case j.State == scheduler.Enabled && j.PausedAt(now):
 		r.State, r.Paused = string(v1.Paused), j.PausedUntil
+	case j.State == scheduler.Enabled && s.AlwaysFails():
+		r.State = "failing"
 	}
 	if j.Plan != nil {
 		r.Schedule = j.Schedule()

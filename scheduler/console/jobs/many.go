@@ -29,8 +29,12 @@ func (r section) ask(c *frame.Request, form url.Values) error {
 	if op.Verb == v1.VerbLabel && form.Get("tag") == "" && form.Get("until") != "" { // Enter submits the first button
 		op.Verb = v1.VerbPause
 	}
+	back := f.here()
+	if id := form.Get("failure"); id != "" {
+		back = frame.Root + "/failures/" + url.PathEscape(id)
+	}
 	if wrong := complete(c, &op, form, r.service.Now()); wrong != "" {
-		return c.Done(wrong, f.address())
+		return c.Done(wrong, back)
 	}
 	if !slices.Contains(v1.OperationVerbs, op.Verb) {
 		return unknown(c, "do", op.Verb)
@@ -46,7 +50,7 @@ func (r section) ask(c *frame.Request, form url.Values) error {
 		}
 	}
 	if made.ID == "" {
-		return c.Done(c.Text("jobs.pick.none"), f.address())
+		return c.Done(c.Text("jobs.pick.none"), back)
 	}
 	return c.Redirect(manyPath + "/" + made.ID)
 }
@@ -68,6 +72,13 @@ func complete(c *frame.Request, op *v1.Operation, form url.Values, now time.Time
 			return c.Text("jobs.until.wrong", err.Error())
 		}
 	case v1.VerbResubmit:
+		if rate := form.Get("rate"); rate != "" {
+			var err error
+			op.Rate, err = strconv.ParseFloat(rate, 64)
+			if valid := op.Rate > 0 && op.Rate <= maxRate; err != nil || !valid { // also not a number
+				return c.Text("jobs.rate.wrong")
+			}
+		}
 		text := strings.TrimSpace(form.Get("since"))
 		if ago, err := time.ParseDuration(strings.TrimPrefix(text, "-")); err == nil {
 			op.FailedSince = now.Add(-ago).UTC()
@@ -82,8 +93,28 @@ func complete(c *frame.Request, op *v1.Operation, form url.Values, now time.Time
 	return ""
 }
 
+// maxRate limits the rate of a bulk operation, in occurrences per second.
+const maxRate = 10_000
+
+// pickFailure selects the jobs of a failure group.
+func (r section) pickFailure(c *frame.Request, op *v1.Operation, id string) error {
+	g, err := r.service.Failure(c.Context(), id)
+	if err != nil {
+		return err
+	}
+	op.Jobs, op.Target, op.Action = g.Selection.Jobs, g.Selection.Target, g.Selection.Action
+	if op.Verb == v1.VerbResubmit {
+		op.Target = g.Target
+	}
+	return nil
+}
+
 // pick sets the selected jobs of an operation. It returns false for none.
 func (r section) pick(c *frame.Request, op *v1.Operation, f filter, form url.Values) (picked bool, err error) {
+	if id := form.Get("failure"); id != "" {
+		err := r.pickFailure(c, op, id)
+		return op.Jobs != nil || op.Target != "", err
+	}
 	if form.Get("all") == "" {
 		if len(form["job"]) > maxPicked { // before each is compared with the others
 			return false, frame.Problem{Status: http.StatusBadRequest, Text: c.Text("jobs.toomany", maxPicked)}
@@ -195,7 +226,7 @@ func (r section) show(c *frame.Request, op *v1.Operation, wrong bool) error {
 	}
 	page := &frame.Page{
 		Title: c.Text("jobs.do." + p.Verb), Template: manyPage, Data: p, NoHeading: true,
-		Styles: []string{"jobs/jobs.css"},
+		Styles: []string{"jobs/jobs.css"}, Scripts: []string{"jobs/kept.js"},
 	}
 	if wrong {
 		page.Status = http.StatusUnprocessableEntity

@@ -297,7 +297,7 @@ func TestOperations(t *testing.T) {
 	ctx := auth.With(t.Context(), auth.Anonymous(auth.ViaLoopback, "127.0.0.1"))
 	op := must.Get(other.CreateOperation(ctx, "", []byte(`{"verb": "disable", "jobs": ["default/a", "default/none"], "ratePerSecond": 0.001}`)))(t)
 	at := "/console/many/" + op.ID
-	w.Has(w.Get("/console/many"), `<a href="`+at+`">Disable`, "running", "0 of 2", `action="`+at+`/stop"`)
+	w.Has(w.Get("/console/many"), `<a href="`+at+`" class="stretch">Disable`, "running", "0 of 2", `action="`+at+`/stop"`)
 	w.Wants(http.StatusSeeOther, w.Post(at+"/stop", nil))
 	w.Has(w.Get("/console/many"), "canceled")
 	w.Be("operator@elsewhere")

@@ -15,6 +15,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/records"
+	"github.com/carillon-sched/carillon/scheduler/console/table"
 	"github.com/carillon-sched/carillon/scheduler/control"
 )
 
@@ -59,6 +60,7 @@ type shown struct {
 type list struct {
 	Lines   []line
 	Base    string         // the URL of the page with the filter; …before=SEQUENCE has the records before a sequence
+	Files   *table.Files   // the history with the filter
 	Events  string         // the URL of the events; "": none
 	Older   string         // the URL of the next page; "": none
 	Newest  string         // the URL of the first page; "": this page
@@ -74,9 +76,12 @@ const linesKept = 500
 const pageSize = 100
 
 func (r section) show(c *frame.Request) error {
-	s := shown{Filter: records.Read(c.Request.URL.Query()), Outcomes: scheduler.Outcomes, Types: r.service.ActionTypes()}
+	s := shown{Filter: records.ReadURL(c), Outcomes: scheduler.Outcomes, Types: r.service.ActionTypes()}
 	var status int
 	var err error
+	if sent, err := r.export(c, &s.Filter); sent || err != nil {
+		return err
+	}
 	s.List, err = r.list(c, &s.Filter)
 	if s.List.Problem, status, err = c.Inside(err); err != nil {
 		return err
@@ -89,14 +94,14 @@ func (r section) show(c *frame.Request) error {
 	}
 	return c.Show(&frame.Page{
 		Status: status, Title: c.Text("live.title"), Template: templates, Data: &s,
-		Scripts: []string{"live/live.js"}, Styles: []string{"live/live.css"},
+		Scripts: []string{"live/live.js", "frame/views.js"}, Styles: []string{"live/live.css"},
 	})
 }
 
 // list reads the requested page of the history.
 func (r section) list(c *frame.Request, f *records.Filter) (l list, err error) {
-	l = list{Base: f.Address(Path), Filters: !f.IsEmpty(), Most: linesKept}
-	q, err := f.Query(c.Context(), r.service.Now())
+	l = list{Base: f.Address(Path), Files: table.FilesOf(Path, f.Values()), Filters: !f.IsEmpty(), Most: linesKept}
+	q, err := f.Query(c.Context(), r.service)
 	if err != nil {
 		return l, err
 	}
@@ -114,7 +119,7 @@ func (r section) list(c *frame.Request, f *records.Filter) (l list, err error) {
 	if err != nil {
 		return l, err
 	}
-	l.Lines = linesOf(found)
+	l.Lines = linesOf(folded(found))
 	if next > 0 {
 		l.Older = f.Address(Path, records.Before, v1.HistoryToken(next))
 	}
@@ -135,8 +140,8 @@ const turn = 250 * time.Millisecond
 
 // events sends new records after a position.
 func (r section) events(c *frame.Request) error {
-	f := records.Read(c.Request.URL.Query())
-	q, err := f.Query(c.Context(), r.service.Now())
+	f := records.ReadURL(c)
+	q, err := f.Query(c.Context(), r.service)
 	if err != nil {
 		return err
 	}

@@ -120,6 +120,10 @@ func TestFilters(t *testing.T) {
 		"job=a":                               5,
 		"job=other/b":                         5,
 		"collection=other&job=b&manual=false": 4,
+		"job=other/":                          5,
+		"job=LT/A":                            5,
+		"job=none":                            0,
+		"collection=other&job=a":              0,
 		"manual=true":                         1,
 		"outcome=failed":                      2,
 		"outcome=failed&outcome=faulted":      3,
@@ -141,11 +145,11 @@ func TestFilters(t *testing.T) {
 		}
 	}
 	for query, want := range map[string]string{
-		"outcome=good":              "400 not of the form",
+		"outcome=good":              "400 outcome: must be one of completed, failed, faulted, postponed, skipped; got",
+		"manual=perhaps":            "400 manual: must be one of true, false; got",
+		"action=MyAction":           "400 action: must be one of MainAction, ErrorAction; got",
 		"type=Telnet":               "400 Telnet",
-		"job=none":                  "404 default/none",
 		"collection=none":           "404 none",
-		"job=1st":                   "400 must begin with a letter",
 		"target=a)+or+(status+eq+b": "400 one word",
 		"since=soon":                "400 soon",
 		"before=x":                  "400 before",
@@ -156,6 +160,34 @@ func TestFilters(t *testing.T) {
 			t.Errorf("%s: %d %s", query, r.Status, r.Body)
 		}
 	}
+}
+
+// TestFailuresOnce has a run fail: its last attempt and its end are one line, with the outcome of the run and the answer.
+func TestFailuresOnce(t *testing.T) {
+	w := newHarness(t)
+	w.record("default/a", 1)
+	for _, o := range []scheduler.Outcome{scheduler.OutcomeFailed, scheduler.OutcomeFaulted} {
+		w.record("default/a", 1, func(r *scheduler.Record) {
+			at := time.Date(2026, 3, 1, 13, 0, 0, 0, time.UTC)
+			r.Nominal, r.Occurrence, r.Outcome, r.Status = at, scheduler.OccurrenceID(r.Job, at), o, 500
+			if o == scheduler.OutcomeFaulted {
+				r.ID, r.Response = "", ""
+			}
+		})
+	}
+	once := []string{`class="state faulted"`, "hello</pre>", "!state failed"}
+	for query, want := range map[string][]int{"": {2, 1}, "?outcome=failed": {2}, "?outcome=faulted": {3}} {
+		if got := numbers(sequences, w.Part("/console/live"+query)); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", query, got, want)
+		}
+	}
+	list := regexp.MustCompile(`(?s)<ol class="attempts".*</ol>`)
+	w.Has(list.FindString(w.Get("/console/live")), once...)
+	e := w.Follow("/console/live/events?follow=true&after=0").Next("rows", "")
+	if got := numbers(sequences, e.Data); !slices.Equal(got, []int{2, 1}) || e.ID != "3" {
+		t.Errorf("the event %s has %v", e.ID, got)
+	}
+	w.Has(e.Data, once...)
 }
 
 // TestNothingIsLost cuts the connection again and again, while attempts end, and compares what was told with the history.
@@ -297,4 +329,22 @@ func TestEnd(t *testing.T) {
 	s.Next("rows", "")
 	w.OK(w.Service.Delete(t.Context(), consoletest.Key("default/a"), 0))
 	w.Has(s.Next("end", "").Data, "deleted")
+}
+
+// TestFiles has more records than a page in its files, and those only that the filter selects and the caller may see.
+func TestFiles(t *testing.T) {
+	w := newHarness(t)
+	w.record("default/a", 250)
+	w.record("other/b", 1, func(r *scheduler.Record) { r.Outcome, r.Message = scheduler.OutcomeFailed, "=HYPERLINK(1)" })
+	w.Has(w.Get("/console/live?outcome=failed"), `href="/console/live?as=csv&amp;outcome=failed"`)
+	w.Has(w.Get("/console/jobs/default/a?outcome=completed"), `href="/console/live?as=json&amp;collection=default&amp;job=a&amp;outcome=completed"`)
+	if lines := strings.Split(w.Get("/console/live?as=csv&collection=default&job=a"), "\r\n"); len(lines) != 252 || !strings.Contains(lines[1], "default/a/") {
+		t.Errorf("%d lines: %q", len(lines), lines[:2])
+	}
+	w.Has(w.Get("/console/live?as=csv&outcome=failed"), "other/b/", ",Failed,", ",'=HYPERLINK(1),", "!default")
+	w.Has(w.Get("/console/live?as=json&outcome=failed"), `"message":"=HYPERLINK(1)"`, "!default")
+	w.Wants(http.StatusBadRequest, w.Do(http.MethodGet, "/console/live?as=csv&since=x", ""), "does not compare with a time")
+	w.Be("reader@other")
+	w.Has(w.Get("/console/live?as=csv"), "other/b/", "!default")
+	w.Wants(http.StatusForbidden, w.Do(http.MethodGet, "/console/live?as=csv&collection=default", ""))
 }

@@ -3,6 +3,7 @@ package live
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -92,11 +93,41 @@ type line struct {
 	Late     string
 	Took     string
 	Answer   string // summary
+	Ends     string // names the attempt of a failed run, for [folded]; "": none
+}
+
+// endOf names the attempt of a main action that failed, or that a faulted run ended with; "" for other records.
+func endOf(r *scheduler.Record) string {
+	failed := r.Outcome == scheduler.OutcomeFailed || r.Outcome == scheduler.OutcomeFaulted
+	if r.Occurrence == "" || r.Phase != scheduler.MainPhase || !failed {
+		return ""
+	}
+	return r.Occurrence + "#" + strconv.Itoa(r.Try)
+}
+
+// folded merges the end of a faulted run into its last attempt, if both are among the records, newest first: the history has
+// both, with the same failure. The script does so for records that come separately.
+func folded(records []*scheduler.Record) []*scheduler.Record {
+	ends := map[string]*scheduler.Record{}
+	all := slices.Clone(records)
+	for i, r := range all {
+		switch name := endOf(r); {
+		case name == "":
+		case r.Outcome == scheduler.OutcomeFaulted:
+			ends[name] = r
+		case ends[name] != nil:
+			both, end := *r, ends[name]
+			both.Outcome, both.FaultedAt = end.Outcome, end.FaultedAt
+			all[i] = &both
+			all[slices.Index(all, end)] = nil
+		}
+	}
+	return slices.DeleteFunc(all, func(r *scheduler.Record) bool { return r == nil })
 }
 
 // lineOf returns the line of a record.
 func lineOf(r *scheduler.Record) line {
-	l := line{RecordForm: r.Form(), Sequence: r.Sequence, Key: r.Job, Outcome: r.Outcome, At: r.At(), Answer: answerOf(r)}
+	l := line{RecordForm: r.Form(), Sequence: r.Sequence, Key: r.Job, Outcome: r.Outcome, At: r.At(), Answer: answerOf(r), Ends: endOf(r)}
 	if r.IsAttempt() {
 		l.Try = r.Try
 	}
@@ -184,7 +215,7 @@ func (o *rows) of(r *scheduler.Record) (string, error) {
 // all returns the data of an event: rows, newest first, then the number of missed records with a link to address.
 func (o *rows) all(b *batch, address string) (string, error) {
 	var out strings.Builder
-	for _, r := range b.records {
+	for _, r := range folded(b.records) {
 		row, err := o.of(r)
 		if err != nil {
 			return "", err

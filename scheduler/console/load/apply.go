@@ -85,9 +85,6 @@ func patchText(patch []byte) (string, error) {
 // readPicked parses the selected proposals of a form: job, ETag (of a review) and patch.
 func readPicked(c *frame.Request, form url.Values, tagged bool) (all []picked, back string, err error) {
 	values := form["pick"]
-	if len(values) == 0 {
-		return nil, "", frame.Problem{Status: http.StatusBadRequest, Text: c.Text("load.pick.none"), Hint: c.Text("load.pick.none.hint")}
-	}
 	if len(values) > pickedMost {
 		return nil, "", frame.Problem{Status: http.StatusBadRequest, Text: c.Text("load.pick.many", pickedMost)}
 	}
@@ -109,8 +106,7 @@ func readPicked(c *frame.Request, form url.Values, tagged bool) (all []picked, b
 			all = append(all, p)
 		}
 	}
-	back = form.Get("back")
-	if !strings.HasPrefix(back, loadPath) {
+	if back = form.Get("back"); !strings.HasPrefix(back, loadPath) {
 		back = loadPath
 	}
 	return all, back, nil
@@ -137,6 +133,9 @@ func (r section) apply(c *frame.Request, form url.Values) error {
 
 // each processes the selected proposals and shows the results.
 func (r section) each(c *frame.Request, all []picked, page reviewed, do func(c *frame.Request, p *picked) error) error {
+	if len(all) == 0 {
+		return c.Done(c.Text("load.pick.none"), page.Back)
+	}
 	for i := range all {
 		p := &all[i]
 		err := auth.Check(c.Context(), auth.Operate, p.Key.Collection)

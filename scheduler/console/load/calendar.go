@@ -144,7 +144,7 @@ func (r section) calendar(c *frame.Request) error {
 // readWhere parses the URL.
 func readWhere(c *frame.Request, now time.Time) (w where, err error) {
 	w = where{
-		Collection: c.Query("collection"), Job: c.Query("job"), Zone: c.Query("zone"), Week: c.Query("view") == "week",
+		Collection: c.Query("collection"), Job: c.Query("job"), Zone: c.Query("zone"), Week: c.Choice("view", "day", "week") == "week",
 		Date: c.Query("date"), zone: c.Zone(), now: now,
 	}
 	if w.Zone != "" {
@@ -244,7 +244,7 @@ type counted struct {
 
 // counted returns the counts, from a running or a recent computation if possible.
 func (r section) counted(c *frame.Request, w *where, s *span) (*look.Look[*counted], error) {
-	sees, whose, err := seen(c, r.service)
+	sees, whose, err := c.Seen(r.service)
 	if err != nil {
 		return nil, err
 	}

@@ -191,7 +191,7 @@ func (q *asked) address(pairs ...string) string {
 // report returns the forecast, or the progress of its computation.
 func (r section) report(c *frame.Request, q asked) (p part, err error) {
 	p = part{Address: q.address(), Wait: q.address("wait", "true")}
-	sees, whose, err := seen(c, r.service)
+	sees, whose, err := c.Seen(r.service)
 	if err != nil {
 		return p, err
 	}
@@ -250,18 +250,6 @@ func settled[T any](c *frame.Request, one *look.Look[T]) (shown *look.Look[T], f
 	far = countingOf(one)
 	far.Old = shown != nil
 	return shown, far, nil
-}
-
-// seen returns which collections the caller may see, nil for all, and a key that differs for callers with other rights.
-func seen(c *frame.Request, s *control.Service) (sees func(string) bool, whose string, err error) {
-	if sees = auth.Sees(c.Context()); sees == nil {
-		return nil, "all", nil
-	}
-	names, err := c.Collections(s, auth.Read)
-	if err != nil {
-		return nil, "", err
-	}
-	return func(collection string) bool { return slices.Contains(names, collection) }, "of " + strings.Join(names, ","), nil
 }
 
 // renew restarts all computations.

@@ -135,7 +135,14 @@ func TestProposalsRefused(t *testing.T) {
 	} {
 		w.Wants(http.StatusBadRequest, w.Post("/console/load/review", url.Values{"pick": {pick}}), "invalid proposal")
 	}
-	w.Wants(http.StatusBadRequest, w.Post("/console/load/review", nil), "No proposal is selected")
+	for _, path := range []string{"/console/load/review", "/console/load/apply"} {
+		none := w.Post(path, url.Values{"back": {"/console/load?hours=48"}})
+		w.Wants(http.StatusSeeOther, none)
+		if none.Header.Get("Location") != "/console/load?hours=48" {
+			t.Errorf("without a proposal, it leads to %s", none.Header.Get("Location"))
+		}
+		w.Has(w.Get("/console/load?hours=48"), "Select proposals first.")
+	}
 	w.Wants(http.StatusForbidden, w.Post("/console/load/review", url.Values{"pick": {all[0]}}, "Origin: https://evil.example", "Sec-Fetch-Site: cross-site"))
 	tagged := boxes(w.Post("/console/load/review", url.Values{"pick": all}).Body)
 	before := foreseen(t, w)

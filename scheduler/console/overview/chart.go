@@ -19,6 +19,7 @@ type chart struct {
 	Width, Height int    // of the drawing, in its own units: ten per step
 	Panels        []*panel
 	Ticks         []tick
+	Bands         []bar  // outages: the steps in which attempts failed
 	Slots         []slot // tooltips
 }
 
@@ -26,8 +27,6 @@ type chart struct {
 type panel struct {
 	Name   string // title at its top
 	Height int    // in pixels
-	Mark   string // CSS class of its bars
-	Down   bool   // bars hang from the top
 
 	Top    int
 	Labels []axisLabel
@@ -43,7 +42,10 @@ type (
 		Y    float64
 		Text string
 	}
-	bar   struct{ X, Y, W, H float64 }
+	bar struct {
+		Mark       string
+		X, Y, W, H float64
+	}
 	curve struct{ Mark, D string }
 	slot  struct {
 		X    int
@@ -52,16 +54,17 @@ type (
 	tick struct{ Percent, Text string }
 )
 
-// line has the values of a line, in the order of the steps. NaN means no value.
+// line has the values of a line or of bars, in the order of the steps. NaN means no value.
 type line struct {
 	mark   string // CSS class
 	values []float64
 }
 
 const (
-	stepWidth = 10
-	panelGap  = 22 // between panels, for their names
-	leastBar  = 2  // minimum height of a bar that is not zero, in pixels
+	stepWidth  = 10
+	panelGap   = 22 // between panels, for their names
+	bandHeight = 6  // of an outage, at the top
+	leastBar   = 2  // minimum height of a bar that is not zero, in pixels
 )
 
 // newChart returns a chart with empty panels.
@@ -78,44 +81,48 @@ func (s *shown) newChart(id, title, desc string, panels ...*panel) *chart {
 		c.Height = p.Bottom()
 	}
 	c.Height++ // the last line
+	for i := range of.Steps {
+		switch n := len(c.Bands); {
+		case of.Steps[i].Failed+of.Steps[i].Refused == 0:
+		case n > 0 && c.Bands[n-1].X+c.Bands[n-1].W == float64(i*stepWidth):
+			c.Bands[n-1].W += stepWidth
+		default:
+			c.Bands = append(c.Bands, bar{X: float64(i * stepWidth), W: stepWidth, H: bandHeight})
+		}
+	}
 	return c
 }
 
 // hint adds the tooltip of the next step.
 func (c *chart) hint(text string) { c.Slots = append(c.Slots, slot{len(c.Slots) * stepWidth, text}) }
 
-// bars adds bars and the labels of their axis.
-func (p *panel) bars(values []float64, label func(v float64) string) {
-	most := 0.0
-	for _, v := range values {
-		if v > most { // not NaN
-			most = v
+// bars adds bars, stacked from the first line on, and the labels of their axis.
+func (p *panel) bars(label func(v float64) string, stack ...line) {
+	sums := make([]float64, len(stack[0].values))
+	for _, l := range stack {
+		for i, v := range l.values {
+			if v > 0 { // not NaN
+				sums[i] += v
+			}
 		}
+	}
+	most := 0.0
+	for _, sum := range sums {
+		most = max(most, sum)
 	}
 	top, step := round(most)
-	y := func(v float64) float64 {
-		h := v / top * float64(p.Height)
-		if p.Down {
-			return tenth(float64(p.Top) + h)
-		}
-		return tenth(float64(p.Bottom()) - h)
-	}
 	for v := 0.0; v <= top*1.0001; v += step {
-		if p.Down && v == 0 {
-			continue // already covered by the line above
-		}
-		p.Labels = append(p.Labels, axisLabel{y(v), label(v)})
+		p.Labels = append(p.Labels, axisLabel{tenth(float64(p.Bottom()) - v/top*float64(p.Height)), label(v)})
 	}
-	for i, v := range values {
-		if !(v > 0) {
-			continue
+	for i := range sums {
+		y := float64(p.Bottom())
+		for _, l := range stack {
+			if v := l.values[i]; v > 0 {
+				h := tenth(math.Max(v/top*float64(p.Height), leastBar))
+				y = tenth(y - h)
+				p.Bars = append(p.Bars, bar{l.mark, float64(i*stepWidth) + 1, y, stepWidth - 2, h})
+			}
 		}
-		h := tenth(math.Max(v/top*float64(p.Height), leastBar))
-		b := bar{X: float64(i*stepWidth) + 1, Y: float64(p.Bottom()) - h, W: stepWidth - 2, H: h}
-		if p.Down {
-			b.Y = float64(p.Top)
-		}
-		p.Bars = append(p.Bars, b)
 	}
 }
 
@@ -181,7 +188,7 @@ func ticks(of *stats.Series, zone *time.Location, every time.Duration) (all []ti
 		at := of.At(i).In(zone)
 		sinceMidnight := time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute
 		part := (float64(i) + 0.5) / float64(len(of.Steps))
-		if sinceMidnight%every >= of.Step || part > 0.96 { // further right, it would overflow or overlap the previous label
+		if sinceMidnight%every >= of.Step || part < 0.04 || part > 0.96 { // nearer to a side, it would overlap another label or overflow
 			continue
 		}
 		all = append(all, tick{strconv.FormatFloat(100*part, 'f', 2, 64) + "%", at.Format("15:04")})
@@ -189,21 +196,17 @@ func ticks(of *stats.Series, zone *time.Location, every time.Duration) (all []ti
 	return all
 }
 
-// round returns the smallest round number that is at least most, as the end of an axis, and the step between its two to
-// five labels.
+// round returns the end of an axis, at least most, and the step between its labels: 1, 2 or 5 times a power of ten, and at
+// most five steps.
 func round(most float64) (top, step float64) {
 	if !(most > 1) {
 		return 1, 1
 	}
-	unit := math.Pow(10, math.Floor(math.Log10(most)))
-	for _, one := range []struct{ top, step float64 }{{1, 0.5}, {2, 1}, {3, 1}, {4, 2}, {5, 2.5}, {6, 2}, {8, 4}, {10, 5}} {
-		if top := one.top * unit; top >= most*0.9999 {
-			step = one.step * unit
-			if step != math.Trunc(step) { // counts have no fractions
-				step = top
-			}
-			return top, step
+	unit := math.Pow(10, math.Floor(math.Log10(most))-1)
+	for _, times := range []float64{2, 5, 10, 20} {
+		if step = max(1, times*unit); step*5 >= most*0.9999 {
+			break
 		}
 	}
-	return 10 * unit, 5 * unit
+	return math.Ceil(most*0.9999/step) * step, step
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,20 +22,18 @@ func minutes(n int) *stats.Series {
 	return &stats.Series{Start: time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC), Step: time.Minute, Steps: make([]stats.Minute, n)}
 }
 
-// sample is a chart with bars up and down, and lines.
+// sample is a chart with stacked bars, and lines.
 func sample(n int, value func(i int) float64) (string, error) {
 	s := shown{Zone: time.UTC, Board: &stats.Board{Hour: *minutes(n)}}
-	c := s.newChart("c", "Runs <now>", "What ran & failed", &panel{Name: "up", Height: 100, Mark: "up"},
-		&panel{Name: "down", Height: 40, Mark: "down", Down: true}, &panel{Name: "lines", Height: 100})
+	c := s.newChart("c", "Runs <now>", "What ran & failed", &panel{Name: "bars", Height: 100}, &panel{Name: "lines", Height: 100})
 	values := make([]float64, n)
 	for i := range n {
 		values[i] = value(i)
 		c.hint(fmt.Sprintf("step %d: \"<b>\"", i))
 	}
 	label := func(v float64) string { return fmt.Sprint(v) }
-	c.Panels[0].bars(values, label)
-	c.Panels[1].bars(values, label)
-	c.Panels[2].lines(label, line{"a", values}, line{"b", values})
+	c.Panels[0].bars(label, line{"low", values}, line{"high", values})
+	c.Panels[1].lines(label, line{"a", values}, line{"b", values})
 	return frame.Written(page, "chart", c)
 }
 
@@ -74,9 +73,9 @@ func TestWhatIsDrawn(t *testing.T) {
 	}
 	for _, want := range []string{
 		`<title id="c-title">Runs &lt;now&gt;</title>`, `<desc id="c-desc">What ran &amp; failed</desc>`,
-		`<rect class="up" x="31" y="62" width="8" height="60"/>`, // 120 of 200
-		`<rect class="down" x="31" y="144" width="8" height="24"/>`,
-		`<path class="a" d="M31 298.1h8"`, // alone, between 100 and 1000
+		`<rect class="low" x="31" y="74" width="8" height="48"/>`, // 120 of 250
+		`<rect class="high" x="31" y="26" width="8" height="48"/>`,
+		`<path class="a" d="M31 236.1h8"`, // alone, between 100 and 1000
 		`<title>step 3: &#34;&lt;b&gt;&#34;</title>`,
 		`text-anchor="middle">12:10</text>`,
 	} {
@@ -86,11 +85,23 @@ func TestWhatIsDrawn(t *testing.T) {
 	}
 }
 
+// TestOutages marks the steps in which attempts failed, and whether or not their runs did.
+func TestOutages(t *testing.T) {
+	of := minutes(60)
+	of.Steps[3].Refused, of.Steps[4].Failed, of.Steps[6].Refused, of.Steps[7].Completed = 1, 1, 1, 1
+	s := shown{Zone: time.UTC, Board: &stats.Board{Hour: *of}}
+	for _, c := range []*chart{s.RunsChart(), s.LatenessChart()} {
+		if want := []bar{{X: 30, W: 20, H: bandHeight}, {X: 60, W: 10, H: bandHeight}}; !slices.Equal(c.Bands, want) {
+			t.Errorf("%s: %+v, want %+v", c.ID, c.Bands, want)
+		}
+	}
+}
+
 // TestRound ends axes.
 func TestRound(t *testing.T) {
 	for most, want := range map[float64][2]float64{
-		0: {1, 1}, 1: {1, 1}, 2: {2, 1}, 3: {3, 1}, 4: {4, 2}, 5: {5, 5}, 7: {8, 4}, 11: {20, 10}, 99: {100, 50}, 100: {100, 50},
-		120: {200, 100}, 450: {500, 250}, 30_000: {30_000, 10_000}, 30_001: {30_000, 10_000}, 31_000: {40_000, 20_000},
+		0: {1, 1}, 1: {1, 1}, 2: {2, 1}, 3: {3, 1}, 4: {4, 1}, 5: {5, 1}, 7: {8, 2}, 11: {15, 5}, 99: {100, 20}, 100: {100, 20},
+		120: {150, 50}, 450: {500, 100}, 30_000: {30_000, 10_000}, 30_001: {30_000, 10_000}, 31_000: {40_000, 10_000},
 	} {
 		if top, step := round(most); top != want[0] || step != want[1] {
 			t.Errorf("%g: to %g by %g, want %v", most, top, step, want)
@@ -99,7 +110,7 @@ func TestRound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		most := rapid.Float64Range(0, 1e15).Draw(t, "most")
 		top, step := round(most)
-		if top < most*0.999 || step <= 0 || top/step > 5.01 || most > 10 && top > 2*most {
+		if top < most*0.999 || step <= 0 || top/step > 5.01 || most > 10 && top > 1.6*most {
 			t.Fatalf("%g: to %g by %g", most, top, step)
 		}
 	})
@@ -113,10 +124,11 @@ func TestTimesAreRoundInTheirZone(t *testing.T) {
 	}
 }
 
-// TestTimesStayApart has no label at the right edge, where it would be on the one before or outside.
+// TestTimesStayApart has no label at the edges: at the left one, it would be on the lowest label of the other axis, and at the
+// right one, on the one before or outside.
 func TestTimesStayApart(t *testing.T) {
 	ticks := ticks(minutes(60), time.UTC, time.Minute)
-	if last := ticks[len(ticks)-1].Percent; len(ticks) != 58 || last != "95.83%" {
-		t.Errorf("%d, the last at %s", len(ticks), last)
+	if first, last := ticks[0].Percent, ticks[len(ticks)-1].Percent; len(ticks) != 56 || first != "4.17%" || last != "95.83%" {
+		t.Errorf("%d, from %s to %s", len(ticks), first, last)
 	}
 }

@@ -28,16 +28,14 @@ func (s *shown) span() string {
 // RunsChart returns the chart of ended runs per minute.
 func (s *shown) RunsChart() *chart {
 	c := s.newChart("runs-chart", words.Text("overview.runs"), s.RunsText(),
-		&panel{Name: words.Text("overview.completed"), Height: 110, Mark: "bar-completed"},
-		&panel{Name: words.Text("overview.failed"), Height: 48, Mark: "bar-failed", Down: true})
+		&panel{Height: 180})
 	of := s.Series()
 	completed, failed := make([]float64, len(of.Steps)), make([]float64, len(of.Steps))
 	for i := range of.Steps {
 		completed[i], failed[i] = perMinute(of, of.Steps[i].Completed), perMinute(of, of.Steps[i].Failed)
 		c.hint(words.Text("overview.runs.step", s.when(of, i), rate(completed[i]), rate(failed[i])))
 	}
-	c.Panels[0].bars(completed, rate)
-	c.Panels[1].bars(failed, rate)
+	c.Panels[0].bars(rate, line{"bar-completed", completed}, line{"bar-failed", failed})
 	return c
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/auth"
+	"github.com/carillon-sched/carillon/scheduler/console/failures"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/look"
 	"github.com/carillon-sched/carillon/scheduler/control"
@@ -21,7 +22,7 @@ var files embed.FS
 //go:embed assets
 var assets embed.FS
 
-var page = frame.Templates(files, "*.html")
+var page = failures.With(frame.Templates(files, "*.html"))
 
 // Source provides the activity of all schedulers of a store. It caches its answers briefly, so frequent calls are
 // cheap.
@@ -97,7 +98,7 @@ func (r section) show(c *frame.Request) error {
 		return err
 	}
 	return c.Show(&frame.Page{
-		Title: c.Text("overview.menu"), Template: page, Data: s, Styles: []string{"overview/overview.css"},
+		Title: c.Text("overview.menu"), Template: page, Data: s, Styles: []string{"overview/overview.css", failures.Style},
 	})
 }
 

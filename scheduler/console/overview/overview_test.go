@@ -20,15 +20,14 @@ import (
 
 // source tells of the records that it is given, of reports, and of the load of the store.
 type source struct {
-	w        *consoletest.Harness
-	recorder stats.Recorder
-	reports  atomic.Pointer[[]stats.Report]
-	err      atomic.Pointer[error]
+	w       *consoletest.Harness
+	reports atomic.Pointer[[]stats.Report]
+	err     atomic.Pointer[error]
 }
 
 func (s *source) Board(context.Context) (*stats.Board, error) {
 	b := stats.NewBoard(time.Now())
-	s.recorder.Hours(func(number stats.Hour, data []byte) {
+	s.w.Recorder.Hours(func(number stats.Hour, data []byte) {
 		if err := b.AddHour(number, data); err != nil {
 			s.w.T.Error(err)
 		}
@@ -39,7 +38,6 @@ func (s *source) Board(context.Context) (*stats.Board, error) {
 			b.AddReport(r)
 		}
 	}
-	b.AddFailures(s.recorder.Failures())
 	b.Finish()
 	if err := s.err.Load(); err != nil {
 		return b, *err
@@ -64,14 +62,14 @@ func open(t *testing.T) (*consoletest.Harness, *source) {
 func (s *source) counted() {
 	now := time.Now()
 	for i := range 7 {
-		s.recorder.Add(&scheduler.Record{
+		s.w.Recorder.Add(&scheduler.Record{
 			ID: "x", Outcome: scheduler.OutcomeCompleted, Due: now.Add(-time.Second), Started: now.Add(-time.Second + 2*time.Millisecond), Ended: now,
 		}, now)
 		if i < 2 {
 			k := scheduler.Key{Collection: []string{"partners", "default"}[i], Job: "broken"}
-			s.recorder.Add(&scheduler.Record{
+			s.w.Recorder.Add(&scheduler.Record{
 				Job: k, Outcome: scheduler.OutcomeFaulted, Occurrence: scheduler.OccurrenceID(k, now), Ended: now,
-				Status: 503, Message: "503 Service Unavailable", Response: "try later",
+				Status: 503, Message: "503 Service Unavailable", Response: "try later", Target: k.Collection + ".example:443",
 			}, now)
 		}
 	}
@@ -109,7 +107,7 @@ func TestTheWholePage(t *testing.T) {
 			"7 completed, 2 faulted", "<title id=\"runs-chart-title\">Runs per minute</title>",
 			`<title id="lateness-chart-title">Lateness</title>`, "lateness p50 2 ms",
 			`href="/console/jobs/partners/long"`, "attempt 2", `href="/console/jobs/default/short"`, "The longest-running attempts; more are running.",
-			`href="/console/live?target=slow.example%3a443&amp;since=1h"`, "circuit breaker open", "rule of partners",
+			`href="/console/targets/slow.example:443"`, "circuit breaker open", "rule of partners",
 			`</span>slow</span> <span class="state failed"><span class="shape" aria-hidden="true"></span>failing</span>`,
 			"One problem remains.", "partners/gone: its definition is lost", "carillon doctor", "One definition is lost.",
 			"id-one", "id-two", "nats-a", "The schedulers have different versions", "Backlog",
@@ -131,7 +129,7 @@ func TestLinksLead(t *testing.T) {
 	}
 	s.counted()
 	w.Await("the index", func() bool { return strings.Contains(w.Get("/"), "of 5 enabled jobs") })
-	links := regexp.MustCompile(`href="(/console/(?:jobs|live)[^"]*)"`).FindAllStringSubmatch(w.Get("/"), -1)
+	links := regexp.MustCompile(`href="(/console/(?:jobs|live|targets)[^"]*)"`).FindAllStringSubmatch(w.Get("/"), -1)
 	if len(links) < 7 {
 		t.Errorf("there are %d links", len(links))
 	}
@@ -165,7 +163,7 @@ func TestWhoSeesWhat(t *testing.T) {
 
 	w.Be("reader@other")
 	w.Await("the other", func() bool { return strings.Contains(w.Get("/"), "of 0 enabled jobs") })
-	w.Has(w.Get("/"), append(hidden, "!partners/", "None of the longest-running attempts belongs to your jobs.", "None of the recent failures belongs to your jobs.")...)
+	w.Has(w.Get("/"), append(hidden, "!partners/", "None of the longest-running attempts belongs to your jobs.", "No open failures.")...)
 	w.Be()
 	w.Wants(http.StatusForbidden, w.Do(http.MethodGet, "/", ""))
 }
@@ -186,7 +184,7 @@ func events(w *consoletest.Harness, names ...string) string {
 func TestPartsComeWhenTheyChange(t *testing.T) {
 	w, s := open(t)
 	first := events(w, "trouble", "cards", "running", "failures", "targets", "lanes", "replicas", "audit", "runs", "lateness", "figures")
-	w.Has(first, "No attempts are running.", "No failures in the last 24 hours.", "All targets are healthy", "The first consistency check is still running", "No runs in this period.")
+	w.Has(first, "No attempts are running.", "No open failures.", "All targets are healthy", "The first consistency check is still running", "No runs in this period.")
 
 	seen := map[string]int{}
 	for stream := w.Follow("/console/overview/events?follow=1"); seen["running"] < 2 || seen["replicas"] < 2 || seen["runs"] < 2; {
@@ -239,7 +237,7 @@ func TestHostileNames(t *testing.T) {
 		Audit:   &stats.Audit{Found: 1, First: []string{script}, At: time.Now()},
 	}})
 	k := scheduler.Key{Collection: "default", Job: script}
-	s.recorder.Record(&scheduler.Record{
+	s.w.Recorder.Record(&scheduler.Record{
 		Job: k, Outcome: scheduler.OutcomeFaulted, Occurrence: "default/x@" + script, Ended: time.Now(), Response: strings.Repeat("<b>\n", 200),
 	})
 	w.Has(w.Get("/"), "!"+script, "!<b>", "&lt;script&gt;", "&lt;b&gt; &lt;b&gt;")
@@ -252,7 +250,7 @@ func TestThePageIsSmall(t *testing.T) {
 	now := time.Now()
 	for i := range 3600 { // all steps are full
 		at := now.Add(-time.Duration(i) * time.Second)
-		s.recorder.Add(&scheduler.Record{ID: "x", Outcome: scheduler.OutcomeCompleted, Ended: at, Started: at, Due: at}, now)
+		s.w.Recorder.Add(&scheduler.Record{ID: "x", Outcome: scheduler.OutcomeCompleted, Ended: at, Started: at, Due: at}, now)
 	}
 	for _, path := range []string{"/", "/?range=day"} {
 		page := w.Do(http.MethodGet, path, "", "Accept-Encoding: gzip")

@@ -8,8 +8,12 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/auth"
+	"github.com/carillon-sched/carillon/scheduler/console/admin"
+	"github.com/carillon-sched/carillon/scheduler/console/failures"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/table"
 	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/stats"
 )
@@ -27,13 +31,17 @@ type shown struct {
 
 	HasSource bool // a [Source] exists
 	Board     *stats.Board
-	Running   []stats.Running // attempts that the caller may see
-	More      bool            // other attempts exist, or may exist
-	Failed    []failure       // the last exhausted runs that the caller may see, at most [failuresShown]
+	Running   []stats.Running  // attempts that the caller may see
+	More      bool             // other attempts exist, or may exist
+	Groups    []failures.Group // the first open ones, at most [groupsShown]
+	Others    int              // other groups
 	Load      scheduler.Load
 	Loaded    bool
 	Trouble   string // why some data is missing
 }
+
+// groupsShown limits the failure groups on the page, which links to the others.
+const groupsShown = 5
 
 // dueAgain is the interval of counts for a caller who may not read all collections.
 const dueAgain = 5 * time.Second
@@ -58,7 +66,15 @@ func (r section) look(c *frame.Request, before *shown) (*shown, error) {
 		return !sees(collection)
 	})
 	s.More = s.Board.InFlight() > len(s.Board.Running)
-	s.Failed = failuresOf(s.Board.Failures, sees)
+	groups, err := r.service.Failures(c.Context())
+	if err != nil {
+		s.Trouble = err.Error()
+	}
+	urgent := slices.IndexFunc(groups, func(g *v1.FailureGroup) bool { return g.State == v1.FailureMuted || g.State == v1.FailureResolved })
+	if urgent < 0 {
+		urgent = len(groups)
+	}
+	s.Groups, s.Others = failures.Groups(groups[:min(urgent, groupsShown)]), len(groups)-min(urgent, groupsShown)
 	if s.All {
 		s.Load, err = r.source.Load(c.Context())
 		s.Loaded = err == nil
@@ -71,7 +87,7 @@ func (r section) look(c *frame.Request, before *shown) (*shown, error) {
 
 // blank returns an empty page.
 func (section) blank(c *frame.Request) *shown {
-	s := &shown{All: c.May(auth.Read, ""), Day: c.Query("range") == "day", Zone: c.Zone(), Events: eventsPath + "?follow=1"}
+	s := &shown{All: c.May(auth.Read, ""), Day: c.Choice("range", "hour", "day") == "day", Zone: c.Zone(), Events: eventsPath + "?follow=1"}
 	if s.Day {
 		s.Events += "&range=day"
 	}
@@ -139,6 +155,9 @@ func (s *shown) Versions() []string {
 	return all
 }
 
+// Members returns the schedulers.
+func (s *shown) Members() *table.Table { return admin.Members(s.Board.Replicas) }
+
 // FailedPart returns the failed runs of the last day as a percentage.
 func (s *shown) FailedPart() string { return hundredths(s.Board.Last.Failed, s.Board.Last.Runs()) }
 
@@ -183,27 +202,6 @@ func (s *shown) Figures() (all []figure) {
 
 // Clock formats a time of the charts in the zone of the browser.
 func (s *shown) Clock(t time.Time) string { return t.In(s.Zone).Format("15:04") }
-
-// failuresShown limits the failed runs on the page, which links to the others.
-const failuresShown = 5
-
-// failure is a run that failed after all retries.
-type failure struct {
-	stats.Failure
-
-	Run string // path of its page
-}
-
-// failuresOf returns the first failures that the caller may see.
-func failuresOf(all []stats.Failure, sees func(collection string) bool) (some []failure) {
-	for _, f := range all {
-		collection, _, _ := strings.Cut(f.Job, "/")
-		if _, at, ok := strings.Cut(f.Occurrence, "@"); ok && sees(collection) && len(some) < failuresShown {
-			some = append(some, failure{f, frame.JobPath(scheduler.KeyIn("", f.Job)) + "/runs/" + at})
-		}
-	}
-	return some
-}
 
 // JobPath returns the path of a job's page.
 func (s *shown) JobPath(name string) string { return frame.JobPath(scheduler.KeyIn("", name)) }

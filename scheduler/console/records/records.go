@@ -4,11 +4,13 @@ package records
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
@@ -21,10 +23,13 @@ import (
 // Before is the parameter with the sequence that the records of a page precede.
 const Before = "before"
 
+// outcomes are the words of the parameter outcome.
+var outcomes = strings.Fields(strings.Trim(fmt.Sprint(scheduler.Outcomes), "[]"))
+
 // Filter selects records.
 type Filter struct {
 	Collection string
-	Job        string // in the collection, or the default one; or collection/job
+	Job        string // in the collection, or the default one; or collection/job; or a part of it
 	Outcomes   []string
 	Type       string
 	Target     string
@@ -41,6 +46,12 @@ func (f *Filter) parameters() map[string]*string {
 		"collection": &f.Collection, "job": &f.Job, "type": &f.Type, "target": &f.Target, "action": &f.Phase, "manual": &f.Manual,
 		"since": &f.Since, "until": &f.Until, "$filter": &f.Text,
 	}
+}
+
+// ReadURL returns the filter of the requested URL.
+func ReadURL(c *frame.Request) Filter {
+	var f Filter
+	return Read(c.Params(append(slices.Collect(maps.Keys(f.parameters())), "outcome")...))
 }
 
 // Read parses the parameters of a URL.
@@ -84,29 +95,44 @@ func (f *Filter) Has(outcome scheduler.Outcome) bool {
 // Bounded reports whether no new record can match.
 func (f *Filter) Bounded() bool { return f.Until != "" }
 
-// Query returns the query of the filter, limited to the collections of the caller.
-func (f *Filter) Query(ctx context.Context, now time.Time) (q control.HistoryQuery, err error) {
+// Query returns the query of the filter, limited to the collections of the caller. A job that does not exist is a part of
+// other names.
+func (f *Filter) Query(ctx context.Context, s *control.Service) (q control.HistoryQuery, err error) {
 	q.Key, q.Sees = scheduler.KeyIn(f.Collection, f.Job), auth.Sees(ctx)
 	if q.Key.Collection != "" {
 		if err := auth.Check(ctx, auth.Read, q.Key.Collection); err != nil {
 			return q, err
 		}
 	}
+	part := ""
+	if q.Key.Job != "" {
+		_, err := s.Get(ctx, q.Key)
+		if errors.Is(err, scheduler.ErrNotFound) || errors.Is(err, scheduler.ErrInvalid) {
+			q.Key, part = scheduler.Key{Collection: f.Collection}, f.Job
+		}
+	}
 	var terms []string
 	for _, one := range []struct {
 		field, comparison string
 		values            []string
+		name              string   // of the parameter, if it takes some words only
+		takes             []string // these
 	}{
-		{"status", "eq", f.Outcomes},
-		{"actionType", "eq", []string{f.Type}},
-		{"actionName", "eq", []string{f.Phase}},
-		{"target", "eq", []string{f.Target}},
-		{"manual", "eq", []string{f.Manual}},
-		{"startTime", "ge", []string{f.Since}},
-		{"startTime", "le", []string{f.Until}},
+		{"job", "eq", []string{part}, "", nil},
+		{"status", "eq", f.Outcomes, "outcome", outcomes},
+		{"actionType", "eq", []string{f.Type}, "", nil},
+		{"actionName", "eq", []string{f.Phase}, "action", scheduler.ActionNames},
+		{"target", "eq", []string{f.Target}, "", nil},
+		{"manual", "eq", []string{f.Manual}, "manual", []string{"true", "false"}},
+		{"startTime", "ge", []string{f.Since}, "", nil},
+		{"startTime", "le", []string{f.Until}, "", nil},
 	} {
 		var choices []string
 		for _, v := range one.values {
+			is := func(word string) bool { return strings.EqualFold(word, v) }
+			if v != "" && one.takes != nil && !slices.ContainsFunc(one.takes, is) {
+				return q, frame.Problem{Status: http.StatusBadRequest, Text: frame.NotOneOf(one.name, v, one.takes)}
+			}
 			if strings.ContainsAny(v, " '()") { // no field has such a value, and the parser would misread it
 				return q, frame.Problem{Status: http.StatusBadRequest, Text: words.Text("live.word", one.field, v)}
 			}
@@ -125,6 +151,6 @@ func (f *Filter) Query(ctx context.Context, now time.Time) (q control.HistoryQue
 	if f.Text != "" {
 		terms = append(terms, f.Text)
 	}
-	q.RecordFilter, err = v1.HistoryFilter(strings.Join(terms, " and "), now)
+	q.RecordFilter, err = v1.HistoryFilter(strings.Join(terms, " and "), s.Now())
 	return q, err
 }

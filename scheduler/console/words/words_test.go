@@ -12,7 +12,7 @@ import (
 )
 
 // used is how templates and code name a text.
-var used = regexp.MustCompile(`(?:\bsay|\bcount|\.Text\(|words\.Say\(|words\.Count\() ?"([a-z][a-zA-Z0-9.-]+)"`)
+var used = regexp.MustCompile(`(?:\bsay|\bcount|\.Text\(|\.Time\(|words\.Say\(|words\.Count\() ?"([a-z][a-zA-Z0-9.-]+)"`)
 
 // TestTexts finds texts that are named and missing, and those that nobody names. A key that is put together has its beginning
 // in quotes, with the dot or hyphen at its end: (printf "jobs.do.%s" …), "jobs.do." + verb.

@@ -22,6 +22,8 @@ type Call struct {
 	group  string    // runs of a group share limits: those of a target, or of one collection to it
 	queued time.Time // when the run began to wait for a slot
 	probe  bool      // the run is the probe of its target
+
+	Priority int8 // the run starts before waiting runs of the target with a lower one
 }
 
 // Waited returns how long the run has waited for its slot since its last submission.

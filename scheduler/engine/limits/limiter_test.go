@@ -3,6 +3,7 @@ package limits
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -46,6 +47,22 @@ func newOffice(t *testing.T, concurrency, perTarget int) *office {
 		},
 	})
 	return o
+}
+
+// TestPriority submits runs of several priorities for a target whose slot is taken.
+func TestPriority(t *testing.T) {
+	o := newOffice(t, 1, 1)
+	first := o.submit("first", 1)[0]
+	for i, priority := range []int8{0, 5, -1, 0, 5, 7} {
+		r := &job{name: strconv.Itoa(i)}
+		r.Target, r.Priority = "first", priority
+		o.Submit(r)
+	}
+	var order []string
+	for _, r := range o.groups[first.group].runs {
+		order = append(order, r.name)
+	}
+	o.expect("waiting", &order, "5", "1", "4", "0", "3", "2")
 }
 
 // submit submits n runs for a target: a0, a1 and so on for a.

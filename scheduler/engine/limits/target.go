@@ -2,6 +2,7 @@ package limits
 
 import (
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -161,13 +162,16 @@ type deferred[R Caller] struct {
 	run R
 }
 
-// push adds r at the end or, if it overtakes, at the front.
+// push adds r after the runs of its priority or, if it overtakes, at the front.
 func (q *queue[R]) push(r R, now time.Time) {
-	if q.overtakes(r.call(), now) {
-		q.runs = slices.Insert(q.runs, 0, r)
-		return
+	c, at := r.call(), len(q.runs)
+	switch {
+	case q.overtakes(c, now):
+		at = 0
+	case at > 0 && q.runs[at-1].call().Priority < c.Priority:
+		at = sort.Search(at, func(i int) bool { return q.runs[i].call().Priority < c.Priority })
 	}
-	q.runs = append(q.runs, r)
+	q.runs = slices.Insert(q.runs, at, r)
 }
 
 // pop removes and counts the first run.

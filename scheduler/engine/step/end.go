@@ -68,11 +68,11 @@ func (e *Executor) endOnce(ctx context.Context, x scheduler.Completion, j *sched
 		return ErrOvertaken
 	case scheduler.WriteCompletion:
 	}
-	return e.save(ctx, next)
+	return e.Save(ctx, next)
 }
 
-// save replaces the stored revision of a job.
-func (e *Executor) save(ctx context.Context, j *scheduler.Job) error {
+// Save replaces the stored revision of a job.
+func (e *Executor) Save(ctx context.Context, j *scheduler.Job) error {
 	data, err := j.Encode(e.cfg.Secrets)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package step
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 	"github.com/carillon-sched/carillon/scheduler/tracing"
 )
 
@@ -39,7 +41,8 @@ type Executor struct {
 
 	mu     sync.Mutex
 	bursts scheduler.BurstCounter // counts the armed batons
-	merges map[scheduler.Key]*mergeQueue
+
+	merges flow.Combiner[scheduler.Key, merging]
 }
 
 // New returns an executor.
@@ -54,7 +57,8 @@ func New(cfg Config) *Executor {
 		cfg.OnRecord = func(*scheduler.Record) {}
 	}
 	return &Executor{
-		cfg: cfg, bursts: scheduler.BurstCounter{Waits: cfg.Store.Waits()}, merges: map[scheduler.Key]*mergeQueue{},
+		cfg: cfg, bursts: scheduler.BurstCounter{Waits: cfg.Store.Waits()},
+		merges: flow.Combiner[scheduler.Key, merging]{Now: cfg.Store.Now},
 	}
 }
 
@@ -192,6 +196,32 @@ func (e *Executor) publish(ctx context.Context, body []byte, at time.Time, from 
 		return e.cfg.Store.Fire(ctx, from.BatonKey, body, from.Waiting)
 	}
 	return e.cfg.Store.ScheduleAt(ctx, from.BatonKey, body, at, from.Waiting)
+}
+
+// EventAt returns a published event, or the event of a history record. [scheduler.ErrNotFound] if it is no longer stored.
+func (e *Executor) EventAt(ctx context.Context, sequence uint64, record bool) (*scheduler.Event, error) {
+	if !record {
+		return e.cfg.Store.EventAt(ctx, sequence)
+	}
+	found, err := e.cfg.Store.RecordsAt(ctx, []uint64{sequence})
+	if err != nil || len(found) == 0 {
+		return nil, cmp.Or(err, scheduler.ErrNotFound)
+	}
+	end, _ := scheduler.EventOf(found[0])
+	return &end, nil
+}
+
+// Hasten fires a waiting baton immediately. On a conflict, it has moved, which is not an error: its worker decides. A run
+// that waits for its condition stays due when it was.
+func (e *Executor) Hasten(ctx context.Context, slot scheduler.BatonKey, b scheduler.Baton, waiting uint64) error {
+	now := e.cfg.Store.Now().UTC()
+	if b.Unmet {
+		b.DeferredUntil = now
+	} else {
+		b.Due, b.DeferredUntil, b.Queued = now, time.Time{}, false
+	}
+	err := e.cfg.Store.Fire(ctx, slot, b.Encode(), waiting)
+	return scheduler.Ignore(err, scheduler.ErrConflict)
 }
 
 // recorded reports whether r is among its job's last records.

@@ -3,144 +3,40 @@ package step
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/flow"
 )
 
-// The first and the longest interval between checks of a baton that a worker holds. The interval doubles each time.
+// The first and the longest pause after a conflict: another process merges, or a worker holds the baton. The pause
+// doubles each time.
 const (
-	mergePause    = 200 * time.Millisecond
+	mergePause    = 10 * time.Millisecond
 	mergeMaxPause = 5 * time.Second
 )
-
-// mergePatience is how long a merge may take before the runs that wait behind it stop waiting: the store may hang for
-// it. They then merge concurrently, which costs conflicts.
-const mergePatience = 2 * time.Second
-
-// mergeMost is the maximum number of runs that are merged with one write.
-const mergeMost = 32
 
 // merging is an ended detached run whose counters are to be merged.
 type merging struct {
 	from     From
 	progress scheduler.Progress
-	ended    bool
-	err      error
-}
-
-// mergeQueue holds the runs of a job that wait to be merged. The holder of turn merges several of them with one write:
-// events can start many runs of a job at the same time.
-type mergeQueue struct {
-	turn chan struct{} // full while a run merges
-
-	// Guarded by the executor's mutex.
-	waiting []*merging
-	began   time.Time // of the merge of the run that has the turn
-	users   int
 }
 
 // merge adds the counters of an ended detached run to its job by compare-and-set: on the waiting baton or, without one,
 // on the definition. It waits while a worker has the job's baton, or the server may be firing it. from is the location of
-// the detached run: if its own baton no longer exists, another worker has merged it.
+// the detached run: if its own baton no longer exists, another worker has merged it. Runs that end at the same time are
+// merged with one write: events can start many runs of a job together.
 func (e *Executor) merge(ctx context.Context, k scheduler.Key, from From, p scheduler.Progress) error {
-	m := &merging{from: from, progress: p}
-	q := e.joinMerges(k, m)
-	defer e.leaveMerges(k, q)
-	hasTurn, err := e.awaitTurn(ctx, q)
-	if err != nil {
-		return err
-	}
-	if hasTurn {
-		defer func() { <-q.turn }()
-	}
-	for {
-		batch, ended := e.takeMerges(q, m, hasTurn)
-		if ended {
-			return m.err
-		}
-		err := e.mergeBatch(ctx, k, batch)
-		e.mu.Lock()
-		for _, one := range batch {
-			one.ended, one.err = true, err
-		}
-		e.mu.Unlock()
-	}
+	return e.merges.Do(ctx, k, merging{from, p}, func(ctx context.Context, batch []merging, alive func()) error {
+		return e.mergeBatch(ctx, k, batch, alive)
+	})
 }
 
-// awaitTurn waits for the turn. It returns false if the run that has it hangs.
-func (e *Executor) awaitTurn(ctx context.Context, q *mergeQueue) (hasTurn bool, err error) {
-	look := time.NewTicker(mergePause)
-	defer look.Stop()
-	for {
-		select {
-		case q.turn <- struct{}{}:
-			return true, nil
-		default:
-		}
-		e.mu.Lock()
-		hangs := e.cfg.Store.Now().Sub(q.began) > mergePatience
-		e.mu.Unlock()
-		if hangs {
-			return false, nil
-		}
-		select {
-		case q.turn <- struct{}{}:
-			return true, nil
-		case <-look.C:
-		case <-ctx.Done():
-			return false, context.Cause(ctx)
-		}
-	}
-}
-
-// takeMerges returns the runs to merge next, and m alone if another run has taken it and hangs. It reports whether m has
-// been merged.
-func (e *Executor) takeMerges(q *mergeQueue, m *merging, hasTurn bool) (batch []*merging, ended bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if hasTurn {
-		q.began = e.cfg.Store.Now()
-	}
-	switch {
-	case m.ended:
-		return nil, true
-	case !slices.Contains(q.waiting, m):
-		return []*merging{m}, false
-	}
-	batch = slices.Clone(q.waiting[:min(mergeMost, len(q.waiting))])
-	q.waiting = q.waiting[len(batch):]
-	return batch, false
-}
-
-func (e *Executor) joinMerges(k scheduler.Key, m *merging) *mergeQueue {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	q := e.merges[k]
-	if q == nil {
-		q = &mergeQueue{turn: make(chan struct{}, 1), began: e.cfg.Store.Now()}
-		e.merges[k] = q
-	}
-	q.users++
-	q.waiting = append(q.waiting, m)
-	return q
-}
-
-func (e *Executor) leaveMerges(k scheduler.Key, q *mergeQueue) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	q.users--
-	if q.users == 0 {
-		delete(e.merges, k)
-	}
-}
-
-// mergeBatch merges runs of a job together.
-func (e *Executor) mergeBatch(ctx context.Context, k scheduler.Key, batch []*merging) error {
+// mergeBatch merges runs of a job together. It calls alive before each try.
+func (e *Executor) mergeBatch(ctx context.Context, k scheduler.Key, batch []merging, alive func()) error {
 	tried := false
 	once := func(ctx context.Context) error {
+		alive()
 		left := batch
 		if tried {
 			left = nil
@@ -162,7 +58,7 @@ func (e *Executor) mergeBatch(ctx context.Context, k scheduler.Key, batch []*mer
 }
 
 // mergeOnce returns ErrConflict if the baton cannot be changed now, or if it is not certain that the change lasts.
-func (e *Executor) mergeOnce(ctx context.Context, k scheduler.Key, batch []*merging) error {
+func (e *Executor) mergeOnce(ctx context.Context, k scheduler.Key, batch []merging) error {
 	slot := scheduler.BatonKey{Key: k}
 	st, err := e.cfg.Store.Waiting(ctx, slot)
 	if err == nil {
@@ -204,12 +100,12 @@ func (e *Executor) mergeOnce(ctx context.Context, k scheduler.Key, batch []*merg
 	if err := e.forgetMerged(ctx, k, &j.Progress); err != nil {
 		return err
 	}
-	return e.save(ctx, j)
+	return e.Save(ctx, j)
 }
 
 // mergeWaiting adds the counters to the waiting baton. It returns ErrConflict while the server may be firing the baton
 // ([scheduler.Stored.MayFire]), and if the counters were stored in that time: they may be lost.
-func (e *Executor) mergeWaiting(ctx context.Context, st scheduler.Stored, batch []*merging) error {
+func (e *Executor) mergeWaiting(ctx context.Context, st scheduler.Stored, batch []merging) error {
 	if st.MayFire(e.cfg.Store.Now()) {
 		return scheduler.ErrConflict
 	}

@@ -164,13 +164,21 @@ func (c *Codec) Number(name string, text []byte) {
 	c.text = append(c.text, text...)
 }
 
-// Rare writes a field with encoding/json. A reader rejects it.
-func (c *Codec) Rare(name string, v any) {
-	text, err := json.Marshal(v)
-	if err != nil {
-		c.err = fmt.Errorf("%s: %w", name, err)
+// Rare is a field with an object or an array, which encoding/json writes and reads. For writing, present reports whether
+// the object has the field.
+func Rare[T any](c *Codec, name string, v *T, present bool) {
+	switch {
+	case c.reads && c.has(name):
+		var text []byte
+		c.value(&text)
+		c.bad = c.bad || json.Unmarshal(text, v) != nil
+	case !c.reads && present:
+		text, err := json.Marshal(v)
+		if err != nil {
+			c.err = fmt.Errorf("%s: %w", name, err)
+		}
+		c.Number(name, text)
 	}
-	c.Number(name, text)
 }
 
 // ReadNumber returns the text of a number, which has no exponent; nil when it is not there.
@@ -185,7 +193,8 @@ func (c *Codec) ReadNumber(name string) []byte {
 func (c *Codec) OptRaw(name string, text *[]byte) {
 	if c.reads {
 		if c.has(name) {
-			c.object(text)
+			c.value(text)
+			c.bad = c.bad || (*text)[0] != '{' || !json.Valid(*text)
 		}
 	} else if len(*text) > 0 {
 		c.Number(name, *text)
@@ -297,23 +306,22 @@ func (c *Codec) has(name string) bool {
 	return true
 }
 
-// object reads an object as it is written.
-func (c *Codec) object(to *[]byte) {
+// value reads the text of an object or an array.
+func (c *Codec) value(to *[]byte) {
 	start := c.pos
 	for depth := 0; !c.bad && c.pos < len(c.text); {
 		switch c.text[c.pos] {
 		case '"':
 			c.quoted()
 			continue
-		case '{':
+		case '{', '[':
 			depth++
-		case '}':
+		case '}', ']':
 			depth--
 		}
 		c.pos++
 		if depth == 0 {
 			*to = bytes.Clone(c.text[start:c.pos])
-			c.bad = c.bad || (*to)[0] != '{' || !json.Valid(*to)
 			return
 		}
 	}

@@ -81,7 +81,7 @@ func (x *Index) take(st scheduler.Stored, deleted, add bool) {
 	}
 	var summary scheduler.Summary
 	if !deleted {
-		summary = scheduler.Summarize(st)
+		summary = scheduler.Summarize(st, x.cfg.Actions)
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()

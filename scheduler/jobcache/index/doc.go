@@ -28,8 +28,8 @@
 //
 // # Memory
 //
-// A job takes 125 bytes with a name of 11 bytes, 160 at most, if it shares its labels and
-// target with others. Jobs share equal labels, targets and action types by
+// A job takes 116 bytes with a name of 11 bytes, 160 at most, if it shares its labels and
+// target with others. Jobs share equal labels and actions by
 // [unique.Handle]; different ones take memory in addition. A bulk read holds one definition or baton
 // at a time, and the store's messages in flight.
 package index

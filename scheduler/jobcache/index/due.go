@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"time"
+	"unique"
 
 	"github.com/carillon-sched/carillon/scheduler"
 )
@@ -58,6 +59,37 @@ func (x *Index) Due(ctx context.Context, sees func(collection string) bool, leng
 		}
 	}
 	return due, true, nil
+}
+
+// pause is the pause of jobs of a collection. Jobs that are paused together mostly have the same.
+type pause struct {
+	collection unique.Handle[string]
+	until      int64 // in Unix milliseconds
+}
+
+// tally counts the pause of a job, or its end with -1.
+func (x *Index) tally(r *record, by int) {
+	p := pause{r.collection, r.paused}
+	if n := x.pauses[p] + by; r.state == enabled && r.paused > 0 && n > 0 {
+		x.pauses[p] = n
+	} else if r.state == enabled {
+		delete(x.pauses, p)
+	}
+}
+
+// Paused counts the paused jobs of some collections. It visits only their pauses.
+func (x *Index) Paused(sees func(collection string) bool) (n int) {
+	now := x.cfg.Now().UnixMilli()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for p, jobs := range x.pauses {
+		if p.until <= now {
+			delete(x.pauses, p)
+		} else if sees(p.collection.Value()) {
+			n += jobs
+		}
+	}
+	return n
 }
 
 // sample is a uniform random sample of the jobs of a kind.

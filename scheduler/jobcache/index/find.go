@@ -46,10 +46,10 @@ type search struct {
 
 	of        unique.Handle[string] // the collection of the last job
 	inherited map[string]string     // the labels that it gives to its jobs
-	action    memo[string]
-	selected  memo[labels] // by the selector of labels
-	labelled  memo[labels] // with the text
-	target    memo[string] // with the text
+	called    memo[call]            // with the action and the target
+	selected  memo[labels]          // by the selector of labels
+	labelled  memo[labels]          // with the text
+	addressed memo[call]            // with the text
 }
 
 // memo caches an answer per value that jobs share.
@@ -115,7 +115,7 @@ func (s *search) match(r *record) verdict {
 		return no
 	case s.query.State == scheduler.Damaged:
 		return may // only the reader of the whole job knows
-	case s.query.Action != "" && !s.action.get(r.action, func(kind string) bool { return strings.EqualFold(kind, s.query.Action) }):
+	case s.query.Action+s.query.Target != "" && !s.called.get(r.does, s.calls):
 		return no
 	case s.query.Labels != nil && !s.selected.get(r.labels, s.selects):
 		return no
@@ -134,6 +134,12 @@ func (s *search) enter(collection unique.Handle[string]) {
 	if !maps.Equal(before, s.inherited) {
 		s.selected, s.labelled = memo[labels]{}, memo[labels]{}
 	}
+}
+
+// calls reports whether a call has the action and the target.
+func (s *search) calls(c call) bool {
+	return (s.query.Action == "" || strings.EqualFold(c.action, s.query.Action)) &&
+		(s.query.Target == "" || scheduler.IsTarget(c.target, s.query.Target))
 }
 
 // selects reports whether the selector matches a set of labels, together with the inherited ones.
@@ -160,7 +166,7 @@ func (s *search) matchesText(r *record) bool {
 	} else if strings.Contains(name, s.text) {
 		return true
 	}
-	return s.target.get(r.target, s.has) || s.labelled.get(r.labels, s.hasLabel)
+	return s.addressed.get(r.does, func(c call) bool { return s.has(c.address) }) || s.labelled.get(r.labels, s.hasLabel)
 }
 
 func (s *search) has(text string) bool { return strings.Contains(scheduler.FoldText(text), s.text) }

@@ -13,9 +13,10 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/flow"
 )
 
-// Config configures an index. Store is required.
+// Config configures an index. Store and Actions are required.
 type Config struct {
-	Store scheduler.Store
+	Store   scheduler.Store
+	Actions scheduler.ActionReader
 
 	// Bulk is the most changed definitions that the refresh looks up: it reads more in bulk. It reads all batons if more than
 	// Bulk, and more than a quarter of all, may have moved. Default: 8192.
@@ -38,6 +39,7 @@ type Index struct {
 	mu       sync.RWMutex
 	jobs     sorted
 	dirty    map[key]struct{} // the jobs with flags
+	pauses   map[pause]int    // how many enabled jobs have them
 	ready    bool
 	lost     uint64        // how often the index forgot everything
 	last     uint64        // the index has heard of, or read, all changes up to this revision
@@ -113,7 +115,7 @@ func (x *Index) follow(ctx context.Context) error {
 
 // clear forgets everything.
 func (x *Index) clear() {
-	x.jobs, x.dirty = sorted{}, map[key]struct{}{}
+	x.jobs, x.dirty, x.pauses = sorted{}, map[key]struct{}{}, map[pause]int{}
 	x.ready, x.last = false, 0
 	x.lost++
 	x.built.Store(0)
@@ -198,6 +200,7 @@ func (x *Index) add(k scheduler.Key) *record {
 
 func (x *Index) remove(r *record) {
 	x.mark(r, 0)
+	x.tally(r, -1)
 	x.jobs.remove(r.key)
 }
 

@@ -25,7 +25,7 @@ func TestMemoryOfJob(t *testing.T) {
 				i = order[i]
 			}
 			x.put(scheduler.Key{Collection: "default", Job: fmt.Sprintf("job-%07d", i)}, 1, &scheduler.Summary{
-				State: scheduler.Enabled, Action: "http", Address: fmt.Sprintf("host-%d", i%100),
+				State: scheduler.Enabled, Action: "http", Address: fmt.Sprintf("host-%d", i%100), Target: fmt.Sprintf("host-%d:80", i%100),
 				Labels: []scheduler.Label{{Name: "team", Value: fmt.Sprintf("t%d", i%100)}, {Name: "env", Value: "prod"}},
 			})
 		}

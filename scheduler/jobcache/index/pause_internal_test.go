@@ -8,7 +8,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// TestPausedAreFound finds jobs while they are paused, and not when the pause is over, was ended, or is of another job.
+// TestPausedAreFound finds and counts jobs while they are paused, and not when the pause is over, was ended, or is of another job.
 func TestPausedAreFound(t *testing.T) {
 	x := New(Config{})
 	now := time.Now()
@@ -31,6 +31,9 @@ func TestPausedAreFound(t *testing.T) {
 		if got := strings.Join(names, " "); got != want || len(hits) != len(names) || r.Count != len(names) || r.Unread != 0 {
 			t.Errorf("%s: found %q, %d of them, %d unread, and %v; want %q", what, got, r.Count, r.Unread, hits, want)
 		}
+		if n := x.Paused(func(collection string) bool { return collection == "c" }); at.Equal(now) && n != len(names) {
+			t.Errorf("%s: %d are counted, want %q", what, n, want)
+		}
 	}
 	put("hour", scheduler.Enabled, now.Add(time.Hour))
 	put("minute", scheduler.Enabled, now.Add(time.Minute))
@@ -46,6 +49,9 @@ func TestPausedAreFound(t *testing.T) {
 	x.remove(x.get(scheduler.Key{Collection: "c", Job: "hour"}))
 	put("hour", scheduler.Enabled, time.Time{})
 	found("after one was made anew", now, "never")
+	if n := x.Paused(func(string) bool { return false }); n != 0 {
+		t.Errorf("%d of no collection are counted", n)
+	}
 	k := scheduler.Key{Collection: "c", Job: "never"}
 	x.note(k, revision+1)
 	if hits, _, _ := x.Find(&scheduler.JobQuery{State: scheduler.Enabled, PausedAt: now}, scheduler.Key{}, 0, 10); len(hits) != 1 || !hits[0].Stale {

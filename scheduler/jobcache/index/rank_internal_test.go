@@ -23,7 +23,7 @@ func rankedIndex(jobs int) *Index {
 		j.next = (soon + r.Int64N(int64(max(jobs/2, 1)))) * 1000
 		j.last = r.Int64N(int64(max(jobs/2, 1)))
 		j.ended = endedAs(scheduler.LastOutcomes[r.IntN(len(scheduler.LastOutcomes))])
-		j.target = unique.Make(fmt.Sprintf("host-%d.example", i%50))
+		j.does = unique.Make(call{address: fmt.Sprintf("host-%d.example", i%50)})
 		i++
 	}
 	return x
@@ -115,6 +115,40 @@ func TestTextsAreFound(t *testing.T) {
 		if strings.Join(got, " ") != want || len(hits) != len(got) {
 			t.Errorf("%q: %v, and found %v; want %s", text, got, hits, want)
 		}
+	}
+}
+
+// TestTargetsAreFound finds the jobs that call a target, and not those whose name, label or address has its name.
+func TestTargetsAreFound(t *testing.T) {
+	x := New(Config{})
+	for name, target := range map[string]string{
+		"a": "api.example:443", "b": "api.example:8443", "c": "my.api.example:443", "api.example": "x.example:80", "e": "bus.example", "f": "",
+	} {
+		x.put(scheduler.Key{Collection: "default", Job: name}, 1, &scheduler.Summary{
+			State: scheduler.Disabled, Action: "Http", Address: "api.example", Target: target, Updated: time.Now().Add(-time.Hour),
+			Labels: []scheduler.Label{{Name: "calls", Value: "api.example"}},
+		})
+	}
+	for target, want := range map[string]string{
+		"api.example": "a b", "API.example:443": "a", "api.example:80": "", "example": "", "bus.example": "e", "bus.example:443": "",
+	} {
+		for _, kind := range []string{"", "http"} {
+			q := &scheduler.JobQuery{Target: target, Action: kind}
+			ranking := x.Rank(q, nil, false, 10, false)
+			hits, _, _ := x.Find(q, scheduler.Key{}, 0, 10)
+			var got []string
+			for i, h := range ranking.Hits {
+				if got = append(got, h.Key.Job); !h.Sure || hits[i].Key != h.Key {
+					t.Errorf("%s: %+v, and found %+v", target, h, hits[i])
+				}
+			}
+			if strings.Join(got, " ") != want || len(hits) != len(got) || ranking.Count != len(got) {
+				t.Errorf("%s: %v of %d; want %s", target, got, ranking.Count, want)
+			}
+		}
+	}
+	if hits, _, _ := x.Find(&scheduler.JobQuery{Target: "api.example", Action: "fax"}, scheduler.Key{}, 0, 10); len(hits) > 0 {
+		t.Errorf("of another type: %v", hits)
 	}
 }
 

@@ -112,6 +112,8 @@ func (x *Index) miss(sought []version) {
 		case x.since(r.at) >= edited:
 			x.remove(r)
 		default:
+			x.tally(r, -1)
+			r.paused = 0
 			x.mark(r, r.flags|missing)
 		}
 	}
@@ -119,12 +121,14 @@ func (x *Index) miss(sought []version) {
 
 // define updates a record from the definition.
 func (x *Index) define(r *record, revision uint64, summary *scheduler.Summary) {
-	r.labels, r.target, r.action = labelSet(summary.Labels), unique.Make(summary.Address), unique.Make(summary.Action)
+	x.tally(r, -1)
+	r.labels, r.does = labelSet(summary.Labels), unique.Make(call{summary.Action, summary.Address, summary.Target})
 	r.tag, r.revision, r.state, r.next, r.paused = tagOf(summary.Incarnation), revision, stateOf(summary.State), 0, 0
 	r.hears = summary.Triggered
 	if !summary.PausedUntil.IsZero() {
 		r.paused = summary.PausedUntil.UnixMilli()
 	}
+	x.tally(r, 1)
 	f := r.flags &^ (changed | missing)
 	switch {
 	case r.state != enabled:
@@ -155,7 +159,11 @@ func batonOf(st scheduler.Stored) baton {
 	if err != nil {
 		return baton{}
 	}
-	return baton{endingOf(&b.Progress, &b), max(b.MayRun().UnixMilli(), 1), b.Revision, tagOf(b.UID)}
+	next := b.MayRun()
+	if b.NeedsOpen() && !b.Nominal.Before(scheduler.EndOfTime) { // only events start the job: it is the end of its trigger
+		next = b.Nominal
+	}
+	return baton{endingOf(&b.Progress, &b), max(next.UnixMilli(), 1), b.Revision, tagOf(b.UID)}
 }
 
 // tagOf returns a hash of an incarnation, which distinguishes a job's baton from one of an earlier job with the same

@@ -20,20 +20,22 @@ type record struct {
 	key
 
 	labels   unique.Handle[labels]
-	target   unique.Handle[string] // see [scheduler.Definition.Address]
-	action   unique.Handle[string] // the type
-	revision uint64                // the last announced or read revision of the definition
-	next     int64                 // the next run, in Unix milliseconds; 0: none or unknown
-	last     int64                 // the start of the last attempt, in Unix seconds; 0: none or unknown
-	paused   int64                 // the end of the pause, in Unix milliseconds; it may have passed
-	at       int64                 // when next or the definition last changed, see [Index.clock]
-	tag      uint16                // of the incarnation
+	does     unique.Handle[call]
+	revision uint64 // the last announced or read revision of the definition
+	next     int64  // the next run, in Unix milliseconds; 0: none or unknown
+	last     int64  // the start of the last attempt, in Unix seconds; 0: none or unknown
+	paused   int64  // the end of the pause, in Unix milliseconds; it may have passed
+	at       int64  // when next or the definition last changed, see [Index.clock]
+	tag      uint16 // of the incarnation
 	state    state
 	flags    flags
 	upper    bool // the name has capital letters
 	hears    bool // the job has a trigger
 	ended    ended
 }
+
+// call is the action of a job, see [scheduler.Summary].
+type call struct{ action, address, target string }
 
 // flags say what to read before the record is reliable.
 type flags uint8

@@ -66,7 +66,6 @@ var (
 
 func unverified(reason string) error { return errors.Join(ErrUnverified, errors.New(reason)) }
 
-// mac returns the HMAC of texts.
 func mac(h func() hash.Hash, key []byte, texts ...[]byte) []byte {
 	m := hmac.New(h, key)
 	for _, text := range texts {
@@ -77,15 +76,7 @@ func mac(h func() hash.Hash, key []byte, texts ...[]byte) []byte {
 
 // signed verifies the HMAC of the body in a header.
 func (c *check) signed(name, prefix string, h func() hash.Hash, decode func(string) ([]byte, error)) error {
-	text, ok := strings.CutPrefix(c.header.Get(name), prefix)
-	if !ok || text == "" {
-		return unverified("header " + name + ": is missing, or lacks its prefix")
-	}
-	given, err := decode(text)
-	if err != nil || !hmac.Equal(given, mac(h, []byte(c.secret), c.body)) {
-		return unverified("header " + name + ": wrong signature")
-	}
-	return nil
+	return anyOf(name, []string{c.header.Get(name)}, prefix, decode, mac(h, []byte(c.secret), c.body))
 }
 
 // standard verifies a signature of Standard Webhooks (https://www.standardwebhooks.com). A sender that changes its
@@ -102,38 +93,34 @@ func (c *check) standard() error {
 	if err := c.recent(at); err != nil {
 		return err
 	}
-	want := mac(sha256.New, key, []byte(id+"."+at+"."), c.body)
-	for signature := range strings.FieldsSeq(c.header.Get("Webhook-Signature")) {
-		text, ok := strings.CutPrefix(signature, "v1,")
-		given, err := base64.StdEncoding.DecodeString(text)
-		if ok && err == nil && hmac.Equal(given, want) {
-			return nil
-		}
-	}
-	return unverified("header Webhook-Signature: no right signature of version v1")
+	given := strings.Fields(c.header.Get("Webhook-Signature"))
+	return anyOf("Webhook-Signature", given, "v1,", base64.StdEncoding.DecodeString, mac(sha256.New, key, []byte(id+"."+at+"."), c.body))
 }
 
 // stripe verifies a signature of Stripe (https://docs.stripe.com/webhooks/signature).
 func (c *check) stripe() error {
-	at, given := "", []string{}
-	for part := range strings.SplitSeq(c.header.Get("Stripe-Signature"), ",") {
-		switch name, value, _ := strings.Cut(strings.TrimSpace(part), "="); name {
-		case "t":
-			at = value
-		case "v1":
-			given = append(given, value)
+	at, given := "", strings.Split(c.header.Get("Stripe-Signature"), ",")
+	for i, part := range given {
+		given[i] = strings.TrimSpace(part)
+		if text, ok := strings.CutPrefix(given[i], "t="); ok {
+			at = text
 		}
 	}
 	if err := c.recent(at); err != nil {
 		return err
 	}
-	want := mac(sha256.New, []byte(c.secret), []byte(at+"."), c.body)
-	for _, text := range given {
-		if signature, err := hex.DecodeString(text); err == nil && hmac.Equal(signature, want) {
+	return anyOf("Stripe-Signature", given, "v1=", hex.DecodeString, mac(sha256.New, []byte(c.secret), []byte(at+"."), c.body))
+}
+
+// anyOf checks that one of the signatures with a prefix is the right one.
+func anyOf(header string, given []string, prefix string, decode func(string) ([]byte, error), want []byte) error {
+	for _, one := range given {
+		text, ok := strings.CutPrefix(one, prefix)
+		if signature, err := decode(text); ok && err == nil && hmac.Equal(signature, want) {
 			return nil
 		}
 	}
-	return unverified("header Stripe-Signature: no right signature of version v1")
+	return unverified("header " + header + ": no right signature")
 }
 
 // recent checks a timestamp, in seconds since 1970.

@@ -44,11 +44,43 @@ const (
 	// https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
 	github          = `{"type": "github", "secret": "It's a Secret to Everybody"}`
 	githubSignature = "X-Hub-Signature-256: sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17"
-	// https://docs.svix.com/receiving/verifying-payloads/how-manual
+	// https://docs.svix.com/receiving/verifying-payloads/how-manual, and the same in the tests of the libraries:
+	// https://github.com/standard-webhooks/standard-webhooks/blob/main/libraries/go/webhook_symmetric_test.go
 	standard        = `{"type": "standard", "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}`
 	standardID      = "Webhook-Id: msg_p5jXN8AQM9LWM0D4loKWxJek\nWebhook-Timestamp: 1614265330\n"
 	standardHeaders = standardID + "Webhook-Signature: v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
 	standardBody    = `{"test": 2432232314}`
+	// https://github.com/stripe/stripe-dotnet/blob/316d26b3209c4f8e4ba8f3b84aeac677f02750e2/src/StripeTests/Services/Events/EventUtilityTest.cs
+	// and event_test_signature.json in src/StripeTests/Resources.
+	stripeLibrary   = `{"type": "stripe", "secret": "webhook_secret"}`
+	stripeAt        = 1533204620
+	stripeSignature = "Stripe-Signature: t=1533204620,v1=2220f87ef101a04665f11cdf770523143f875572008577fa0f20882ddb9cc3c7," +
+		"v0=63f3a72374a733066c4be69ed7f8e5ac85c22c9f0a6a612ab9a025a9e4ee7eef"
+	stripeEvent = `{
+  "id": "evt_123",
+  "object": "event",
+  "account": "acct_123",
+  "api_version": "2017-05-25",
+  "created": 1533204620,
+  "data": {
+    "object": {
+      "id": "cus_123",
+      "object": "customer",
+      "created": 123456789,
+      "email": "test@stripe.com",
+      "livemode": false,
+      "metadata": {}
+    }
+  },
+  "livemode": false,
+  "pending_webhooks": 1,
+  "request": {
+    "id": "req_123",
+    "idempotency_key": "idempotency-key-123"
+  },
+  "type": "customer.created"
+}
+`
 	// RFC 2202, case 2, and RFC 4231, case 2.
 	rfcBody = "what do ya want for nothing?"
 )
@@ -56,6 +88,7 @@ const (
 // TestVerify verifies right and wrong requests of each scheme.
 func TestVerify(t *testing.T) {
 	at := time.Unix(1614265330, 0)
+	ago := time.Unix(stripeAt, 0).Sub(at)
 	mac := hmac.New(sha256.New, []byte("whsec_test"))
 	_, _ = mac.Write([]byte(`1614265330.{"id": "evt_1"}`))
 	signature := hex.EncodeToString(mac.Sum(nil))
@@ -85,6 +118,9 @@ func TestVerify(t *testing.T) {
 		{"standard: an id with a dot", standard, "Webhook-Id: a.b\nWebhook-Timestamp: 1614265330\nWebhook-Signature: v1," + dotted, "", 0, false},
 		{"standard: another version", standard, strings.Replace(standardHeaders, "v1,", "v2,", 1), standardBody, 0, false},
 		{"standard: no signature", standard, standardID, standardBody, 0, false},
+		{"stripe: of its library", stripeLibrary, stripeSignature, stripeEvent, ago, true},
+		{"stripe: of its library, another body", stripeLibrary, stripeSignature, stripeEvent + "x", ago, false},
+		{"stripe: of its library, late", stripeLibrary, stripeSignature, stripeEvent, ago + 400*time.Second, false},
 		{"stripe", stripe, "Stripe-Signature: t=1614265330,v1=00,v1=" + signature + ",v0=1", event, 0, true},
 		{"stripe: too late", stripe, "Stripe-Signature: t=1614265330,v1=" + signature, event, time.Hour, false},
 		{"stripe: another time", stripe, "Stripe-Signature: t=1614265331,v1=" + signature, event, 0, false},

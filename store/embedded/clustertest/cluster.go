@@ -41,9 +41,11 @@ func Options(t *testing.T) []*server.Options {
 	return options
 }
 
-// Begin starts a server without waiting until it is ready. The server ends with the test.
+// Begin starts a server without waiting until it is ready. The server ends with the test. It may store as much as the
+// streams of a test reserve: the server's default is three quarters of the free space of the disk.
 func Begin(t *testing.T, o *server.Options) *server.Server {
 	t.Helper()
+	o.JetStreamMaxStore = 1 << 50
 	s, err := server.NewServer(o)
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,8 @@
 package browse
 
 import (
+	"errors"
+
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 )
@@ -43,7 +45,16 @@ type Entity struct { //nolint:recvcheck // templates have copies
 	Name          string
 	Topic         string // of a subscription
 	Kind          string
+	Undecided     bool // a queue that sending created: a first subscription makes it a topic
 	Subscriptions int
+}
+
+// Label is the kind for display, "undecided" for a queue that may be a topic.
+func (e Entity) Label() string {
+	if e.Undecided {
+		return "undecided"
+	}
+	return e.Kind
 }
 
 // Options are the settings of an entity.
@@ -74,7 +85,7 @@ func (n *Namespace) Entity(path string) (Entity, error) {
 func (n *Namespace) entity(info broker.Info) Entity {
 	e := Entity{
 		Path: info.Path, Name: info.Name, Topic: info.Topic, Kind: kinds[info.Kind], Options: info.Options, Usage: info.Usage,
-		Subscriptions: info.Subscriptions,
+		Subscriptions: info.Subscriptions, Undecided: info.Undecided,
 	}
 	e.ForwardTo, e.ForwardDeadLettersTo = broker.TargetName(e.ForwardTo), broker.TargetName(e.ForwardDeadLettersTo)
 	if !e.DuplicateDetection {
@@ -97,7 +108,7 @@ func IsHeld(err error) bool { return broker.Condition(err) == broker.MessageLock
 
 // Reason returns the text of an error for people; "" unless the emulator refused the operation.
 func Reason(err error) string {
-	if e, ok := asError(err); ok {
+	if e, ok := errors.AsType[*amqp.Error](err); ok {
 		return e.Description
 	}
 	return ""

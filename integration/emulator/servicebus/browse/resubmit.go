@@ -178,30 +178,17 @@ func (m Message) Draft() Draft {
 	return d
 }
 
-// A DraftError names the invalid part of a draft.
-type DraftError struct {
-	Property int // its index, from 0
-	Name     string
-	Err      error
-}
-
-// Error names the property.
-func (e *DraftError) Error() string { return fmt.Sprintf("property %q: %v", e.Name, e.Err) }
-
-// Unwrap returns the cause.
-func (e *DraftError) Unwrap() error { return e.Err }
-
 // application returns the properties. Unchanged ones keep their values, whose types may have no text form.
 func (d Draft) application(before amqp.Map) (amqp.Map, error) {
 	var all amqp.Map
-	for i, p := range d.Properties {
+	for _, p := range d.Properties {
 		if old := before.Get(p.Name); before.Has(p.Name) && amqp.TypeOf(old) == p.Type && text(old) == p.Value {
 			all = append(all, amqp.Pair{Key: p.Name, Value: old})
 			continue
 		}
 		value, err := p.value()
 		if err != nil {
-			return nil, &DraftError{i, p.Name, err}
+			return nil, fmt.Errorf("property %q: %w", p.Name, err)
 		}
 		all = append(all, amqp.Pair{Key: p.Name, Value: value})
 	}

@@ -186,5 +186,3 @@ func properties(m amqp.Map) []Property {
 	}
 	return all
 }
-
-func asError(err error) (*amqp.Error, bool) { return errors.AsType[*amqp.Error](err) }

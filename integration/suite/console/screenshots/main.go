@@ -9,6 +9,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"net/http/httptest"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -58,7 +59,10 @@ func run(ctx context.Context, out, only string) (err error) {
 	if err := s.Fill(ctx); err != nil {
 		return err
 	}
+	sheet := httptest.NewServer(stage.Sheet(ctx))
+	defer sheet.Close()
 	for _, look := range tab.Looks {
+		err = errors.Join(err, picture(browser, sheet.URL, stage.SheetPath, out, look)) //nolint:contextcheck // the browser has it
 		for _, path := range stage.Pages {
 			if strings.Contains(path, only) {
 				err = errors.Join(err, picture(browser, s.HTTP, path, out, look)) //nolint:contextcheck // the browser has it

@@ -2,6 +2,7 @@ package stage
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"strings"
@@ -20,6 +21,9 @@ var Pages = append([]string{
 	"/console/jobs/new?template=nats",
 	"/console/jobs/default/failing/edit",
 	"/console/jobs/default/failing/edit?as=yaml",
+	"/console/failures",
+	"/console/targets/127.0.0.1",
+	"/console/jobs?target=127.0.0.1",
 	"/console/live",
 	"/console/live?outcome=failed&since=1h",
 	"/console/calendar",
@@ -30,7 +34,8 @@ var Pages = append([]string{
 	"/console/sign-in",
 	"/console/jobs/default/failing",
 	"/console/jobs/default/failing/why?at=now",
-	"/console/jobs/default/failing/audit",
+	"/console/audit", "/console/audit?collection=default&job=failing", "/console/audit?who=nobody-has-this-name",
+	"/console/secrets", "/console/tokens", "/console/members", "/console/check",
 	"/console/jobs/default/failing/delete",
 	"/console/jobs/default/escalate/edit",
 	"/console/jobs/default/service-bus-queue/edit",
@@ -48,10 +53,14 @@ var Pages = append([]string{
 	"/console/collections/partners",
 	"/console/collections/partners/delete",
 	"/console/jobs/new?from=partners/nightly",
+	"/console/events", "/console/events?text=nothing-has-this-text", "/console/events?collection=partners&event=shop",
+	"/console/events/partners/1?job=ship", "/console/events/partners/2", "/console/events/new",
+	"/console/sources", "/console/sources/partners/shop",
+	"/console/jobs/graph", "/console/jobs/graph?collection=partners", "/console/jobs/partners/ship",
 }, QueuePages...)
 
-// longName is as long as the name of a job may be.
-var longName = strings.Repeat("Long", 25)
+// longName and longAlarm are as long as the name of a job may be.
+var longName, longAlarm = strings.Repeat("Long", 25), strings.Repeat("Alarm", 20)
 
 type object = map[string]any
 
@@ -104,5 +113,37 @@ func (s *Stage) Fill(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := s.fillEvents(ctx, call); err != nil {
+		return err
+	}
 	return s.FillQueues(ctx)
+}
+
+// fillEvents adds a source, events that are difficult to display, and a chain.
+func (s *Stage) fillEvents(ctx context.Context, call func(path string, more object) object) error {
+	put := func(path string, document any) error {
+		method := "PUT"
+		if strings.HasPrefix(path, "events/") {
+			method = "POST"
+		}
+		status, body, err := s.Call(ctx, method, "/jobCollections/partners/"+path, document)
+		if err == nil && status/100 != 2 {
+			err = fmt.Errorf("%s: %d %s", path, status, body)
+		}
+		return err
+	}
+	jobs := func(on ...object) object { return object{"trigger": object{"on": on}, "action": call("", nil)} }
+	return errors.Join(
+		put("sources/shop", object{
+			"type": "webhook", "description": "<b>Orders</b> of the shop \u202egnirts",
+			"webhook": object{"verify": object{"type": "none"}, "rateLimit": object{"requests": 10}},
+		}),
+		put("jobs/ship", jobs(object{"source": "shop", "filter": "event.data.total > 100"}, object{"job": "nightly"})),
+		put("jobs/invoice", jobs(object{"job": "ship"})),
+		put("jobs/"+longAlarm, jobs(object{"job": "ship", "outcome": "faulted"}, object{"job": "invoice", "outcome": "faulted"})),
+		put("events/shop", object{
+			"total": 120, "note": `<script>document.title = "taken"</script>`, "rtl": "\u202egnirts", "lines": []int{1, 2},
+		}),
+		put("events/shop", strings.Repeat("large ", 5000)),
+	)
 }

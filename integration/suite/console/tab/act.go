@@ -30,7 +30,8 @@ func (t *Tab) Go(path string) error {
 	return t.Await(ready + " && document.querySelector('main')?.checkVisibility()")
 }
 
-// aim finds the first visible and enabled element of a selector, scrolls to it, and waits until it stops moving.
+// aim finds the first visible and enabled element of a selector, scrolls to it if it is outside the window or something
+// sticky covers it, and waits until it stops moving.
 // It blocks clicks on other elements: see [Tab.Click].
 const aim = `(async () => {
 	const seen = (e) => e.checkVisibility({visibilityProperty: true}) && e.getClientRects().length && !e.disabled;
@@ -38,14 +39,14 @@ const aim = `(async () => {
 	if (!e) return null;
 	const first = () => e.getClientRects()[0];
 	const inside = (r) => r.top >= 0 && r.left >= 0 && r.bottom <= innerHeight && r.right <= innerWidth;
-	if (!inside(first())) e.scrollIntoView({block: 'center', inline: 'nearest', behavior: 'instant'});
+	const own = (n) => n && (e.contains(n) || [...(e.labels ?? [])].some((l) => l.contains(n)));
+	const middle = (r) => [r.x + r.width / 2, r.y + r.height / 2];
+	const covered = (r) => !own(document.elementFromPoint(...middle(r)));
+	if (!inside(first()) || covered(first())) e.scrollIntoView({block: 'center', inline: 'nearest', behavior: 'instant'});
 	const was = first();
 	%[2]s
 	const r = first();
-	if (!r || r.x !== was.x || r.y !== was.y || r.width !== was.width) return null;
-	const own = (n) => n && (e.contains(n) || [...(e.labels ?? [])].some((l) => l.contains(n)));
-	const x = r.x + r.width / 2, y = r.y + r.height / 2;
-	if (!own(document.elementFromPoint(x, y))) return null;
+	if (!r || r.x !== was.x || r.y !== was.y || r.width !== was.width || covered(r)) return null;
 	window.aimed?.end();
 	const guard = (event) => {
 		if (!own(event.target)) {
@@ -56,7 +57,7 @@ const aim = `(async () => {
 	const types = ['mousedown', 'mouseup', 'click'];
 	for (const type of types) window.addEventListener(type, guard, true);
 	window.aimed = {hit: false, end() { for (const type of types) window.removeEventListener(type, guard, true); }};
-	return [x, y];
+	return middle(r);
 })()`
 
 // landed reports whether the click reached the element. A page without its state is a new one.

@@ -52,6 +52,7 @@ var clients = []client{
 	ofScheduler(npm("azure-arm-scheduler", "scheduler.mjs", "azure-arm-scheduler")),
 	ofScheduler(python("azure-mgmt-scheduler", "scheduler.py", "azure.mgmt.scheduler", "python3-azure")),
 	ofScheduler(golang("azure-sdk-for-go scheduler", "scheduler", "go.mod")),
+	ofScheduler(npm("@nats-io/transport-node", "nats.mjs", "@nats-io/transport-node")),
 	elsewhere("Java azure-messaging-servicebus", "Maven Central"),
 	elsewhere("Java azure-storage-queue", "Maven Central"),
 	elsewhere(".NET Azure.Messaging.ServiceBus", "NuGet"),
@@ -126,7 +127,7 @@ func readResult(client string, line []byte) (result, error) {
 	}
 	r.Client = client
 	switch {
-	case !slices.Contains(slices.Concat(serviceBus, storageQueue, azureScheduler), r.Operation):
+	case !slices.Contains(slices.Concat(serviceBus, storageQueue, azureScheduler, natsEvents), r.Operation):
 		return result{}, fmt.Errorf("the suite wrote of operation %q, which operation.go does not have", r.Operation)
 	case r.Result != pass && r.Error == "":
 		return result{}, fmt.Errorf("the suite wrote result %q of %q without a reason", r.Result, r.Operation)

@@ -65,6 +65,15 @@ var (
 		"unknown version",        // the client's error for it
 		"every operation",        // that the client has was called by one of these
 	}
+	// natsEvents are events of NATS clients. Each event starts a run.
+	natsEvents = []string{
+		"event",                    // a message on carillon.event.<collection>.<name>, with headers
+		"event twice",              // of one Nats-Msg-Id: stored once
+		"CloudEvent, binary",       // attributes in ce- headers
+		"CloudEvent, structured",   // JSON with the attributes
+		"core subject of a source", // plain and both modes of CloudEvents, once each
+		"stream of a source",       // the same, also messages that the stream had before
+	}
 	storageQueue = []string{
 		"queues",             // create, list and delete
 		"queue metadata",     //

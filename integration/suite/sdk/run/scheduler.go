@@ -48,9 +48,9 @@ func startScheduler(ctx context.Context, program, below string) (*scheduler, err
 	return &scheduler{p, dir}, nil
 }
 
-// environment returns the scheduler's address, and that of a target that jobs can call.
+// environment returns the addresses of the scheduler and of a target for jobs.
 func (s *scheduler) environment() []string {
-	return []string{"SCHEDULER_ENDPOINT=" + s.HTTP, "TARGET_ENDPOINT=" + s.HTTP + "/echo"}
+	return []string{"SCHEDULER_ENDPOINT=" + s.HTTP, "TARGET_ENDPOINT=" + s.HTTP + "/echo", "NATS_URL=" + s.NATS}
 }
 
 // close ends the scheduler and removes its data.

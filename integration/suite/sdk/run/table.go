@@ -42,6 +42,7 @@ func printTable(w io.Writer, results []result) (ok bool) {
 	printService(w, "Service Bus", serviceBus, all)
 	printService(w, "Storage queues", storageQueue, all)
 	printService(w, "Scheduler", azureScheduler, all)
+	printService(w, "Events on NATS", natsEvents, all)
 	printSends(w, results)
 	counts := make(map[string]int)
 	printReasons(w, "FAIL", fail, results, counts)

@@ -26,12 +26,12 @@ function yamlAt(text, at) {
   m = value ? null : /^(\s*(?:- +)*)([\w$.-]*)$/.exec(before);
   if (!value && !m) return null;
   const column = value ? value.column : m[1].length;
-  const around = parentsOf(lines, row, column);
+  const path = parentsOf(lines, row, column);
   const beside = besides(lines, row, column);
   if (inBlock(lines, row)) return null;
   return value
-    ? { path: [...around, value.name], around, value: true, prefix: value.prefix, beside, column }
-    : { path: around, around, value: false, prefix: m[2], beside, column, dash: /- +$/.test(m[1]) };
+    ? { path: [...path, value.name], value: true, prefix: value.prefix, beside, column }
+    : { path, value: false, prefix: m[2], beside, column, dash: /- +$/.test(m[1]) };
 }
 
 // parentsOf are the names of the objects around a line.
@@ -118,11 +118,11 @@ function jsonAt(text, at) {
     i++;
   }
   if (!stack.length || open === null) return null;
-  const around = stack.map((s) => s.key).filter((k) => k !== null);
+  const path = stack.map((s) => s.key).filter((k) => k !== null);
   const top = stack.at(-1);
   return expects === 'key'
-    ? { path: around, around, value: false, prefix: open, beside: top.beside, json: true }
-    : { path: [...around, key], around, value: true, prefix: open, beside: top.beside, json: true };
+    ? { path, value: false, prefix: open, beside: top.beside, json: true }
+    : { path: [...path, key], value: true, prefix: open, beside: top.beside, json: true };
 }
 
 // ---- what may stand there ----------------------------------------------------------------------------------------------
@@ -132,12 +132,10 @@ const named = (members, name) => members?.find((m) => m.name.toLowerCase() === n
 // find returns the member at the end of a path.
 function find(path) {
   let at = root;
-  let around = null;
   for (const name of path[0] === 'properties' ? path.slice(1) : path) {
     const next = named(at.members, name);
     if (!next) return null;
-    if (next.recurs) at = { ...next, members: at.members };
-    else { around = at; at = next; }
+    at = next.recurs ? { ...next, members: at.members } : next;
   }
   return at;
 }

@@ -234,6 +234,7 @@ function stream(names, take, tell) {
       close();
       tell('ended', e.data);
     });
+    mine.addEventListener('held', (e) => put($('#held'), e.data)); // the banner of every page
     for (const name of names) {
       mine.addEventListener(name, (e) => {
         last = e.lastEventId || last;
@@ -384,6 +385,11 @@ function single(on) {
 let going = 0; // when g was pressed, of which the next letter is the second half for as long as a slow hand needs
 
 function key(e) {
+  if (e.key === 'k' && (e.ctrlKey || e.metaKey) && !e.altKey && !e.shiftKey && finder && !$('dialog[open]')) {
+    e.preventDefault();
+    finder.showModal();
+    return;
+  }
   if (e.ctrlKey || e.metaKey || e.altKey || e.isComposing) return;
   const menu = e.key === 'Escape' && e.target.closest('details.menu[open]');
   if (menu) {
@@ -411,7 +417,7 @@ function key(e) {
   }
   const current = $('[data-line][data-current]');
   const does = {
-    '/': () => { const s = $('[data-search-field]'); s?.focus(); s?.select(); return s; },
+    '/': () => { const s = $('[data-search-field]'); if (!s) finder?.showModal(); s?.focus(); s?.select(); return s ?? finder; },
     '?': () => { $('#help').showModal(); return true; },
     j: () => { move(1); return true; },
     k: () => { move(-1); return true; },
@@ -420,6 +426,87 @@ function key(e) {
   }[e.key];
   if (does && does()) e.preventDefault();
 }
+
+// ---- palette -----------------------------------------------------------------------------------------------------------
+
+const finder = $('#palette');
+
+// find makes a dialog offer the pages of the menu, the buttons of this page, jobs and runs. It asks the pages of jobs and runs
+// for what they show, so that it offers what the reader may see, and do.
+function find(dialog) {
+  const field = $('input', dialog);
+  const list = $('ul', dialog);
+  const most = 8; // of a kind
+  let timer = 0;
+  let turn = 0;
+  const mark = (li) => {
+    for (const one of $$('li', list)) one.setAttribute('aria-selected', one === li);
+    field.setAttribute('aria-activedescendant', li?.id ?? '');
+    li?.scrollIntoView({ block: 'nearest' });
+  };
+  const add = (kind, name, go) => {
+    const li = document.createElement('li');
+    const [text, of] = [document.createElement('bdi'), document.createElement('span')];
+    text.textContent = name;
+    Object.assign(of, { textContent: list.dataset[kind], className: 'faint' });
+    Object.assign(li, { id: `palette-${list.children.length}`, role: 'option' });
+    li.append(text, of);
+    li.addEventListener('click', () => {
+      dialog.close();
+      go();
+    });
+    list.append(li);
+    if (list.children.length === 1) mark(li);
+    else li.setAttribute('aria-selected', 'false');
+  };
+  const open = (path) => () => location.assign(path);
+  const here = (kind, selector, text) => { // what this page has, if no other has the same name
+    const named = Map.groupBy($$(selector).filter((e) => e.offsetParent && !e.disabled), (e) => e.textContent.replace(/\s+/g, ' ').trim());
+    const found = [...named].filter(([name, all]) => all.length === 1 && name && name.toLowerCase().includes(text.toLowerCase()));
+    for (const [name, [e]] of found.slice(0, most)) add(kind, name, () => { e.focus(); e.click(); });
+  };
+  const runs = async (text, mine) => { // the ID of an occurrence or of an attempt: collection/job@time#1
+    const id = text.match(/^(?:([^/@]+)\/)?([^/@]+)@([^#/]+)/);
+    const path = id && `/console/jobs/${[id[1] ?? 'default', id[2], 'runs', id[3]].map(encodeURIComponent).join('/')}`;
+    if (path && (await part(path)).ok && mine === turn) add('kindRun', text, open(path));
+  };
+  const jobs = async (text, mine) => {
+    const search = `/console/jobs?q=${encodeURIComponent(text)}`;
+    const rows = $$('tr[data-job]', parse((await part(search)).html)).slice(0, most);
+    if (mine !== turn) return;
+    for (const row of rows) add('kindJob', row.dataset.job, open($('.name a', row).getAttribute('href')));
+    add('kindPage', `${list.dataset.all}: ${text}`, open(search));
+  };
+  const look = async () => {
+    turn += 1;
+    const mine = turn;
+    const text = field.value.trim();
+    list.replaceChildren();
+    here('kindPage', '.top nav a', text); // first: Enter without a text does nothing that lasts
+    here('kindAction', 'main :is(button, a.button, summary.button):not(:is(td, li, dialog) *)', text);
+    try {
+      if (text.includes('@')) await runs(text, mine);
+      else if (text) await jobs(text, mine);
+    } catch { // the pages and actions are still of use
+      say(document.body.dataset.lost, true);
+    }
+  };
+  dialog.addEventListener('close', () => { field.value = ''; });
+  field.addEventListener('focus', look);
+  field.addEventListener('input', () => {
+    clearTimeout(timer);
+    timer = setTimeout(look, 120);
+  });
+  field.addEventListener('keydown', (e) => {
+    const all = $$('li', list);
+    const at = all.findIndex((li) => li.getAttribute('aria-selected') === 'true');
+    if (e.key === 'Enter') all[at]?.click();
+    else if (e.key === 'ArrowDown' || e.key === 'ArrowUp') mark(all.at((at + (e.key === 'ArrowDown' ? 1 : -1)) % all.length));
+    else return;
+    e.preventDefault();
+  });
+}
+if (finder) find(finder);
 
 // ---- beginning ---------------------------------------------------------------------------------------------------------
 
@@ -462,6 +549,8 @@ for (const box of $$('[data-single]')) {
   box.addEventListener('change', () => single(box.checked));
 }
 dress(document.body);
+const menuItem = $('.top nav [aria-current]'); // on a phone, the menu is one row, which scrolls
+if (menuItem) menuItem.closest('nav').scrollLeft = menuItem.offsetLeft - 16;
 document.addEventListener('DOMContentLoaded', () => { // scripts of rooms are there by then, and listen for the source
   window.addEventListener('resize', () => reachable());
   for (const e of $$('[data-events]')) live(e);

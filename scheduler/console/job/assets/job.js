@@ -4,33 +4,34 @@ const { $, $$, into, part, plain, put, say } = window.carillon;
 
 // ---- doing -------------------------------------------------------------------------------------------------------------
 
-let held = null; // the button that was pressed with the focus on it, which it loses for as long as it cannot be pressed again
+let held = null; // the button that was pressed with the focus on it, which it loses for as long as it cannot be pressed again, and its menu
 
 // regain gives the focus back, unless somebody has put it elsewhere meanwhile.
 function regain() {
-  if (!held || document.activeElement !== document.body) return;
-  if (held.disabled && held.isConnected) return;
-  (held.closest('details.menu:not([open])')?.querySelector('summary') ?? (held.isConnected ? held : $('main'))).focus({ preventScroll: true });
-  held = null;
+  if (!held || held.button.disabled && held.button.isConnected) return;
+  const { button, menu } = held;
+  (menu?.isConnected && !(menu.open && button.isConnected) ? $('summary', menu) : button.isConnected ? button : $('main')).focus({ preventScroll: true });
 }
-document.addEventListener('focusin', () => { held = null; });
+document.addEventListener('focusin', (e) => { if (e.target !== held?.button) held = null; });
+document.addEventListener('pointerdown', () => { held = null; });
 document.addEventListener('carillon:new', regain);
 
 // act sends a form, and says what became of it.
 async function act(form, button) {
-  if (document.activeElement === button) held = button;
+  const menu = button.closest('.items')?.parentElement ?? button.closest('details.menu'); // the button may have gone later
+  if (document.activeElement === button) held = { button, menu };
   const body = new URLSearchParams(new FormData(form, button)); // which a button has no part in that is disabled
   button.disabled = true;
   try {
     const answer = await part(form.action, { method: 'POST', body });
-    const menu = form.closest('details.menu');
-    if (answer.ok && menu) menu.open = false;
+    if (answer.ok) for (const menu of $$('details.menu[open]')) menu.open = false;
     say(plain(answer.html), !answer.ok);
+    if (answer.ok) refresh(); // what it started shows at once
   } catch {
     say(document.body.dataset.lost, true);
   } finally {
     button.disabled = false;
-    setTimeout(regain, 100); // the focus is taken from what is hidden a moment later
+    regain();
   }
 }
 

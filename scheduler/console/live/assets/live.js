@@ -15,7 +15,7 @@ const list = () => $('#attempts', tail);
 const most = () => Number(bar().dataset.most);
 const still = () => button || pointer || list().contains(document.activeElement);
 
-// tell shows what the tail does: live, paused, lost, ended; nothing while it is asked for the first time.
+// tell shows what the tail does: live, held, paused, lost, ended; nothing while it is asked for the first time.
 function tell(state) {
   const box = $('.live-state', tail);
   if (box && box.dataset.state !== state) {
@@ -29,7 +29,13 @@ function tell(state) {
   $('b', count).textContent = String(n);
 }
 
-const state = () => (connection !== 'ended' && still() ? 'paused' : connection);
+const state = () => (connection === 'ended' || !still() ? connection : button ? 'paused' : 'held');
+
+// name names the button by what it does next.
+function name(b) {
+  b.textContent = button ? b.dataset.resume : b.dataset.pause;
+  b.classList.toggle('main', button);
+}
 
 // before is the address of the history before a line.
 function before(line) {
@@ -52,6 +58,12 @@ function take(html) {
   const fragment = parse(html);
   for (const line of $$('[data-sequence]', fragment)) {
     if (document.getElementById(line.id) || waiting.some((b) => b.fragment.getElementById(line.id))) line.remove(); // told twice, after a lost connection
+  }
+  for (const line of $$('[data-ends]', fragment)) { // the attempt is there already: this is how its run ended
+    const found = [list(), ...waiting.map((b) => b.fragment)].map((e) => $(`[data-attempt="${line.dataset.ends}"]`, e)).find(Boolean);
+    if (!found) continue;
+    $('.state', found).replaceWith($('.state', line));
+    line.remove();
   }
   const count = { fragment, lines: $$('[data-sequence]', fragment).length, missed: 0 };
   for (const line of $$('[data-missed]', fragment)) count.missed += Number(line.dataset.missed);
@@ -121,7 +133,7 @@ function begin() {
   dropped = 0;
   connection = '';
   pointer = false;
-  $('[data-pause]', tail)?.setAttribute('aria-pressed', String(button));
+  for (const b of $$('[data-pause]', tail)) name(b);
   follow(events);
   if (events) show();
 }
@@ -131,7 +143,7 @@ tail.addEventListener('click', (e) => {
   const b = e.target.closest('[data-pause]');
   if (!b) return;
   button = !button;
-  b.setAttribute('aria-pressed', String(button));
+  name(b);
   show();
 });
 tail.addEventListener('pointerover', (e) => {

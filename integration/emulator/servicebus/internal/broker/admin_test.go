@@ -168,6 +168,12 @@ func TestAutoCreate(t *testing.T) {
 	}
 	receiver := must.Get(source(t, b, "queue").Receive(broker.ReceiverConfig{}))(t)
 	defer receiver.Close()
+	must.Get(b.CreateQueue("made", broker.Options{}))(t)
+	for path, want := range map[string]bool{"sent": true, "queue": false, "new": false, "made": false} {
+		if info := must.Get(b.Entity(path))(t); info.Undecided != want {
+			t.Errorf("%s may be a queue or a topic: %t", path, info.Undecided)
+		}
+	}
 	for _, path := range []string{"", "bad name", "queue/Subscriptions/x"} {
 		_, err := b.Source(path)
 		wantCondition(t, err, broker.NotFound)

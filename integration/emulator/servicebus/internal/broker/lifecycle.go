@@ -301,18 +301,23 @@ func (b *Broker) autoCreate(path string) *entity {
 	return b.entity(path)
 }
 
-// becomeTopic turns a queue that the first send created into a topic, and reports whether it did: before the first subscriber, a
-// topic cannot be distinguished from a queue. It refuses a queue with receivers, dead letters, or locked or deferred messages.
+// undecided reports whether a queue may be a topic: the first send created it, and before the first subscriber, a topic cannot
+// be distinguished from a queue. A queue with receivers, dead letters, or locked or deferred messages is none. mu is held.
+func (e *entity) undecided() bool {
+	main := &e.queues[mainPart]
+	return !e.deleted && e.settings.Auto && len(e.receivers) == 0 && e.queues[deadPart].shelf.Len() == 0 &&
+		main.shelf.Len() == main.ready.Len()+main.scheduled
+}
+
+// becomeTopic turns an undecided queue into a topic, and reports whether it did.
 func (b *Broker) becomeTopic(e *entity) bool {
 	e.mu.Lock()
 	defer e.unlock()
-	main := &e.queues[mainPart]
-	if e.deleted || !e.settings.Auto || len(e.receivers) > 0 || e.queues[deadPart].shelf.Len() > 0 ||
-		main.shelf.Len() != main.ready.Len()+main.scheduled {
+	if !e.undecided() {
 		return false
 	}
 	e.kind.Store(uint32(TopicKind))
-	for _, m := range main.shelf.All() {
+	for _, m := range e.queues[mainPart].shelf.All() {
 		if m.state == ready {
 			m.due = 0
 			e.messages.Fix(m)

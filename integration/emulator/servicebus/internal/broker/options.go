@@ -143,6 +143,9 @@ type Info struct {
 	Usage   Usage
 
 	Subscriptions int // of a topic
+
+	// Undecided reports that sending created the queue, and that a first subscription would make it a topic.
+	Undecided bool
 	// Rules of the topic's subscriptions, by kind. Rules that match all messages, or none, count as SQL.
 	SQLFilters         int
 	CorrelationFilters int
@@ -251,6 +254,7 @@ func (b *Broker) ofKind(k Kind) []*entity {
 func (e *entity) info() Info {
 	k := Kind(e.kind.Load())
 	info := Info{Kind: k, Path: e.path, Name: e.name, Options: e.settings.of(k), Usage: e.usage()}
+	info.Undecided = k == QueueKind && e.undecided()
 	if e.topic != nil {
 		info.Topic = e.topic.name
 	}

@@ -1,0 +1,7 @@
+//go:build !unix
+
+package web
+
+import "net/http"
+
+func newDirect(t *http.Transport) transport { return t }

@@ -1,0 +1,224 @@
+// Package failures shows failed attempts, grouped by cause: a list of groups, a page for each with what to do about it, and
+// a page for each target. The overview shows the first open groups.
+package failures
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/auth"
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/table"
+	"github.com/carillon-sched/carillon/scheduler/control"
+	"github.com/carillon-sched/carillon/scheduler/explain"
+	"github.com/carillon-sched/carillon/scheduler/stats"
+)
+
+//go:embed *.html
+var files embed.FS
+
+//go:embed assets
+var assets embed.FS
+
+var pages = With(frame.Templates(files, "failures.html", "target.html"))
+
+// With adds the templates "groups" and "health" to a set. They show lists of [Group] and of [stats.Target].
+func With(s frame.Set) frame.Set { return s.With(files, "groups.html") }
+
+// Style is the asset that "groups" needs.
+const Style = "failures/failures.css"
+
+const root = frame.Root + "/failures"
+
+// Source provides the health of targets.
+type Source interface {
+	// Board returns the live statistics of all schedulers. With an error, it has the last known ones.
+	Board(ctx context.Context) (*stats.Board, error)
+}
+
+type section struct {
+	service *control.Service
+	source  Source // nil: none
+}
+
+// Section returns the pages.
+func Section(s *control.Service, source Source) frame.Section {
+	r := section{s, source}
+	const one, target = root + "/{id}", frame.Root + "/targets/{target}"
+	return frame.Section{Name: "failures", Path: root, Key: "x", Right: auth.ReadAny, Assets: assets, Routes: []frame.Route{
+		{Method: http.MethodGet, Path: root, Right: auth.ReadAny, Do: r.list},
+		{Method: http.MethodGet, Path: root + "/events", Right: auth.ReadAny, Do: r.follow(r.groups, "list"), Live: true},
+		{Method: http.MethodGet, Path: one, Right: auth.ReadAny, Do: r.show},
+		{Method: http.MethodGet, Path: one + "/events", Right: auth.ReadAny, Do: r.follow(r.group, "facts", "jobs"), Live: true},
+		{Method: http.MethodPost, Path: one + "/{verb}", Right: auth.OperateAny, Do: frame.WithShortForm(r.change)},
+		{Method: http.MethodGet, Path: target, Right: auth.ReadAny, Do: r.showTarget},
+		{Method: http.MethodGet, Path: target + "/events", Right: auth.ReadAny, Do: r.follow(r.now, "now"), Live: true},
+	}}
+}
+
+// Group is a group as the pages show it.
+type Group struct {
+	*v1.FailureGroup
+
+	Spark string // path of the failures per minute, 60 wide and 16 high
+	Job   string // path of the example's job
+	Run   string // path of the example's run
+}
+
+// Groups returns groups as the pages show them.
+func Groups(all []*v1.FailureGroup) []Group {
+	shown := make([]Group, len(all))
+	for i, g := range all {
+		shown[i] = Group{FailureGroup: g, Spark: spark(g.Minutes), Job: jobPath(g.Example.Job)}
+		_, at, _ := strings.Cut(g.Example.Occurrence, "@")
+		shown[i].Run = shown[i].Job + "/runs/" + url.PathEscape(at)
+	}
+	return shown
+}
+
+// Path is the path of the group's page.
+func (g Group) Path() string { return root + "/" + g.ID }
+
+// Mark is the state whose mark the group has.
+func (g Group) Mark() string {
+	return map[v1.FailureState]string{
+		v1.FailureOpen: "failed", v1.FailureAcknowledged: "active", v1.FailureMuted: "paused", v1.FailureResolved: "completed",
+	}[g.State]
+}
+
+func jobPath(name string) string { return frame.JobPath(scheduler.KeyIn("", name)) }
+
+// spark returns the path of bars.
+func spark(all []uint64) string {
+	const height = 16
+	var path strings.Builder
+	most := max(1, slices.Max(append(slices.Clone(all), 0)))
+	for i, n := range all {
+		if n > 0 {
+			high := max(1, n*height/most)
+			fmt.Fprintf(&path, "M%d %dh1v-%dh-1z", i, height, high)
+		}
+	}
+	return path.String()
+}
+
+func (r section) groups(c *frame.Request) (any, error) {
+	all, err := r.service.Failures(c.Context())
+	return Groups(all), err
+}
+
+func (r section) list(c *frame.Request) error {
+	sent, err := table.List[*v1.FailureGroup, int]{
+		Name: "failures",
+		Fields: []string{
+			"state", "target", "class", "actionType", "attempts", "faulted", "jobs", "first", "last", "example.job", "example.answer",
+			"acknowledged.by", "acknowledged.note", "mutedUntil",
+		},
+		Next: func(int) (all []*v1.FailureGroup, none int, err error) {
+			all, err = r.service.Failures(c.Context())
+			return all, none, err
+		},
+	}.Export(c)
+	if sent || err != nil {
+		return err
+	}
+	all, err := r.groups(c)
+	if err != nil {
+		return err
+	}
+	return c.Show(&frame.Page{Title: c.Text("failures.menu"), Template: pages, Data: all, Styles: []string{Style}})
+}
+
+// page is the content of the page of a group.
+type page struct {
+	Group
+
+	Operate bool
+	Since   string
+	List    list
+}
+
+// list is a list of jobs.
+type list struct {
+	Names  []string
+	Others int // jobs that are not shown
+}
+
+// Path returns the path of a job's page.
+func (list) Path(name string) string { return jobPath(name) }
+
+// shownJobs limits the jobs on a page.
+const shownJobs = 50
+
+func (r section) group(c *frame.Request) (any, error) {
+	g, err := r.service.Failure(c.Context(), c.Request.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	p := page{Group: Groups([]*v1.FailureGroup{g})[0], Operate: c.May(auth.OperateAny, ""), Since: g.First.Format(time.RFC3339)}
+	p.List = list{p.Selection.Jobs[:min(len(p.Selection.Jobs), shownJobs)], max(0, g.Jobs-shownJobs)}
+	return p, nil
+}
+
+func (r section) show(c *frame.Request) error {
+	p, err := r.group(c)
+	if err != nil {
+		return err
+	}
+	return c.Show(&frame.Page{
+		Title: c.Text("failures.menu"), Template: pages, Main: "group", Data: p, NoHeading: true, Styles: []string{Style},
+	})
+}
+
+// followEvery is the interval of updates.
+const followEvery = 2 * time.Second
+
+// follow sends parts of a page when they change.
+func (section) follow(read func(*frame.Request) (any, error), parts ...string) func(*frame.Request) error {
+	return func(c *frame.Request) error {
+		l := c.Live()
+		return l.Every(followEvery, func() error {
+			data, err := read(c)
+			if err != nil {
+				return nil //nolint:nilerr // the last state stays
+			}
+			for _, part := range parts {
+				if err := l.Part(part, pages, part, data); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+}
+
+// change acknowledges, mutes or reopens a group.
+func (r section) change(c *frame.Request, form url.Values) (err error) {
+	id := c.Request.PathValue("id")
+	switch c.Request.PathValue("verb") {
+	case "acknowledge":
+		_, err = r.service.AcknowledgeFailure(c.Lasting(), id, v1.JSON(v1.AcknowledgeRequest{Note: form.Get("note")}))
+	case "mute":
+		until, wrong := explain.ParseFuture(form.Get("until"), c.Zone(), r.service.Now())
+		if wrong != nil {
+			return c.Done(c.Text("failures.until.wrong", wrong.Error()), root+"/"+url.PathEscape(id))
+		}
+		_, err = r.service.MuteFailure(c.Lasting(), id, v1.JSON(v1.MuteRequest{Until: until.Format(time.RFC3339)}))
+	case "reopen":
+		_, err = r.service.ReopenFailure(c.Lasting(), id)
+	default:
+		return frame.Problem{Status: http.StatusNotFound, Text: c.Text("frame.nothing", c.Request.URL.Path)}
+	}
+	if err != nil {
+		return err
+	}
+	return c.Redirect(root + "/" + url.PathEscape(id))
+}

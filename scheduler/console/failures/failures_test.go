@@ -1,0 +1,124 @@
+package failures_test
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/console/consoletest"
+)
+
+// failed returns the record of a failed attempt.
+func failed(key string, ago time.Duration) *scheduler.Record {
+	r := consoletest.Attempt(key, time.Now().Add(-ago))
+	r.Outcome, r.Status, r.Summary, r.Response = scheduler.OutcomeFailed, http.StatusBadGateway, "Bad Gateway", "try later"
+	return r
+}
+
+// TestRepair goes from the overview to the cause, pauses the jobs of a group, resumes them, and reruns what failed.
+func TestRepair(t *testing.T) {
+	w := consoletest.New(t)
+	w.Work()
+	target := w.Target()
+	for _, key := range []string{"default/a", "default/b"} {
+		w.Put(key, `{"startTime": "2090-01-01T00:00:00Z", "recurrence": {"frequency": "day"}, "action": {"type": "http",
+			"request": {"method": "GET", "uri": "`+target+`/?fail"}, "retryPolicy": {"retryType": "none"}}}`)
+		w.Run(key)
+	}
+	link := regexp.MustCompile(`href="(/console/failures/[0-9a-f]{16})"`)
+	row := `</td> <td class="number">2</td><td class="number">2</td>`
+	w.Await("the group", func() bool {
+		return strings.Contains(strings.Join(strings.Fields(w.Get("/console/failures")), " "), row)
+	})
+	list := w.Get("/console/failures")
+	host := strings.TrimPrefix(target, "http://")
+	w.Has(list, "<bdi>"+host+"</bdi> <bdi>418</bdi>", "</span>open</span>", "hello", `<path d="M59 16h1v-16h-1z"/>`)
+	path := link.FindStringSubmatch(list)[1]
+	page := w.Get(path)
+	w.Has(page, `<a href="/console/jobs/default/a">`, `<a href="/console/jobs/default/b">`, "Pause jobs…", "!Reopen", "hello")
+	live := w.Follow(path + "/events?follow=1")
+	live.Next("facts", "hello")
+	live.Next("jobs", "default/b")
+	w.Follow("/console/failures/events?follow=1").Next("list", host)
+
+	id := strings.TrimPrefix(path, "/console/failures/")
+	operate := func(texts []string, form url.Values) {
+		t.Helper()
+		form.Set("failure", id)
+		to := w.Post("/console/many", form).Header.Get("Location")
+		w.Has(w.Get(to), texts...)
+		w.Wants(http.StatusSeeOther, w.Post(to+"/start", nil))
+		w.Await("the end of "+form.Get("do"), func() bool { return strings.Contains(w.Get(to), "Finished: 2 jobs processed.") })
+		w.Has(w.Get(to), "<dt>done</dt><dd>2</dd>")
+	}
+	operate([]string{"2 jobs", "default/a", "default/b"}, url.Values{"do": {"pause"}, "until": {"2h"}})
+	if w.Job("default/a").Job.PausedUntil.IsZero() || w.Job("default/b").Job.PausedUntil.IsZero() {
+		t.Error("the jobs are not paused")
+	}
+	operate([]string{"2 jobs"}, url.Values{"do": {"enable"}})
+	if !w.Job("default/a").Job.PausedUntil.IsZero() {
+		t.Error("a job is still paused")
+	}
+	operate([]string{"2 occurrences"}, url.Values{"do": {"resubmit"}, "since": {"1h"}, "rate": {"100"}})
+	w.Await("the reruns", func() bool { return strings.Contains(w.Get(path), "<dt>Failed attempts</dt><dd>4</dd>") })
+
+	for _, form := range []url.Values{
+		{"do": {"pause"}, "until": {"x"}}, {"do": {"resubmit"}, "since": {"x"}}, {"do": {"resubmit"}, "since": {"1h"}, "rate": {"-1"}},
+	} {
+		form.Set("failure", id)
+		if r := w.Post("/console/many", form); r.Header.Get("Location") != path {
+			t.Errorf("%v: %d, to %s", form, r.Status, r.Header.Get("Location"))
+		}
+		w.Has(w.Get(path), "No job was changed")
+	}
+	w.Wants(http.StatusNotFound, w.Post("/console/many", url.Values{"do": {"pause"}, "until": {"2h"}, "failure": {"0123456789abcdef"}}))
+}
+
+// TestStates acknowledges, mutes and reopens a group, which is then resolved.
+func TestStates(t *testing.T) {
+	w := consoletest.New(t)
+	w.Recorder.Record(failed("default/a", 2*time.Minute))
+	path := regexp.MustCompile(`/console/failures/[0-9a-f]{16}`).FindString(w.Get("/console/failures"))
+	change := func(verb string, form url.Values, texts ...string) {
+		t.Helper()
+		r := w.Post(path+"/"+verb, form)
+		w.Wants(http.StatusSeeOther, r)
+		w.Has(w.Get(r.Header.Get("Location")), texts...)
+	}
+	change("acknowledge", url.Values{"note": {"<b>called\u202e them"}}, "</span>acknowledged</span>", "&lt;b&gt;called", "!\u202e", "Reopen")
+	change("mute", url.Values{"until": {"2h"}}, "</span>muted</span>", "muted until")
+	change("mute", url.Values{"until": {"yesterday"}}, "Not muted: ")
+	change("reopen", nil, "</span>open</span>", "!called")
+	w.Wants(http.StatusNotFound, w.Post(path+"/delete", nil))
+	w.Recorder.Record(consoletest.Attempt("default/a", time.Now().Add(-time.Minute)))
+	w.Has(w.Get(path), "</span>resolved</span>", "<dt>Resolved</dt>")
+	w.Wants(http.StatusNotFound, w.Do(http.MethodGet, "/console/failures/0123456789abcdef", ""), "a group is kept for a day")
+}
+
+// TestRights shows the jobs that the caller may see, and no buttons to a reader.
+func TestRights(t *testing.T) {
+	w := consoletest.New(t)
+	w.Recorder.Record(failed("mine/a", time.Minute))
+	w.Recorder.Record(failed("other/b", time.Minute))
+	hostile := failed("mine/c", time.Minute)
+	hostile.Target, hostile.Response = "<script>\u202e.example:443", "<script>\u202e"
+	w.Recorder.Record(hostile)
+	w.Be("reader@mine")
+	list := w.Get("/console/failures")
+	w.Has(list, "mine/a", "!other", "!<script>\u202e", "&lt;script&gt;")
+	w.Has(list, `href="/console/failures?as=csv"`)
+	w.Has(w.Get("/console/failures?as=csv"), "open,target.example:443,502,Http,1,0,1,", "mine/a", "<script>\u202e.example:443", "!other")
+	w.Has(w.Get("/console/failures?as=json"), `"target":"target.example:443"`, "!other")
+	path := regexp.MustCompile(`(/console/failures/[0-9a-f]{16})" class="stretch"><bdi>target.example`).FindStringSubmatch(list)[1]
+	w.Has(w.Get(path), "mine/a", "!other", "!Pause jobs")
+	w.Wants(http.StatusForbidden, w.Post(path+"/acknowledge", nil))
+	w.Be("operator@mine")
+	w.Has(w.Get(path), "Pause jobs")
+	w.Wants(http.StatusForbidden, w.Post(path+"/acknowledge", nil), "operator on all collections")
+	w.Be("reader@third")
+	w.Has(w.Get("/console/failures"), "No failures in the last 24 hours.")
+}
