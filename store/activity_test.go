@@ -95,6 +95,24 @@ func TestPulseStreamLost(t *testing.T) {
 	})
 }
 
+// TestPulseOfEarlierVersion: Open raises the retention of a stream that keeps a day.
+func TestPulseOfEarlierVersion(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *harness) {
+		const stream = "CARILLON_PULSE"
+		of := func() jetstream.StreamConfig {
+			return must.Get(w.js.Stream(t.Context(), stream))(t).CachedInfo().Config
+		}
+		have := of()
+		month := have.MaxAge
+		have.MaxAge = 25 * time.Hour
+		must.Get(w.js.UpdateStream(t.Context(), have))(t)
+		w.open()
+		if of().MaxAge != month || month < 31*24*time.Hour {
+			t.Errorf("it keeps reports for %v, first %v", of().MaxAge, month)
+		}
+	})
+}
+
 // TestPulseWithoutPermission: a scheduler works if its NATS user may not create the stream or publish to it.
 func TestPulseWithoutPermission(t *testing.T) {
 	s := storetest.Server(t, func(o *server.Options) {

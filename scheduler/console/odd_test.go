@@ -32,7 +32,7 @@ var odd = []string{
 // pages and forms are what is asked, with the parameters that each has and values of these that are in order.
 var (
 	pages = map[string]url.Values{
-		"/": {"range": {"day"}},
+		"/": {"since": {"24h"}, "until": {"1h"}},
 		"/console/jobs": {
 			"q": {"a"}, "collection": {"default"}, "state": {"Enabled"}, "action": {"http"}, "target": {"a:80"}, "label": {"a=b"}, "outcome": {"failed"},
 			"within": {"1h"}, "sort": {"next"}, "order": {"descending"}, "after": {""}, "before": {""}, "as": {""},
@@ -50,9 +50,9 @@ var (
 		"/console/jobs/default/a/runs/x":  {"before": {""}},
 		"/console/targets/a":              {"x": {""}},
 		"/console/live":                   {"job": {"a"}, "target": {"x"}, "type": {""}, "since": {""}, "until": {""}, "outcome": {""}, "before": {""}, "manual": {""}, "as": {""}},
-		"/console/failures":               {"as": {""}},
+		"/console/failures":               {"as": {""}, "since": {"1h"}, "until": {""}},
 		"/console/load":                   {"hours": {"6"}, "proposals": {"0"}, "collection": {""}},
-		"/console/calendar":               {"view": {"week"}, "date": {""}, "zone": {""}, "job": {""}, "collection": {""}},
+		"/console/calendar":               {"view": {"week"}, "date": {""}, "zone": {""}, "job": {""}, "collection": {""}, "since": {"1h"}, "until": {""}},
 		"/console/collections/default":    {"x": {""}},
 		"/console/many/x":                 {"x": {""}},
 		"/console/sign-in":                {"next": {""}},
@@ -186,8 +186,7 @@ func TestParameters(t *testing.T) {
 		}
 	}
 	for query, want := range map[string]string{
-		"/?range=week":                        "range: must be one of hour, day; got &#34;week&#34;.",
-		"/?rage=day":                          "rage: unknown parameter, ignored. This page takes: range.",
+		"/?range=day":                         "range: unknown parameter, ignored. This page takes: since, until.",
 		"/?x=%E2%80%AE":                       "x: unknown parameter",
 		"/console/jobs?order=up":              "order: must be one of ascending, descending; got &#34;up&#34;.",
 		"/console/jobs?status=faulted":        "status: unknown parameter, ignored. This page takes: action, after, as, before, collection, label,",

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -19,8 +20,26 @@ type Board struct {
 	Groups   []Group   // failure groups of the last day
 	Audit    *Audit    // the latest consistency check; nil: none
 	Hour     Series    // the last 60 minutes
-	Day      Series    // the last day in steps of ten minutes
 	Last     Minute    // total of the last day, without Lateness
+
+	periods []published
+
+	mu   sync.Mutex
+	made map[span]*Series // the results of Series
+}
+
+// published is the data of a period.
+type published struct {
+	Period
+
+	data []byte
+}
+
+// span identifies a series.
+type span struct {
+	start time.Time
+	step  time.Duration
+	steps int
 }
 
 // Series is a sequence of time steps. The last step is incomplete.
@@ -33,14 +52,16 @@ type Series struct {
 // At returns the start of a step.
 func (s *Series) At(i int) time.Time { return s.Start.Add(time.Duration(i) * s.Step) }
 
+// Length returns the length of all steps.
+func (s *Series) Length() time.Duration { return time.Duration(len(s.Steps)) * s.Step }
+
 // The time ranges of a board.
 const (
 	minutesShown = 60
-	dayStep      = 10 * time.Minute
-	stepsShown   = 24 * 6
 
-	// Kept is how long hours and failure groups remain useful after they are written.
-	Kept = 25 * time.Hour
+	// Kept is how long hours and failure groups remain useful after they are written, and MonthKept how long days do.
+	Kept      = 25 * time.Hour
+	MonthKept = 32 * 24 * time.Hour
 
 	// Present is how long a process counts as active after its last report.
 	Present = 30 * time.Second
@@ -49,19 +70,18 @@ const (
 // NewBoard returns an empty board at a time.
 func NewBoard(now time.Time) *Board {
 	now = now.UTC()
-	minute, ten := now.Truncate(time.Minute), now.Truncate(dayStep)
-	return &Board{
-		Now:  now,
-		Hour: Series{minute.Add(-(minutesShown - 1) * time.Minute), time.Minute, make([]Minute, minutesShown)},
-		Day:  Series{ten.Add(-(stepsShown - 1) * dayStep), dayStep, make([]Minute, stepsShown)},
-	}
+	first := now.Truncate(time.Minute).Add(-(minutesShown - 1) * time.Minute)
+	return &Board{Now: now, Hour: Series{first, time.Minute, make([]Minute, minutesShown)}, made: map[span]*Series{}}
 }
 
-// AddHour adds the minutes of a process's hour that the board shows. It returns an error if data is damaged; the minutes
-// before the damage count.
-func (b *Board) AddHour(number Hour, data []byte) error {
-	start := number.Start()
-	if start.After(b.Now) || b.Now.Sub(start) > Kept {
+// AddPeriod adds the counts of a process in a period. It returns an error if an hour is damaged. The steps before the damage count.
+func (b *Board) AddPeriod(p Period, data []byte) error {
+	start := p.Start()
+	if start.After(b.Now) || b.Now.Sub(start) > p.Lasts() {
+		return nil
+	}
+	b.periods = append(b.periods, published{p, data})
+	if p.Length == Day {
 		return nil
 	}
 	yesterday := b.Now.Add(-24 * time.Hour)
@@ -71,12 +91,50 @@ func (b *Board) AddHour(number Hour, data []byte) error {
 			b.Last.tally(m)
 		}
 		b.Hour.add(at, m)
-		b.Day.add(at, m)
 	})
 }
 
+// stepsMost limits the steps of a series; stepLengths are their lengths.
+const stepsMost = 170
+
+var stepLengths = []time.Duration{
+	time.Minute, 5 * time.Minute, 10 * time.Minute, 30 * time.Minute, time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time.Hour,
+}
+
+// Series returns the counts from one time to another, at most 30 days back, in at most 170 steps of a round length. Before
+// the last 24 hours, the counts are known by hour only. Callers must not change the result.
+func (b *Board) Series(from, to time.Time) *Series {
+	from = later(from, b.Now.Add(-30*Day))
+	if to.After(b.Now) {
+		to = b.Now
+	}
+	old := from.Before(b.Now.Add(-24*time.Hour - time.Minute))
+	var of span
+	for _, of.step = range stepLengths {
+		of.steps = max(1, int((to.Sub(from)+of.step-1)/of.step))
+		if of.steps <= stepsMost && (!old || of.step >= time.Hour) {
+			break
+		}
+	}
+	of.start = to.Add(of.step - 1).Truncate(of.step).Add(-time.Duration(of.steps) * of.step)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := b.made[of]
+	if s != nil {
+		return s
+	}
+	s = &Series{of.start, of.step, make([]Minute, of.steps)}
+	for _, p := range b.periods {
+		if (p.step() == time.Hour) == (of.step >= time.Hour) {
+			_ = decode(p.data, func(i int, m *Minute) { s.add(p.Start().Add(time.Duration(i)*p.step()), m) }) // as in AddPeriod
+		}
+	}
+	b.made[of] = s
+	return s
+}
+
 func (s *Series) add(at time.Time, m *Minute) {
-	if d := at.Sub(s.Start); d >= 0 && d < time.Duration(len(s.Steps))*s.Step {
+	if d := at.Sub(s.Start); d >= 0 && d < s.Length() {
 		s.Steps[d/s.Step].Add(m)
 	}
 }

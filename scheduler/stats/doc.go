@@ -2,9 +2,9 @@
 // and callers pass in the time.
 //
 // Each process feeds its stored records to a [Recorder] and describes its load in a [Report]. Callers share the encoded
-// hours and reports between processes, and a [Board] combines them:
+// periods and reports between processes, and a [Board] combines them:
 //
-//	record ──▶ Recorder ──hours, groups──▶ Board ◀──reports── other processes
+//	record ──▶ Recorder ──periods, groups──▶ Board ◀──reports── other processes
 //
 // # Guarantees
 //
@@ -12,7 +12,7 @@
 //     status. It allocates only for the first record of a target in five minutes, and for the first failure of a cause
 //     or a job. The causes and the job names are bounded.
 //  2. A minute takes some hundred bytes, however many runs it counts, and names no job.
-//  3. A board does not depend on the order of added hours, reports and groups. A later report of a process replaces
+//  3. A board does not depend on the order of added periods, reports and groups. A later report of a process replaces
 //     an earlier one.
 //  4. Percentiles have an error of at most one sixteenth ([Histogram]).
 //  5. Unreadable data, for example from a later version, is ignored and does not hide the rest.

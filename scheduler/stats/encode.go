@@ -5,18 +5,18 @@ import (
 	"errors"
 )
 
-// The format of an hour: this byte; then, for each minute with activity, its number, the counts in the order of
+// The format of a period: this byte; then, for each step with activity, its number, the counts in the order of
 // [Minute.counts], and the number of lateness buckets; for each bucket its distance from the previous one and its
 // count. All are unsigned varints.
 const form = 1
 
-var errForm = errors.New("stats: not the form of an hour")
+var errForm = errors.New("stats: not the form of an hour or a day")
 
-// encode encodes the hour.
-func (h *hour) encode() []byte {
+// encode encodes the period.
+func (c *counted) encode() []byte {
 	data := []byte{form}
-	for i := range h.minutes {
-		m := &h.minutes[i]
+	for i := range c.steps {
+		m := &c.steps[i]
 		if m.empty() {
 			continue
 		}
@@ -48,7 +48,7 @@ func (m *Minute) append(data []byte) []byte {
 	return data
 }
 
-// decode calls f for each minute of an hour. f must not retain the minute.
+// decode calls f for each step of a period. f must not retain the minute.
 func decode(data []byte, f func(number int, m *Minute)) error {
 	if len(data) == 0 || data[0] != form {
 		return errForm

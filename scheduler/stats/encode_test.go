@@ -21,10 +21,10 @@ var minutes = rapid.Custom(func(t *rapid.T) Minute {
 })
 
 // hours draws an hour.
-var hours = rapid.Custom(func(t *rapid.T) *hour {
-	h := &hour{number: HourOf(noon)}
+var hours = rapid.Custom(func(t *rapid.T) *counted {
+	h := &counted{Period: HourOf(noon)}
 	for i, m := range rapid.MapOfN(rapid.IntRange(0, 59), minutes, 0, 8).Draw(t, "minutes") {
-		h.minutes[i] = m
+		h.steps[i] = m
 	}
 	return h
 })
@@ -36,11 +36,11 @@ var noon = time.Date(2026, 3, 2, 12, 59, 30, 0, time.UTC)
 func TestHoursAreReadAsWritten(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := hours.Draw(t, "hour")
-		got := hour{number: h.number}
-		if err := decode(h.encode(), func(i int, m *Minute) { got.minutes[i] = *m }); err != nil {
+		got := counted{Period: h.Period}
+		if err := decode(h.encode(), func(i int, m *Minute) { got.steps[i] = *m }); err != nil {
 			t.Fatal(err)
 		}
-		if got.minutes != h.minutes {
+		if got.steps != h.steps {
 			t.Fatal("another hour was read than was written")
 		}
 	})
@@ -48,9 +48,9 @@ func TestHoursAreReadAsWritten(t *testing.T) {
 
 // FuzzDecode shows that whatever is stored is read, or refused.
 func FuzzDecode(f *testing.F) {
-	h := &hour{number: HourOf(noon)}
-	h.minutes[3] = Minute{Completed: 7, Attempts: 8, Refused: 1}
-	h.minutes[3].Lateness.Observe(time.Millisecond)
+	h := &counted{Period: HourOf(noon)}
+	h.steps[3] = Minute{Completed: 7, Attempts: 8, Refused: 1}
+	h.steps[3].Lateness.Observe(time.Millisecond)
 	whole := h.encode()
 	for i := range whole {
 		f.Add(whole[:i])
@@ -71,9 +71,9 @@ func FuzzDecode(f *testing.F) {
 
 // TestAnHourIsSmall bounds what is stored for one in which much is done, minute by minute.
 func TestAnHourIsSmall(t *testing.T) {
-	h := &hour{number: HourOf(noon)}
-	for i := range h.minutes {
-		m := &h.minutes[i]
+	h := &counted{Period: HourOf(noon)}
+	for i := range h.steps {
+		m := &h.steps[i]
 		m.Completed, m.Attempts = 30_000, 30_100
 		for d := finest; d < 10*time.Second; d += d / 8 {
 			m.Lateness.Observe(d)

@@ -7,30 +7,15 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// Recorder counts the records of a process. It keeps the minutes of the current and the previous hour. It is safe for
-// concurrent use. The zero value is ready for use.
+// Recorder counts the records of a process. It keeps the minutes of the current and the previous hour, and the hours of
+// this day and the previous one. It is safe for concurrent use. The zero value is ready for use.
 type Recorder struct {
 	mu      sync.Mutex
-	hours   [2]hour // by number modulo two
+	hours   [2]counted // by number modulo two
+	days    [2]counted // likewise; see sum
 	targets targets
 	groups  groups
 }
-
-// hour holds the minutes of an hour.
-type hour struct {
-	number  Hour
-	minutes [60]Minute
-	changed bool // since the last Changed
-}
-
-// Hour is the number of hours since 1970.
-type Hour int64
-
-// HourOf returns the hour of a time.
-func HourOf(t time.Time) Hour { return Hour(t.Truncate(time.Hour).Unix() / 3600) }
-
-// Start returns the start of the hour.
-func (h Hour) Start() time.Time { return time.Unix(int64(h)*3600, 0).UTC() }
 
 // Record counts a record that was just stored. It does not block.
 func (r *Recorder) Record(rec *scheduler.Record) { r.Add(rec, time.Now()) }
@@ -45,16 +30,14 @@ func (r *Recorder) Add(rec *scheduler.Record, now time.Time) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	h := r.hour(HourOf(now))
-	if !at.After(now) {
-		if of := &r.hours[HourOf(at)&1]; of.number == HourOf(at) || HourOf(at) == h.number-1 {
-			h = r.hour(HourOf(at))
-		}
+	h, own := kept(&r.hours, HourOf(now)), HourOf(at)
+	if !at.After(now) && (r.hours[own.Number&1].Period == own || own.Number == h.Number-1) {
+		h = kept(&r.hours, own)
 	}
-	if h.number != HourOf(at) {
+	if h.Period != own {
 		at = now
 	}
-	h.minutes[at.Unix()/60%60].count(rec)
+	h.steps[at.Unix()/60%60].count(rec)
 	h.changed = true
 	switch rec.Outcome {
 	case scheduler.OutcomeCompleted:
@@ -69,45 +52,75 @@ func (r *Recorder) Add(rec *scheduler.Record, now time.Time) {
 	}
 }
 
-// hour returns a kept hour, and replaces an older one if necessary.
-func (r *Recorder) hour(number Hour) *hour {
-	h := &r.hours[number&1]
-	if h.number < number {
-		*h = hour{number: number}
+// kept returns a kept period, and replaces an older one if necessary.
+func kept(all *[2]counted, p Period) *counted {
+	of := &all[p.Number&1]
+	if of.Number < p.Number {
+		*of = counted{Period: p}
 	}
-	return h
+	return of
 }
 
-// Changed calls f with each encoded hour that has changed since the last call. If f returns false, the next call
-// repeats the hour.
-func (r *Recorder) Changed(f func(number Hour, data []byte) bool) {
+// sum adds up the kept hours, as steps of their days.
+func (r *Recorder) sum() {
 	for i := range r.hours {
-		r.mu.Lock()
-		number, changed := r.hours[i].number, r.hours[i].changed
-		var data []byte
-		if changed {
-			data = r.hours[i].encode()
-			r.hours[i].changed = false
+		h := &r.hours[i]
+		if h.Number == 0 {
+			continue
 		}
-		r.mu.Unlock()
-		if changed && !f(number, data) {
+		day := kept(&r.days, Period{Day, h.Number / 24})
+		if day.Number != h.Number/24 {
+			continue
+		}
+		step := &day.steps[h.Number%24]
+		*step = Minute{}
+		for m := range h.steps {
+			step.Add(&h.steps[m])
+		}
+		day.changed = day.changed || h.changed
+	}
+}
+
+// Changed calls f with each encoded period that has changed since the last call. If f returns false, the next call
+// repeats the period.
+func (r *Recorder) Changed(f func(p Period, data []byte) bool) {
+	for _, one := range r.encoded(true) {
+		if !f(one.Period, one.data) {
 			r.mu.Lock()
-			r.hours[i].changed = true
+			one.of.changed = true
 			r.mu.Unlock()
 		}
 	}
 }
 
-// Hours calls f with each kept hour, encoded for [Board.AddHour].
-func (r *Recorder) Hours(f func(number Hour, data []byte)) {
-	for i := range r.hours {
-		r.mu.Lock()
-		number, data := r.hours[i].number, r.hours[i].encode()
-		r.mu.Unlock()
-		if number != 0 {
-			f(number, data)
-		}
+// Periods calls f with each kept period, encoded for [Board.AddPeriod].
+func (r *Recorder) Periods(f func(p Period, data []byte)) {
+	for _, one := range r.encoded(false) {
+		f(one.Period, one.data)
 	}
+}
+
+// encoded is a kept period and its current data.
+type encoded struct {
+	published
+
+	of *counted
+}
+
+// encoded returns the kept periods, or those that have changed since the last call for these.
+func (r *Recorder) encoded(changed bool) (all []encoded) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sum()
+	for i := range 4 {
+		of := &[]*[2]counted{&r.hours, &r.days}[i/2][i%2]
+		if of.Number == 0 || changed && !of.changed {
+			continue
+		}
+		all = append(all, encoded{published{of.Period, of.encode()}, of})
+		of.changed = of.changed && !changed
+	}
+	return all
 }
 
 // Targets returns the most troubled targets of the last five to ten minutes, worst first, up to most.

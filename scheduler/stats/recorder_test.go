@@ -24,8 +24,8 @@ func attempt(outcome scheduler.Outcome, ended time.Time, late time.Duration) *sc
 func shown(t *testing.T, r *Recorder, now time.Time) *Board {
 	t.Helper()
 	b := NewBoard(now)
-	r.Hours(func(number Hour, data []byte) {
-		if err := b.AddHour(number, data); err != nil {
+	r.Periods(func(p Period, data []byte) {
+		if err := b.AddPeriod(p, data); err != nil {
 			t.Error(err)
 		}
 	})
@@ -59,8 +59,8 @@ func TestRecordsAreCounted(t *testing.T) {
 	if diff := cmp.Diff(Minute{Completed: 1, Failed: 1, Attempts: 4, Refused: 2, Skipped: 7, Postponed: 1}, got); diff != "" {
 		t.Errorf("the last minute (-want +got):\n%s", diff)
 	}
-	if b.Last.Completed != 1 || b.Day.Steps[stepsShown-1].Completed != 1 {
-		t.Errorf("the day: %d, its last step: %d", b.Last.Completed, b.Day.Steps[stepsShown-1].Completed)
+	if day := b.Series(now.Add(-24*time.Hour), now).Steps; b.Last.Completed != 1 || day[len(day)-1].Completed != 1 {
+		t.Errorf("the day: %d, its last step: %d", b.Last.Completed, day[len(day)-1].Completed)
 	}
 }
 
@@ -91,33 +91,33 @@ func TestRecordsCountWhenTheyEnded(t *testing.T) {
 // TestHoursComeAndGo counts a run in each minute of some hours.
 func TestHoursComeAndGo(t *testing.T) {
 	var r Recorder
-	kept := map[Hour][]byte{}
-	keep := func(number Hour, data []byte) bool { kept[number] = data; return true }
+	kept := map[Period][]byte{}
+	keep := func(p Period, data []byte) bool { kept[p] = data; return true }
 	begin := noon.Truncate(time.Hour)
 	now := begin
 	for ; now.Before(begin.Add(5 * time.Hour)); now = now.Add(time.Minute) {
 		r.Add(attempt(scheduler.OutcomeCompleted, now, 0), now)
 		r.Changed(keep)
 	}
-	r.Changed(func(number Hour, _ []byte) bool {
-		t.Errorf("hour %d changed although nothing was counted", number)
+	r.Changed(func(p Period, _ []byte) bool {
+		t.Errorf("%v changed although nothing was counted", p)
 		return true
 	})
 	b := NewBoard(now.Add(-time.Second))
-	for number, data := range kept {
-		if err := b.AddHour(number, data); err != nil {
+	for p, data := range kept {
+		if err := b.AddPeriod(p, data); err != nil {
 			t.Error(err)
 		}
 	}
-	if len(kept) != 5 || b.Last.Completed != 300 {
-		t.Errorf("%d hours have %d runs", len(kept), b.Last.Completed)
+	if len(kept) != 6 || b.Last.Completed != 300 {
+		t.Errorf("%d periods have %d runs", len(kept), b.Last.Completed)
 	}
 	for i, m := range b.Hour.Steps {
 		if m.Completed != 1 {
 			t.Errorf("minute %d: %d", i, m.Completed)
 		}
 	}
-	if late := NewBoard(now.Add(26 * time.Hour)); late.AddHour(HourOf(begin), kept[HourOf(begin)]) != nil || late.Last.Runs() != 0 {
+	if late := NewBoard(now.Add(26 * time.Hour)); late.AddPeriod(HourOf(begin), kept[HourOf(begin)]) != nil || late.Last.Runs() != 0 {
 		t.Error("an hour of the day before yesterday counts")
 	}
 }
@@ -126,12 +126,12 @@ func TestHoursComeAndGo(t *testing.T) {
 func TestWhatIsNotKeptIsOfferedAgain(t *testing.T) {
 	var r Recorder
 	r.Add(attempt(scheduler.OutcomeCompleted, noon, 0), noon)
-	offered := 0
+	offered := map[time.Duration]int{}
 	for range 3 {
-		r.Changed(func(Hour, []byte) bool { offered++; return offered == 2 })
+		r.Changed(func(p Period, _ []byte) bool { offered[p.Length]++; return offered[p.Length] == 2 })
 	}
-	if offered != 2 {
-		t.Errorf("offered %d times", offered)
+	if offered[Hour] != 2 || offered[Day] != 2 {
+		t.Errorf("offered %v times", offered)
 	}
 }
 
@@ -216,19 +216,19 @@ func BenchmarkRecord(b *testing.B) {
 
 // BenchmarkBoard puts a day of three processes together, each of which did something in every minute.
 func BenchmarkBoard(b *testing.B) {
-	h := &hour{}
-	for i := range h.minutes {
-		h.minutes[i].Completed, h.minutes[i].Attempts = 30_000, 30_000
+	h := &counted{}
+	for i := range h.steps {
+		h.steps[i].Completed, h.steps[i].Attempts = 30_000, 30_000
 		for d := 200 * time.Microsecond; d < 50*time.Millisecond; d += d / 8 {
-			h.minutes[i].Lateness.Observe(d)
+			h.steps[i].Lateness.Observe(d)
 		}
 	}
 	data := h.encode()
 	for b.Loop() {
 		board := NewBoard(noon)
 		for range 3 {
-			for i := range Hour(25) {
-				_ = board.AddHour(HourOf(noon)-i, data)
+			for i := range 25 {
+				_ = board.AddPeriod(HourOf(noon.Add(-time.Duration(i)*time.Hour)), data)
 			}
 		}
 		board.Finish()

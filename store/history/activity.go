@@ -17,7 +17,7 @@ import (
 // The activity stream. Its subjects are below the prefix, where schedulers have publish permission in any case.
 const (
 	pulseStream = "PULSE"
-	pulseAge    = 25 * time.Hour
+	pulseAge    = 32 * 24 * time.Hour
 )
 
 // Activity stores the activity reports of all processes. It is safe for concurrent use.
@@ -46,6 +46,9 @@ func (s *Activity) Open(ctx context.Context) error {
 	if err == nil {
 		err = unfitActivity(st.CachedInfo().Config)
 	}
+	if err == nil {
+		s.extend(ctx, st.CachedInfo().Config)
+	}
 	if err != nil {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -55,6 +58,18 @@ func (s *Activity) Open(ctx context.Context) error {
 	}
 	s.conn.ActivityStream = name
 	return nil
+}
+
+// extend raises the retention of a stream of an earlier version, so that the console shows a month.
+func (s *Activity) extend(ctx context.Context, have jetstream.StreamConfig) {
+	update := "$JS.API.STREAM.UPDATE." + have.Name
+	if may, ok := s.conn.Permissions(ctx); have.MaxAge == 0 || have.MaxAge >= pulseAge || ok && !may.Publish(update) {
+		return
+	}
+	have.MaxAge = pulseAge
+	if _, err := s.conn.JS.UpdateStream(ctx, have); err != nil {
+		s.conn.Config.Logger.Warn("the console shows a shorter period: the retention of its stream cannot be raised", "stream", have.Name, "err", err)
+	}
 }
 
 // DisableActivity disables the activity stream.
@@ -79,7 +94,7 @@ func unfitActivity(have jetstream.StreamConfig) error {
 func (s *Activity) PulseSubject(name string) string { return s.conn.Config.Prefix + ".pulse." + name }
 
 // PublishActivity stores an activity report under a name (subject tokens) and replaces the previous one. The report expires
-// after lasts, at most 25 hours. scheduler.ErrUnavailable without an activity stream.
+// after lasts, at most 32 days. scheduler.ErrUnavailable without an activity stream.
 func (s *Activity) PublishActivity(ctx context.Context, name string, data []byte, lasts time.Duration) error {
 	if s.conn.ActivityStream == "" {
 		return fmt.Errorf("%w: there is no stream %s", scheduler.ErrUnavailable, s.conn.Config.Stream(pulseStream))

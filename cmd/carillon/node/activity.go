@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 
@@ -23,7 +22,7 @@ import (
 const (
 	reportEvery = 5 * time.Second  // after a change
 	stillEvery  = 10 * time.Second // without a change
-	hourEvery   = 15 * time.Second // counts of the current hour, and the failure groups
+	hourEvery   = 15 * time.Second // counts of the current hour and day, and the failure groups
 	lastWords   = 2 * time.Second  // for the final report
 
 	// boardKept is how long the reports of all processes are valid for readers; rereadEvery is how often all are
@@ -36,9 +35,8 @@ const (
 	askTimeout = 2 * time.Second
 )
 
-// Names of the reports of processes.
+// Names of the reports of processes, beside those of [stats.Period].
 const (
-	hourName   = "hour."   // <id>.<hour>
 	groupsName = "groups." // <id>
 	reportName = "report." // <id>
 )
@@ -86,7 +84,7 @@ func (p *activity) run(ctx context.Context) {
 	for {
 		if now := time.Now(); now.Sub(hours) >= hourEvery-time.Second {
 			hours = now
-			p.publishHours(ctx)
+			p.publishCounts(ctx)
 			board, _ := p.Board(ctx) // with an error, it has the last known groups
 			p.recorder.Adopt(board.Groups, board.Now)
 		}
@@ -104,18 +102,18 @@ func (p *activity) run(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
 	defer cancel()
-	p.publishHours(ctx)
+	p.publishCounts(ctx)
 	r := p.report()
 	r.Stopped = true
 	p.tellReport(ctx, r)
 }
 
-// publishHours publishes the counts since the last call.
-func (p *activity) publishHours(ctx context.Context) {
-	p.recorder.Changed(func(number stats.Hour, data []byte) bool {
-		err := p.node.store.PublishActivity(ctx, hourName+p.id+"."+strconv.FormatInt(int64(number), 10), data, stats.Kept)
+// publishCounts publishes the counts since the last call.
+func (p *activity) publishCounts(ctx context.Context) {
+	p.recorder.Changed(func(of stats.Period, data []byte) bool {
+		err := p.node.store.PublishActivity(ctx, of.Name(p.id), data, of.Lasts())
 		if err != nil {
-			p.node.log.Debug("publishing the hourly counts failed; retrying", "err", err)
+			p.node.log.Debug("publishing the counts failed; retrying", "err", err)
 		}
 		return err == nil
 	})
@@ -219,9 +217,9 @@ func (p *activity) look(ctx context.Context) (*stats.Board, error) {
 	board := stats.NewBoard(p.now())
 	own := map[string]bool{groupsName + p.id: true}
 	board.AddGroups(p.recorder.Groups(board.Now))
-	p.recorder.Hours(func(number stats.Hour, data []byte) {
-		own[hourName+p.id+"."+strconv.FormatInt(int64(number), 10)] = true
-		_ = board.AddHour(number, data) // it was just written
+	p.recorder.Periods(func(of stats.Period, data []byte) {
+		own[of.Name(p.id)] = true
+		_ = board.AddPeriod(of, data) // it was just written
 	})
 	for name, data := range p.all.published {
 		if !own[name] && !p.put(board, name, data) {
@@ -235,10 +233,8 @@ func (p *activity) look(ctx context.Context) (*stats.Board, error) {
 
 // put adds a report to a board, and reports whether to keep it. Unreadable reports of later versions are not kept.
 func (p *activity) put(board *stats.Board, name string, data []byte) bool {
-	if rest, ok := strings.CutPrefix(name, hourName); ok {
-		_, text, _ := strings.Cut(rest, ".")
-		number, err := strconv.ParseInt(text, 10, 64)
-		return err == nil && board.AddHour(stats.Hour(number), data) == nil && board.Now.Sub(stats.Hour(number).Start()) <= stats.Kept
+	if of, ok := stats.ParsePeriod(name); ok {
+		return board.AddPeriod(of, data) == nil && board.Now.Sub(of.Start()) <= of.Lasts()
 	}
 	if strings.HasPrefix(name, groupsName) {
 		all, err := stats.ReadGroups(data)

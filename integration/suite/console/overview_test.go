@@ -67,7 +67,19 @@ func TestOverviewLives(t *testing.T) {
 		page.Click("main a[href^='/console/jobs?target=']"),
 		page.Text("#found tbody", "failing"),
 		page.Go("/"),
-		page.Click("nav a[href='/?range=day']"),
-		page.Await("location.search === '?range=day' && document.querySelectorAll('#runs .chart-slot').length === 144"),
+		page.Click("nav a[href='/?since=24h']"),
+		page.Await("location.search === '?since=24h' && document.querySelectorAll('#runs .chart-slot').length === 144"),
+		page.Drag("#runs .chart-plot", 0.5, 0.75), // zooms in: from 12 to 6 hours ago
+		page.Await("document.querySelectorAll('#runs .chart-slot').length === 72 && document.querySelectorAll('[data-since][aria-current]').length === 0"),
+		page.Await("new Date(Date.parse(new URLSearchParams(location.search).get('until')) - 6 * 3600e3).getTime() === Date.parse(new URLSearchParams(location.search).get('since'))"),
+		page.Click(".top nav a[href^='/console/live?since=']"), // the next page has the same range
+		page.Await("location.pathname === '/console/live' && new URLSearchParams(location.search).has('until')"),
+		page.Text("main", "No matching records"),
+		page.Click("nav a[data-since='1h']"),
+		page.Text("#attempts", "failing"),
+		page.Click(".range summary"),
+		page.Fill("#range-since", "2h"),
+		page.Press("\r"),
+		page.Await("location.search === '?since=2h'"),
 	)
 }

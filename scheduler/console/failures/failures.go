@@ -53,7 +53,7 @@ type section struct {
 func Section(s *control.Service, source Source) frame.Section {
 	r := section{s, source}
 	const one, target = root + "/{id}", frame.Root + "/targets/{target}"
-	return frame.Section{Name: "failures", Path: root, Key: "x", Right: auth.ReadAny, Assets: assets, Routes: []frame.Route{
+	return frame.Section{Name: "failures", Path: root, Key: "x", Ranged: true, Right: auth.ReadAny, Assets: assets, Routes: []frame.Route{
 		{Method: http.MethodGet, Path: root, Right: auth.ReadAny, Do: r.list},
 		{Method: http.MethodGet, Path: root + "/events", Right: auth.ReadAny, Do: r.follow(r.groups, "list"), Live: true},
 		{Method: http.MethodGet, Path: one, Right: auth.ReadAny, Do: r.show},
@@ -110,12 +110,31 @@ func spark(all []uint64) string {
 	return path.String()
 }
 
+// ranged is the list of groups in a time range.
+type ranged struct {
+	Groups []Group
+	Range  *frame.TimeRange
+	Files  *table.Files
+	Events string
+}
+
 func (r section) groups(c *frame.Request) (any, error) {
+	of, err := c.TimeRange(r.service.Now(), "")
+	if err != nil {
+		return nil, err
+	}
 	all, err := r.service.Failures(c.Context())
-	return Groups(all), err
+	all = slices.DeleteFunc(all, func(g *v1.FailureGroup) bool { return g.Last.Before(of.From) || g.First.After(of.To) })
+	query := url.Values{"since": {of.Since}, "until": {of.Until}}
+	return &ranged{Groups(all), of, table.FilesOf(root, query), frame.Address(root+"/events", query, "follow", "1")}, err
 }
 
 func (r section) list(c *frame.Request) error {
+	list, err := r.groups(c)
+	if err != nil {
+		return err
+	}
+	shown := list.(*ranged)
 	sent, err := table.List[*v1.FailureGroup, int]{
 		Name: "failures",
 		Fields: []string{
@@ -123,18 +142,18 @@ func (r section) list(c *frame.Request) error {
 			"acknowledged.by", "acknowledged.note", "mutedUntil",
 		},
 		Next: func(int) (all []*v1.FailureGroup, none int, err error) {
-			all, err = r.service.Failures(c.Context())
-			return all, none, err
+			for _, g := range shown.Groups {
+				all = append(all, g.FailureGroup)
+			}
+			return all, none, nil
 		},
 	}.Export(c)
 	if sent || err != nil {
 		return err
 	}
-	all, err := r.groups(c)
-	if err != nil {
-		return err
-	}
-	return c.Show(&frame.Page{Title: c.Text("failures.menu"), Template: pages, Data: all, Styles: []string{Style}})
+	return c.Show(&frame.Page{
+		Title: c.Text("failures.menu"), Template: pages, Data: shown, Range: shown.Range, Styles: []string{Style},
+	})
 }
 
 // page is the content of the page of a group.

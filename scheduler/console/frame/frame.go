@@ -85,6 +85,9 @@ type Section struct {
 
 	Routes []Route
 
+	// Ranged: its page takes the time range of another page.
+	Ranged bool
+
 	// Assets are its scripts and styles, if any; see [Page].
 	Assets fs.FS
 }

@@ -39,6 +39,9 @@ type Page struct {
 	// Fragment is the default of Part for a script that requests a part.
 	Fragment string
 
+	// Range is the time range that the menu passes on; nil: none.
+	Range *TimeRange
+
 	// NoHeading is for templates that contain the first heading.
 	NoHeading bool
 
@@ -139,7 +142,7 @@ func (c *Request) dress(p *Page) *shown {
 	s.Open, s.Locks = c.open(), !c.frame.cfg.Unlocked
 	for _, section := range c.frame.cfg.Sections {
 		if section.Path != "" && auth.May(c.Who, section.Right, "") {
-			s.Menu = append(s.Menu, entry{section.Path, c.Text(section.Name + ".menu"), section.Key, section.Name == c.section})
+			s.Menu = append(s.Menu, entry{p.Range.address(&section), c.Text(section.Name + ".menu"), section.Key, section.Name == c.section})
 		}
 	}
 	return s

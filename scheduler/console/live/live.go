@@ -41,7 +41,7 @@ type section struct {
 // Section returns the page.
 func Section(s *control.Service) frame.Section {
 	r := section{s, &rows{}}
-	return frame.Section{Name: "live", Path: Path, Key: "l", Right: auth.ReadAny, Assets: assets, Routes: []frame.Route{
+	return frame.Section{Name: "live", Path: Path, Key: "l", Ranged: true, Right: auth.ReadAny, Assets: assets, Routes: []frame.Route{
 		{Method: http.MethodGet, Path: Path, Right: auth.ReadAny, Do: r.show},
 		{Method: http.MethodGet, Path: eventsPath, Right: auth.ReadAny, Do: r.events, Live: true},
 	}}
@@ -50,6 +50,7 @@ func Section(s *control.Service) frame.Section {
 // shown is the content of the page.
 type shown struct {
 	Filter      records.Filter
+	Range       *frame.TimeRange
 	Collections []string
 	Outcomes    []scheduler.Outcome
 	Types       []string
@@ -79,10 +80,12 @@ func (r section) show(c *frame.Request) error {
 	s := shown{Filter: records.ReadURL(c), Outcomes: scheduler.Outcomes, Types: r.service.ActionTypes()}
 	var status int
 	var err error
-	if sent, err := r.export(c, &s.Filter); sent || err != nil {
-		return err
+	if s.Range, err = c.TimeRange(r.service.Now(), ""); err == nil {
+		if sent, err := r.export(c, &s.Filter); sent || err != nil {
+			return err
+		}
+		s.List, err = r.list(c, &s.Filter)
 	}
-	s.List, err = r.list(c, &s.Filter)
 	if s.List.Problem, status, err = c.Inside(err); err != nil {
 		return err
 	}
@@ -93,7 +96,7 @@ func (r section) show(c *frame.Request) error {
 		return err
 	}
 	return c.Show(&frame.Page{
-		Status: status, Title: c.Text("live.title"), Template: templates, Data: &s,
+		Status: status, Title: c.Text("live.title"), Template: templates, Data: &s, Range: s.Range,
 		Scripts: []string{"live/live.js", "frame/views.js"}, Styles: []string{"live/live.css"},
 	})
 }

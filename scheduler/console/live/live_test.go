@@ -343,7 +343,7 @@ func TestFiles(t *testing.T) {
 	}
 	w.Has(w.Get("/console/live?as=csv&outcome=failed"), "other/b/", ",Failed,", ",'=HYPERLINK(1),", "!default")
 	w.Has(w.Get("/console/live?as=json&outcome=failed"), `"message":"=HYPERLINK(1)"`, "!default")
-	w.Wants(http.StatusBadRequest, w.Do(http.MethodGet, "/console/live?as=csv&since=x", ""), "does not compare with a time")
+	w.Wants(http.StatusBadRequest, w.Do(http.MethodGet, "/console/live?as=csv&since=x", ""), "since: &#34;x&#34; is not a time")
 	w.Be("reader@other")
 	w.Has(w.Get("/console/live?as=csv"), "other/b/", "!default")
 	w.Wants(http.StatusForbidden, w.Do(http.MethodGet, "/console/live?as=csv&collection=default", ""))

@@ -30,6 +30,8 @@ type where struct {
 	Week       bool
 	Date       string // 2026-03-29; "": today
 
+	Range *frame.TimeRange // whose first day or week is shown if Date is empty
+
 	zone *time.Location
 	noon time.Time // of the date
 	now  time.Time
@@ -136,7 +138,7 @@ func (r section) calendar(c *frame.Request) error {
 		return err
 	}
 	return c.Show(&frame.Page{
-		Status: status, Title: c.Text("calendar.title"), Template: calendarPage, Data: &s,
+		Status: status, Title: c.Text("calendar.title"), Template: calendarPage, Data: &s, Range: w.Range,
 		Scripts: []string{"load/load.js"}, Styles: []string{"load/load.css"},
 	})
 }
@@ -156,10 +158,20 @@ func readWhere(c *frame.Request, now time.Time) (w where, err error) {
 	}
 	w.now = w.now.In(w.zone)
 	w.noon = w.now
+	if w.Range, err = c.TimeRange(now, ""); err != nil {
+		return w, err
+	}
+	if !w.Range.From.IsZero() && w.Date == "" {
+		w.noon, w.Week = w.Range.From.In(w.zone), w.Week || w.Range.To.Sub(w.Range.From) > 24*time.Hour
+		w.Date = w.noon.Format(dateForm)
+	}
 	if w.Date != "" {
 		if w.noon, err = time.ParseInLocation("2006-01-02 15", w.Date+" 12", w.zone); err != nil {
 			return w, wrong(c.Text("calendar.date.wrong", w.Date), c.Text("calendar.date.hint"))
 		}
+	}
+	if s := w.span(); w.Date != "" && s.begin().Before(w.now) { // for the menu
+		w.Range.Since, w.Range.Until = s.begin().UTC().Format(time.RFC3339), s.end().UTC().Format(time.RFC3339)
 	}
 	if k := w.key(); k.Collection != "" {
 		err = auth.Check(c.Context(), auth.Read, k.Collection)

@@ -94,6 +94,16 @@ func TestWeek(t *testing.T) {
 	}
 }
 
+// TestCalendarOfRange opens the calendar with the time range of another page, and another page with the day of the calendar.
+func TestCalendarOfRange(t *testing.T) {
+	w := consoletest.New(t)
+	w.Has(w.Get("/console/calendar?since=2026-03-08T10:00Z&until=2026-03-08T12:00Z"), "Sunday, 8 March 2026",
+		`href="/console/live?since=2026-03-08T00%3A00%3A00Z&amp;until=2026-03-09T00%3A00%3A00Z"`)
+	w.Has(w.Get("/console/calendar?since=2026-03-04T10:00Z&until=2026-03-08T12:00Z"), "2 March – 8 March 2026")
+	w.Has(w.Get("/console/calendar?since=1h"), "!href=\"/console/live\"")
+	w.Has(w.Get("/console/calendar?date=2099-03-08"), `href="/console/live"`)
+}
+
 // TestHerdDay has a day on which thousands of jobs run at once: a few are named, the others summed up.
 func TestHerdDay(t *testing.T) {
 	w := newHarness(t, 300)

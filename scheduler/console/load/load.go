@@ -46,7 +46,7 @@ type section struct {
 func Sections(s *control.Service) []frame.Section {
 	r := section{s, &look.Looks[*forecast.Report]{}, &look.Looks[*counted]{}}
 	return []frame.Section{
-		{Name: "calendar", Path: calendarPath, Key: "c", Right: auth.ReadAny, Routes: []frame.Route{
+		{Name: "calendar", Path: calendarPath, Key: "c", Ranged: true, Right: auth.ReadAny, Routes: []frame.Route{
 			{Method: http.MethodGet, Path: calendarPath, Right: auth.ReadAny, Do: r.calendar},
 		}},
 		{Name: "load", Path: loadPath, Key: "f", Right: auth.ReadAny, Assets: assets, Routes: []frame.Route{

@@ -21,6 +21,7 @@ type chart struct {
 	Ticks         []tick
 	Bands         []bar  // outages: the steps in which attempts failed
 	Slots         []slot // tooltips
+	Of            *stats.Series
 }
 
 // panel is a part of a chart with a separate axis. Panels are stacked.
@@ -69,12 +70,9 @@ const (
 
 // newChart returns a chart with empty panels.
 func (s *shown) newChart(id, title, desc string, panels ...*panel) *chart {
-	of, every := s.Series(), 10*time.Minute
-	if s.Day {
-		every = 4 * time.Hour
-	}
+	of := s.series
 	c := &chart{
-		ID: id, Title: title, Desc: desc, Width: stepWidth * len(of.Steps), Panels: panels, Ticks: ticks(of, s.Zone, every),
+		ID: id, Title: title, Desc: desc, Width: stepWidth * len(of.Steps), Panels: panels, Ticks: ticks(of, s.Range.Zone), Of: of,
 	}
 	for _, p := range panels {
 		p.Top = c.Height + panelGap
@@ -182,16 +180,32 @@ func drawn(values []float64, y func(float64) float64) string {
 	return d.String()
 }
 
+// tickLengths are the distances between labels of the time axis, of which a chart has seven or fewer.
+var tickLengths = []time.Duration{
+	time.Minute, 5 * time.Minute, 10 * time.Minute, 30 * time.Minute, time.Hour, 4 * time.Hour, 12 * time.Hour, stats.Day, 5 * stats.Day,
+}
+
 // ticks returns the labels of the time axis, at round times of a zone.
-func ticks(of *stats.Series, zone *time.Location, every time.Duration) (all []tick) {
+func ticks(of *stats.Series, zone *time.Location) (all []tick) {
+	every := tickLengths[0]
+	for _, every = range tickLengths {
+		if of.Length() <= 7*every {
+			break
+		}
+	}
 	for i := range of.Steps {
 		at := of.At(i).In(zone)
-		sinceMidnight := time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute
+		_, offset := at.Zone()
+		local := time.Duration(at.Unix()+int64(offset)) * time.Second // since 1970 on the clock of the zone
 		part := (float64(i) + 0.5) / float64(len(of.Steps))
-		if sinceMidnight%every >= of.Step || part < 0.04 || part > 0.96 { // nearer to a side, it would overlap another label or overflow
+		if local%every >= of.Step || part < 0.04 || part > 0.96 { // nearer to a side, it would overlap another label or overflow
 			continue
 		}
-		all = append(all, tick{strconv.FormatFloat(100*part, 'f', 2, 64) + "%", at.Format("15:04")})
+		form := "15:04"
+		if of.Length() > stats.Day && local%stats.Day < of.Step {
+			form = "2 Jan"
+		}
+		all = append(all, tick{strconv.FormatFloat(100*part, 'f', 2, 64) + "%", at.Format(form)})
 	}
 	return all
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -24,7 +25,7 @@ func minutes(n int) *stats.Series {
 
 // sample is a chart with stacked bars, and lines.
 func sample(n int, value func(i int) float64) (string, error) {
-	s := shown{Zone: time.UTC, Board: &stats.Board{Hour: *minutes(n)}}
+	s := shown{Range: &frame.TimeRange{Zone: time.UTC}, series: minutes(n)}
 	c := s.newChart("c", "Runs <now>", "What ran & failed", &panel{Name: "bars", Height: 100}, &panel{Name: "lines", Height: 100})
 	values := make([]float64, n)
 	for i := range n {
@@ -89,7 +90,7 @@ func TestWhatIsDrawn(t *testing.T) {
 func TestOutages(t *testing.T) {
 	of := minutes(60)
 	of.Steps[3].Refused, of.Steps[4].Failed, of.Steps[6].Refused, of.Steps[7].Completed = 1, 1, 1, 1
-	s := shown{Zone: time.UTC, Board: &stats.Board{Hour: *of}}
+	s := shown{Range: &frame.TimeRange{Zone: time.UTC}, series: of}
 	for _, c := range []*chart{s.RunsChart(), s.LatenessChart()} {
 		if want := []bar{{X: 30, W: 20, H: bandHeight}, {X: 60, W: 10, H: bandHeight}}; !slices.Equal(c.Bands, want) {
 			t.Errorf("%s: %+v, want %+v", c.ID, c.Bands, want)
@@ -116,19 +117,41 @@ func TestRound(t *testing.T) {
 	})
 }
 
-// TestTimesAreRoundInTheirZone has a zone that is half an hour off.
+// TestTimesAreRoundInTheirZone has a zone that is half an hour off, and ranges of several lengths.
 func TestTimesAreRoundInTheirZone(t *testing.T) {
-	ticks := ticks(minutes(60), time.FixedZone("half", 5*3600+1800), time.Hour)
-	if len(ticks) != 1 || ticks[0].Text != "18:00" || ticks[0].Percent != "50.83%" {
-		t.Errorf("got %v", ticks)
+	for _, test := range []struct {
+		step  time.Duration
+		steps int
+		want  string
+	}{
+		{time.Minute, 15, "17:35 17:40"},
+		{time.Minute, 60, "17:40 17:50 18:00 18:10 18:20"},
+		{5 * time.Minute, 72, "18:00 19:00 20:00 21:00 22:00 23:00"},
+		{10 * time.Minute, 144, "20:00 00:00 04:00 08:00 12:00 16:00"},
+		{time.Hour, 48, "3 Mar 12:30 4 Mar 12:30"},
+		{6 * time.Hour, 120, "8 Mar 13 Mar 18 Mar 23 Mar 28 Mar"},
+	} {
+		var texts []string
+		for _, one := range ticks(&stats.Series{Start: minutes(1).Start, Step: test.step, Steps: make([]stats.Minute, test.steps)}, time.FixedZone("half", 5*3600+1800)) {
+			texts = append(texts, one.Text)
+		}
+		if got := strings.Join(texts, " "); got != test.want {
+			t.Errorf("%d steps of %v: %s, want %s", test.steps, test.step, got, test.want)
+		}
+	}
+	if first := ticks(minutes(60), time.UTC)[0]; first.Percent != "17.50%" {
+		t.Errorf("got %v", first)
 	}
 }
 
 // TestTimesStayApart has no label at the edges: at the left one, it would be on the lowest label of the other axis, and at the
 // right one, on the one before or outside.
 func TestTimesStayApart(t *testing.T) {
-	ticks := ticks(minutes(60), time.UTC, time.Minute)
-	if first, last := ticks[0].Percent, ticks[len(ticks)-1].Percent; len(ticks) != 56 || first != "4.17%" || last != "95.83%" {
-		t.Errorf("%d, from %s to %s", len(ticks), first, last)
+	for n := range 200 {
+		for _, one := range ticks(minutes(n), time.UTC) {
+			if part, err := strconv.ParseFloat(strings.TrimSuffix(one.Percent, "%"), 64); err != nil || part < 4 || part > 96 {
+				t.Errorf("of %d minutes: %v", n, one)
+			}
+		}
 	}
 }

@@ -17,19 +17,11 @@ func (s *shown) when(of *stats.Series, i int) string {
 	return s.Clock(of.At(i))
 }
 
-// span names the period of the charts.
-func (s *shown) span() string {
-	if s.Day {
-		return words.Text("overview.span.day")
-	}
-	return words.Text("overview.span.hour")
-}
-
 // RunsChart returns the chart of ended runs per minute.
 func (s *shown) RunsChart() *chart {
 	c := s.newChart("runs-chart", words.Text("overview.runs"), s.RunsText(),
 		&panel{Height: 180})
-	of := s.Series()
+	of := s.series
 	completed, failed := make([]float64, len(of.Steps)), make([]float64, len(of.Steps))
 	for i := range of.Steps {
 		completed[i], failed[i] = perMinute(of, of.Steps[i].Completed), perMinute(of, of.Steps[i].Failed)
@@ -41,7 +33,7 @@ func (s *shown) RunsChart() *chart {
 
 // RunsText summarizes it in a sentence.
 func (s *shown) RunsText() string {
-	of := s.Series()
+	of := s.series
 	var completed, failed uint64
 	most := 0.0
 	for i := range of.Steps {
@@ -50,9 +42,9 @@ func (s *shown) RunsText() string {
 		most = max(most, perMinute(of, m.Runs()))
 	}
 	if completed+failed == 0 {
-		return words.Text("overview.runs.none", s.span())
+		return words.Text("overview.runs.none", s.Range.Text())
 	}
-	return words.Text("overview.runs.desc", s.span(), words.Number(completed), words.Number(failed), rate(most))
+	return words.Text("overview.runs.desc", s.Range.Text(), words.Number(completed), words.Number(failed), rate(most))
 }
 
 func perMinute(of *stats.Series, n uint64) float64 { return float64(n) / of.Step.Minutes() }
@@ -61,7 +53,7 @@ func perMinute(of *stats.Series, n uint64) float64 { return float64(n) / of.Step
 func (s *shown) LatenessChart() *chart {
 	c := s.newChart("lateness-chart", words.Text("overview.lateness"), s.LatenessText(),
 		&panel{Name: words.Text("overview.lateness.axis"), Height: 180})
-	of := s.Series()
+	of := s.series
 	half, most := make([]float64, len(of.Steps)), make([]float64, len(of.Steps))
 	for i := range of.Steps {
 		h := &of.Steps[i].Lateness
@@ -78,13 +70,13 @@ func (s *shown) LatenessChart() *chart {
 
 // LatenessText summarizes it in a sentence.
 func (s *shown) LatenessText() string {
-	all := sum(s.Series())
+	all := sum(s.series)
 	p50, ok := all.Quantile(0.5)
 	if !ok {
-		return words.Text("overview.lateness.none", s.span())
+		return words.Text("overview.lateness.none", s.Range.Text())
 	}
 	p99, _ := all.Quantile(0.99)
-	return words.Text("overview.lateness.desc", s.span(), rounded(p50), rounded(p99))
+	return words.Text("overview.lateness.desc", s.Range.Text(), rounded(p50), rounded(p99))
 }
 
 // LateNow returns the 99th percentile of the lateness in the last hour; "" without attempts.

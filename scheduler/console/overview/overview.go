@@ -50,7 +50,7 @@ const (
 // Section returns the page.
 func Section(s *control.Service, source Source) frame.Section {
 	r := section{s, source, &look.Looks[due]{Age: dueKept, Kept: dueLate}}
-	return frame.Section{Name: "overview", Path: path, Key: "o", Right: auth.ReadAny, Assets: assets, Routes: []frame.Route{
+	return frame.Section{Name: "overview", Path: path, Key: "o", Ranged: true, Right: auth.ReadAny, Assets: assets, Routes: []frame.Route{
 		{Method: http.MethodGet, Path: path + "{$}", Right: auth.ReadAny, Do: r.show},
 		{Method: http.MethodGet, Path: eventsPath, Right: auth.ReadAny, Do: r.events, Live: true},
 	}}
@@ -98,7 +98,7 @@ func (r section) show(c *frame.Request) error {
 		return err
 	}
 	return c.Show(&frame.Page{
-		Title: c.Text("overview.menu"), Template: page, Data: s, Styles: []string{"overview/overview.css", failures.Style},
+		Title: c.Text("overview.menu"), Template: page, Data: s, Range: s.Range, Styles: []string{"overview/overview.css", failures.Style},
 	})
 }
 

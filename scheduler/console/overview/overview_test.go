@@ -27,8 +27,8 @@ type source struct {
 
 func (s *source) Board(context.Context) (*stats.Board, error) {
 	b := stats.NewBoard(time.Now())
-	s.w.Recorder.Hours(func(number stats.Hour, data []byte) {
-		if err := b.AddHour(number, data); err != nil {
+	s.w.Recorder.Periods(func(p stats.Period, data []byte) {
+		if err := b.AddPeriod(p, data); err != nil {
 			s.w.T.Error(err)
 		}
 	})
@@ -98,7 +98,7 @@ func TestTheWholePage(t *testing.T) {
 		time.Now().Add(50*time.Minute).UTC().Format(time.RFC3339)+`"}`)
 	s.counted()
 	w.Await("the index", func() bool { return strings.Contains(w.Get("/"), "of 1 enabled jobs") })
-	for _, path := range []string{"/", "/?range=day"} {
+	for _, path := range []string{"/", "/?since=24h", "/?since=7d"} {
 		w.Has(w.Get(path),
 			`Running now</a> <span class="value">4</span>`, "2 due runs wait for a slot",
 			`within=1m&amp;sort=next">Due in the next minute</a> <span class="value">0</span>`,
@@ -115,8 +115,16 @@ func TestTheWholePage(t *testing.T) {
 			"<td class=\"number\">7</td><td class=\"number\">2</td>", "!You see the data of your collections",
 		)
 	}
-	w.Has(w.Get("/"), `<a href="/" aria-current="true">1 hour</a>`)
-	w.Has(w.Get("/?range=day"), `<a href="/?range=day" aria-current="true">24 hours</a>`, "events?follow=1&amp;range=day")
+	w.Has(w.Get("/"), `<a href="/?since=1h" data-since="1h" aria-current="true">1 h</a>`, "Runs of the last hour: 7 completed", `<a href="/console/live"`)
+	w.Has(w.Get("/?since=24h"), `<a href="/?since=24h" data-since="24h" aria-current="true">24 h</a>`, "events?follow=1&amp;since=24h", "Runs of the last 24 hours",
+		`<a href="/console/live?since=24h"`, `<a href="/console/failures?since=24h"`, `<a href="/console/calendar?since=24h"`, `<a href="/console/jobs"`)
+	w.Has(w.Get("/?since=2026-03-08+10:00&until=2026-03-08T12:00Z"), "8 Mar 10:00 – 8 Mar 12:00", `value="2026-03-08 10:00"`, "Runs of 8 Mar 10:00 – 8 Mar 12:00: none.",
+		`<a href="/console/live?since=2026-03-08&#43;10%3A00&amp;until=2026-03-08T12%3A00Z"`)
+	for query, problem := range map[string]string{
+		"since=x": "since: &#34;x&#34; is not a time", "until=90": "until: &#34;90&#34; is not a time", "since=1h&until=2h": "until: must be after since.",
+	} {
+		w.Wants(http.StatusBadRequest, w.Do(http.MethodGet, "/?"+query, ""), problem)
+	}
 }
 
 // TestLinksLead: what the cards and the tables link to is there, and understands what it is asked.
@@ -252,7 +260,7 @@ func TestThePageIsSmall(t *testing.T) {
 		at := now.Add(-time.Duration(i) * time.Second)
 		s.w.Recorder.Add(&scheduler.Record{ID: "x", Outcome: scheduler.OutcomeCompleted, Ended: at, Started: at, Due: at}, now)
 	}
-	for _, path := range []string{"/", "/?range=day"} {
+	for _, path := range []string{"/", "/?since=24h", "/?since=7d"} {
 		page := w.Do(http.MethodGet, path, "", "Accept-Encoding: gzip")
 		if n := len(page.Body); page.Header.Get("Content-Encoding") != "gzip" || n > 30<<10 {
 			t.Errorf("%s takes %d bytes, %s", path, n, page.Header.Get("Content-Encoding"))

@@ -20,10 +20,9 @@ import (
 
 // shown is the content of the page at one time.
 type shown struct {
-	Events string // the URL of the events
-	All    bool   // the caller may read all collections
-	Day    bool   // the charts show a day instead of an hour
-	Zone   *time.Location
+	Events string           // the URL of the events
+	All    bool             // the caller may read all collections
+	Range  *frame.TimeRange // of the charts
 
 	Due      control.Due
 	DueKnown bool
@@ -38,6 +37,8 @@ type shown struct {
 	Load      scheduler.Load
 	Loaded    bool
 	Trouble   string // why some data is missing
+
+	series *stats.Series // of the charts
 }
 
 // groupsShown limits the failure groups on the page, which links to the others.
@@ -48,7 +49,10 @@ const dueAgain = 5 * time.Second
 
 // look reads the content of the page. before is the previous content, nil for none.
 func (r section) look(c *frame.Request, before *shown) (*shown, error) {
-	s := r.blank(c)
+	s, err := r.blank(c)
+	if err != nil {
+		return nil, err
+	}
 	if err := r.countDue(c, s, before); err != nil {
 		return nil, err
 	}
@@ -56,10 +60,10 @@ func (r section) look(c *frame.Request, before *shown) (*shown, error) {
 		return s, nil
 	}
 	s.HasSource = true
-	var err error
 	if s.Board, err = r.source.Board(c.Context()); err != nil {
 		s.Trouble = err.Error()
 	}
+	s.series = s.Board.Series(s.Range.From, s.Range.To)
 	sees := auth.Sees(c.Context())
 	s.Running = slices.DeleteFunc(slices.Clone(s.Board.Running), func(a stats.Running) bool {
 		collection, _, _ := strings.Cut(a.Job, "/")
@@ -86,17 +90,16 @@ func (r section) look(c *frame.Request, before *shown) (*shown, error) {
 }
 
 // blank returns an empty page.
-func (section) blank(c *frame.Request) *shown {
-	s := &shown{All: c.May(auth.Read, ""), Day: c.Choice("range", "hour", "day") == "day", Zone: c.Zone(), Events: eventsPath + "?follow=1"}
-	if s.Day {
-		s.Events += "&range=day"
-	}
-	return s
+func (r section) blank(c *frame.Request) (*shown, error) {
+	s, err := &shown{All: c.May(auth.Read, "")}, error(nil)
+	s.Range, err = c.TimeRange(r.service.Now(), "1h")
+	s.Events = frame.Address(eventsPath, nil, "follow", "1", "since", s.Range.Since, "until", s.Range.Until)
+	return s, err
 }
 
 // nothing returns the page for an error.
 func (r section) nothing(c *frame.Request, err error) *shown {
-	s := r.blank(c)
+	s, _ := r.blank(c)
 	s.Trouble = c.Describe(err).Text
 	return s
 }
@@ -125,14 +128,6 @@ func (r section) countDue(c *frame.Request, s, before *shown) (err error) {
 // Soon returns the jobs due in the next minute.
 func (s *shown) Soon() int  { return s.Due.Within[0] }
 func (s *shown) Later() int { return s.Due.Within[1] }
-
-// Series returns the data of the charts.
-func (s *shown) Series() *stats.Series {
-	if s.Day {
-		return &s.Board.Day
-	}
-	return &s.Board.Hour
-}
 
 // Sum adds the lanes.
 func (s *shown) Sum() (sum scheduler.LaneLoad) {
@@ -186,13 +181,12 @@ type figure struct {
 
 // Figures returns the steps with runs, latest first.
 func (s *shown) Figures() (all []figure) {
-	series := s.Series()
-	for i := len(series.Steps) - 1; i >= 0; i-- {
-		m := &series.Steps[i]
+	for i := len(s.series.Steps) - 1; i >= 0; i-- {
+		m := &s.series.Steps[i]
 		if m.Runs() == 0 && m.Attempts == 0 {
 			continue
 		}
-		f := figure{At: series.At(i), Completed: m.Completed, Failed: m.Failed, Refused: m.Refused}
+		f := figure{At: s.series.At(i), Completed: m.Completed, Failed: m.Failed, Refused: m.Refused}
 		f.Half, f.Late = m.Lateness.Quantile(0.5)
 		f.Most, _ = m.Lateness.Quantile(0.99)
 		all = append(all, f)
@@ -201,7 +195,12 @@ func (s *shown) Figures() (all []figure) {
 }
 
 // Clock formats a time of the charts in the zone of the browser.
-func (s *shown) Clock(t time.Time) string { return t.In(s.Zone).Format("15:04") }
+func (s *shown) Clock(t time.Time) string {
+	if s.series.Length() > 24*time.Hour {
+		return t.In(s.Range.Zone).Format("2 Jan 15:04")
+	}
+	return t.In(s.Range.Zone).Format("15:04")
+}
 
 // JobPath returns the path of a job's page.
 func (s *shown) JobPath(name string) string { return frame.JobPath(scheduler.KeyIn("", name)) }

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
@@ -51,7 +52,13 @@ func (f *Filter) parameters() map[string]*string {
 // ReadURL returns the filter of the requested URL.
 func ReadURL(c *frame.Request) Filter {
 	var f Filter
-	return Read(c.Params(append(slices.Collect(maps.Keys(f.parameters())), "outcome")...))
+	f = Read(c.Params(append(slices.Collect(maps.Keys(f.parameters())), "outcome")...))
+	for _, at := range []*string{&f.Since, &f.Until} {
+		if t, err := time.ParseInLocation("2006-01-02T15:04", *at, c.Zone()); err == nil { // the API takes no local times
+			*at = t.UTC().Format(time.RFC3339)
+		}
+	}
+	return f
 }
 
 // Read parses the parameters of a URL.
@@ -59,8 +66,12 @@ func Read(v url.Values) (f Filter) {
 	for name, field := range f.parameters() {
 		*field = strings.TrimSpace(v.Get(name))
 	}
-	for _, at := range []*string{&f.Since, &f.Until} { // because people write "24 h"
-		*at = strings.Join(strings.Fields(*at), "")
+	for _, at := range []*string{&f.Since, &f.Until} { // because people write "24 h" and "2026-03-08 10:00"
+		sep := ""
+		if strings.Contains(*at, ":") {
+			sep = "T"
+		}
+		*at = strings.Join(strings.Fields(*at), sep)
 	}
 	for _, o := range v["outcome"] {
 		if o = strings.ToLower(strings.TrimSpace(o)); o != "" && !slices.Contains(f.Outcomes, o) {

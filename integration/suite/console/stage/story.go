@@ -11,7 +11,8 @@ import (
 // Pages are the addresses of all pages that the story has something for.
 var Pages = append([]string{
 	"/",
-	"/?range=day",
+	"/?since=24h",
+	"/?since=2026-03-08+10:00&until=2026-03-09",
 	"/console/jobs",
 	"/console/jobs?q=nothing-has-this-name",
 	"/console/jobs?state=enabled&sort=next&order=descending",

@@ -137,6 +137,24 @@ func raw(event *input.DispatchKeyEventParams) {
 	}
 }
 
+// Drag presses the pointer on an element that is seen, at a fraction of its width, and releases it at another.
+func (t *Tab) Drag(selector string, from, to float64) error {
+	at, err := Eval[[]float64](t, fmt.Sprintf(`(() => {
+		const e = document.querySelector(%q);
+		e.scrollIntoView({block: 'center'});
+		const r = e.getBoundingClientRect();
+		return [r.x + r.width * %g, r.x + r.width * %g, r.y + r.height / 2];
+	})()`, selector, from, to))
+	if err != nil {
+		return err
+	}
+	return t.Do(
+		chromedp.MouseEvent(input.DispatchMouseEventTypeMousePressed, at[0], at[2], chromedp.Button("left")),
+		chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, at[1], at[2], chromedp.Button("left")),
+		chromedp.MouseEvent(input.DispatchMouseEventTypeMouseReleased, at[1], at[2], chromedp.Button("left")),
+	)
+}
+
 // Point moves the pointer onto an element that is seen, or into the corner of the window with "".
 func (t *Tab) Point(selector string) error {
 	x, y := 2.0, 2.0

@@ -353,6 +353,53 @@ function picking(root, boxes, changed = () => {}) {
   return count;
 }
 
+// ---- time range --------------------------------------------------------------------------------------------------------
+
+// ranged is the address of this page with another time range.
+function ranged(since, until) {
+  const url = new URL(location);
+  for (const [name, value] of Object.entries({ since, until, before: '' })) value ? url.searchParams.set(name, value) : url.searchParams.delete(name);
+  return url;
+}
+
+document.addEventListener('click', (e) => {
+  const preset = e.target.closest('a[data-since]');
+  if (preset) preset.href = ranged(preset.dataset.since, ''); // with the filter as it is now
+});
+document.addEventListener('submit', (e) => {
+  if (!e.target.matches('[data-range]')) return;
+  e.preventDefault();
+  location = ranged(e.target.since.value.trim(), e.target.until.value.trim());
+});
+
+// A drag over a chart zooms in.
+document.addEventListener('pointerdown', (e) => {
+  const chart = e.target.closest('[data-steps]');
+  if (!chart || e.button || e.pointerType === 'touch') return;
+  e.preventDefault();
+  const { left, top, width, height } = chart.getBoundingClientRect();
+  const { from, step, steps } = chart.dataset;
+  const at = (x) => Math.min(1, Math.max(0, (x - left) / width));
+  const mark = document.body.appendChild(document.createElement('div'));
+  const drag = (to) => {
+    const [a, b] = [at(e.clientX), at(to.clientX)].sort((x, y) => x - y);
+    Object.assign(mark.style, { left: `${left + width * a}px`, width: `${width * (b - a)}px`, top: `${top}px`, height: `${height}px` });
+    return [a, b];
+  };
+  const end = (to) => {
+    document.removeEventListener('pointermove', drag);
+    for (const name of ['pointerup', 'pointercancel']) document.removeEventListener(name, end);
+    const [a, b] = drag(to);
+    mark.remove();
+    if (to.type !== 'pointerup' || Math.abs(to.clientX - e.clientX) < 5) return;
+    const time = (n) => `${new Date(Number(from) + n * step).toISOString().slice(0, 19)}Z`;
+    location = ranged(time(Math.floor(a * steps)), time(Math.ceil(b * steps)));
+  };
+  mark.className = 'zoom';
+  document.addEventListener('pointermove', drag);
+  for (const name of ['pointerup', 'pointercancel']) document.addEventListener(name, end);
+});
+
 // ---- keys --------------------------------------------------------------------------------------------------------------
 
 const lines = () => $$('[data-line]').filter((e) => e.offsetParent !== null);
