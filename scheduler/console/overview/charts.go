@@ -17,14 +17,28 @@ func (s *shown) when(of *stats.Series, i int) string {
 	return s.Clock(of.At(i))
 }
 
-// RunsChart returns the chart of ended runs per minute.
+// per returns the period whose runs the chart shows, and its name.
+func (s *shown) per() (unit time.Duration, name string) {
+	if s.series.Step >= time.Hour {
+		return time.Hour, "hour"
+	}
+	return time.Minute, "minute"
+}
+
+// RunsTitle returns the title of the chart of runs.
+func (s *shown) RunsTitle() string {
+	_, unit := s.per()
+	return words.Text("overview.runs.per." + unit)
+}
+
+// RunsChart returns the chart of ended runs per minute or hour.
 func (s *shown) RunsChart() *chart {
-	c := s.newChart("runs-chart", words.Text("overview.runs"), s.RunsText(),
+	c := s.newChart("runs-chart", s.RunsTitle(), s.RunsText(),
 		&panel{Height: 180})
 	of := s.series
 	completed, failed := make([]float64, len(of.Steps)), make([]float64, len(of.Steps))
 	for i := range of.Steps {
-		completed[i], failed[i] = perMinute(of, of.Steps[i].Completed), perMinute(of, of.Steps[i].Failed)
+		completed[i], failed[i] = s.rateOf(of.Steps[i].Completed), s.rateOf(of.Steps[i].Failed)
 		c.hint(words.Text("overview.runs.step", s.when(of, i), rate(completed[i]), rate(failed[i])))
 	}
 	c.Panels[0].bars(rate, line{"bar-completed", completed}, line{"bar-failed", failed})
@@ -39,15 +53,20 @@ func (s *shown) RunsText() string {
 	for i := range of.Steps {
 		m := &of.Steps[i]
 		completed, failed = completed+m.Completed, failed+m.Failed
-		most = max(most, perMinute(of, m.Runs()))
+		most = max(most, s.rateOf(m.Runs()))
 	}
 	if completed+failed == 0 {
 		return words.Text("overview.runs.none", s.Range.Text())
 	}
-	return words.Text("overview.runs.desc", s.Range.Text(), words.Number(completed), words.Number(failed), rate(most))
+	_, unit := s.per()
+	return words.Text("overview.runs.desc."+unit, s.Range.Text(), words.Number(completed), words.Number(failed), rate(most))
 }
 
-func perMinute(of *stats.Series, n uint64) float64 { return float64(n) / of.Step.Minutes() }
+// rateOf returns the rate of the runs of a step.
+func (s *shown) rateOf(n uint64) float64 {
+	unit, _ := s.per()
+	return float64(n) * float64(unit) / float64(s.series.Step)
+}
 
 // LatenessChart returns the chart of the delay between due time and start of attempts.
 func (s *shown) LatenessChart() *chart {
@@ -96,7 +115,7 @@ func sum(of *stats.Series) *stats.Histogram {
 	return all
 }
 
-// rate formats a rate per minute, with one decimal if it is low.
+// rate formats a rate, with one decimal if it is low.
 func rate(v float64) string {
 	if v < 10 && v != math.Trunc(v) {
 		return words.Number(math.Round(v*10) / 10)

@@ -98,13 +98,13 @@ func TestTheWholePage(t *testing.T) {
 		time.Now().Add(50*time.Minute).UTC().Format(time.RFC3339)+`"}`)
 	s.counted()
 	w.Await("the index", func() bool { return strings.Contains(w.Get("/"), "of 1 enabled jobs") })
-	for _, path := range []string{"/", "/?since=24h", "/?since=7d"} {
+	for path, unit := range map[string]string{"/": "minute", "/?since=24h": "minute", "/?since=7d": "hour"} {
 		w.Has(w.Get(path),
 			`Running now</a> <span class="value">4</span>`, "2 due runs wait for a slot",
 			`within=1m&amp;sort=next">Due in the next minute</a> <span class="value">0</span>`,
 			`within=1h&amp;sort=next">Due in the next hour</a> <span class="value">1</span>`,
 			`href="/console/live?outcome=faulted&amp;since=24h">Failed in the last 24 hours</a> <span class="value">2</span>`, "22 % of 9 runs",
-			"7 completed, 2 faulted", "<title id=\"runs-chart-title\">Runs per minute</title>",
+			"7 completed, 2 faulted", "<title id=\"runs-chart-title\">Runs per "+unit+"</title>",
 			`<title id="lateness-chart-title">Lateness</title>`, "lateness p50 2 ms",
 			`href="/console/jobs/partners/long"`, "attempt 2", `href="/console/jobs/default/short"`, "The longest-running attempts; more are running.",
 			`href="/console/targets/slow.example:443"`, "circuit breaker open", "rule of partners",
