@@ -59,6 +59,9 @@ func TestTarget(t *testing.T) {
 
 	w.Run("mine/b")
 	w.Await("its failure", func() bool { return strings.Contains(w.Get(path), "<bdi>418</bdi>") })
+	w.Has(w.Get(path), `href="/console/live?since=1h&amp;target=`+url.QueryEscape(name)+`">Attempts</a><span class="value">1</span>`,
+		`&amp;outcome=failed">Failed attempts</a><span class="value">1</span>`, "Duration, p95")
+	w.Has(w.Get(path+"?since=2h&until=1h"), "No matching records.", `href="/console/live?since=2h&amp;until=1h"`)
 	s.targets.Store(&[]stats.Target{
 		{Name: name, Collection: "mine", State: stats.TargetOpen, Until: time.Now().Add(time.Minute), Attempts: 9, Failed: 5, Mean: 2 * time.Second},
 		{Name: "my.example:443", Failed: 1},
