@@ -73,13 +73,13 @@ func (c *Change) load(ctx context.Context) error {
 		st, err = scheduler.Stored{}, nil
 	}
 	c.revision, c.entry = st.Revision, scheduler.Heard{}
-	_ = json.Unmarshal(st.Data, &c.entry) //nolint:musttag // its elements are encoded as text; a damaged entry is replaced
+	_ = json.Unmarshal(st.Data, &c.entry) //nolint:musttag,nolintlint // its elements are encoded as text; a damaged entry is replaced
 	return err
 }
 
 // save writes the entry over the revision that was read.
 func (c *Change) save(ctx context.Context, h scheduler.Heard) (uint64, error) {
-	data, err := json.Marshal(h) //nolint:musttag // as above
+	data, err := json.Marshal(h) //nolint:musttag,nolintlint // as above
 	if err != nil {
 		return 0, err
 	}

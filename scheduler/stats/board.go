@@ -98,7 +98,7 @@ func (b *Board) AddPeriod(p Period, data []byte) error {
 const stepsMost = 170
 
 var stepLengths = []time.Duration{
-	time.Minute, 5 * time.Minute, 10 * time.Minute, 30 * time.Minute, time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time.Hour,
+	time.Minute, 5 * time.Minute, 10 * time.Minute, 30 * time.Minute, time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour, Day,
 }
 
 // Series returns the counts from one time to another, at most 30 days back, in at most 170 steps of a round length. Before

@@ -9,15 +9,12 @@ import (
 
 // Period is an hour, counted by minute, or a day, counted by hour. Days begin at midnight UTC.
 type Period struct {
-	Length time.Duration // [Hour] or [Day]
+	Length time.Duration // an hour or a [Day]
 	Number int64         // of such periods since 1970
 }
 
-// The lengths of periods.
-const (
-	Hour = time.Hour
-	Day  = 24 * time.Hour
-)
+// Day is the length of a day.
+const Day = 24 * time.Hour
 
 // counted holds the counts of a period.
 type counted struct {
@@ -28,7 +25,7 @@ type counted struct {
 }
 
 // HourOf returns the hour of a time.
-func HourOf(t time.Time) Period { return Period{Hour, t.Truncate(Hour).Unix() / 3600} }
+func HourOf(t time.Time) Period { return Period{time.Hour, t.Truncate(time.Hour).Unix() / 3600} }
 
 // Start returns the start of the period.
 func (p Period) Start() time.Time { return time.Unix(p.Number*int64(p.Length/time.Second), 0).UTC() }
@@ -50,7 +47,7 @@ func (p Period) Lasts() time.Duration {
 }
 
 // names are the first tokens of the names of periods.
-var names = map[time.Duration]string{Hour: "hour", Day: "day"}
+var names = map[time.Duration]string{time.Hour: "hour", Day: "day"}
 
 // Name returns the name of the period of a process: hour.<process>.<number>.
 func (p Period) Name(process string) string {

@@ -130,7 +130,7 @@ func TestWhatIsNotKeptIsOfferedAgain(t *testing.T) {
 	for range 3 {
 		r.Changed(func(p Period, _ []byte) bool { offered[p.Length]++; return offered[p.Length] == 2 })
 	}
-	if offered[Hour] != 2 || offered[Day] != 2 {
+	if offered[time.Hour] != 2 || offered[Day] != 2 {
 		t.Errorf("offered %v times", offered)
 	}
 }

@@ -68,7 +68,8 @@ func (s *Activity) extend(ctx context.Context, have jetstream.StreamConfig) {
 	}
 	have.MaxAge = pulseAge
 	if _, err := s.conn.JS.UpdateStream(ctx, have); err != nil {
-		s.conn.Config.Logger.Warn("the console shows a shorter period: the retention of its stream cannot be raised", "stream", have.Name, "err", err)
+		s.conn.Config.Logger.Warn("the console shows a shorter period: the retention of its stream cannot be raised",
+			"stream", have.Name, "err", err)
 	}
 }
 

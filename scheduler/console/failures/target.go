@@ -78,7 +78,8 @@ func (r section) attempts(c *frame.Request, name string) (*attempts, error) {
 	list := records.Filter{Target: name, Since: cmp.Or(of.Since, "1h"), Until: of.Until}
 	a := &attempts{Range: of, Live: list.Address(frame.Root + "/live")}
 	q := control.HistoryQuery{Sees: auth.Sees(c.Context()), RecordFilter: scheduler.RecordFilter{
-		Targets: []string{name}, Since: of.From, Until: of.To, Outcomes: []scheduler.Outcome{scheduler.OutcomeCompleted, scheduler.OutcomeFailed},
+		Targets: []string{name}, Since: of.From, Until: of.To,
+		Outcomes: []scheduler.Outcome{scheduler.OutcomeCompleted, scheduler.OutcomeFailed},
 	}}
 	found, next, err := r.service.History(c.Context(), q, v1.Page{})
 	if a.All = len(found); err != nil || a.All == 0 {
@@ -132,6 +133,7 @@ func (r section) showTarget(c *frame.Request) error {
 		p.List.Others = max(0, found.Count-len(found.Jobs))
 	}
 	return c.Show(&frame.Page{
-		Title: frame.Visible(p.Name), Template: pages, Main: "one-target", Data: p, NoHeading: true, Range: p.Attempts.Range, Styles: []string{Style},
+		Title: frame.Visible(p.Name), Template: pages, Main: "one-target", Data: p, NoHeading: true,
+		Range: p.Attempts.Range, Styles: []string{Style},
 	})
 }

@@ -142,7 +142,8 @@ func (c *Request) dress(p *Page) *shown {
 	s.Open, s.Locks = c.open(), !c.frame.cfg.Unlocked
 	for _, section := range c.frame.cfg.Sections {
 		if section.Path != "" && auth.May(c.Who, section.Right, "") {
-			s.Menu = append(s.Menu, entry{p.Range.address(&section), c.Text(section.Name + ".menu"), section.Key, section.Name == c.section})
+			text := c.Text(section.Name + ".menu")
+			s.Menu = append(s.Menu, entry{p.Range.address(&section), text, section.Key, section.Name == c.section})
 		}
 	}
 	return s

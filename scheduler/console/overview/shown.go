@@ -91,10 +91,9 @@ func (r section) look(c *frame.Request, before *shown) (*shown, error) {
 
 // blank returns an empty page.
 func (r section) blank(c *frame.Request) (*shown, error) {
-	s, err := &shown{All: c.May(auth.Read, "")}, error(nil)
-	s.Range, err = c.TimeRange(r.service.Now(), "1h")
-	s.Events = frame.Address(eventsPath, nil, "follow", "1", "since", s.Range.Since, "until", s.Range.Until)
-	return s, err
+	of, err := c.TimeRange(r.service.Now(), "1h")
+	events := frame.Address(eventsPath, nil, "follow", "1", "since", of.Since, "until", of.Until)
+	return &shown{All: c.May(auth.Read, ""), Range: of, Events: events}, err
 }
 
 // nothing returns the page for an error.
