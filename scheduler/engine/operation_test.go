@@ -93,6 +93,16 @@ func TestOperationHasTheRightsOfItsCaller(t *testing.T) {
 	})
 }
 
+// TestOperationOnNoJob deletes the jobs of an empty list: none, in place of all.
+func TestOperationOnNoJob(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *harness) {
+		w.put("a", hourlyJob)
+		defer w.follow()()
+		mustCount(t, w.endOf(w.operate(admin(t), `{"verb": "delete", "jobs": []}`)), nil)
+		w.get("a")
+	})
+}
+
 // TestOperationContinuesInAnotherProcess stops the process that pauses jobs midway: another one continues. The pause ends when
 // it was to end by the time of the request, and a job of the same search that was added later is left alone.
 func TestOperationContinuesInAnotherProcess(t *testing.T) {

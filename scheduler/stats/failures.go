@@ -111,7 +111,7 @@ func (b *Board) FailureGroups(sees func(collection string) bool) []*v1.FailureGr
 			case g == nil:
 				by[id] = &v1.FailureGroup{
 					ID: id, Target: part.Target, Class: part.Class, ActionType: part.Type, First: part.First,
-					Selection: &v1.FailureSelection{},
+					Selection: &v1.FailureSelection{Jobs: []string{}},
 				}
 			case g.Resolved.IsZero() == resolved: // of a group that is resolved in some collections, the others count
 				continue

@@ -39,7 +39,7 @@ type PauseRequest struct {
 // OperationRequest is the body of the operation createOperation.
 type OperationRequest struct {
 	Verb       string   `json:"verb"`                 // one of [OperationVerbs]
-	Jobs       []string `json:"jobs,omitempty"`       // names, as collection/job; or the jobs of a search:
+	Jobs       []string `json:"jobs,omitzero"`        // names, as collection/job; or the jobs of a search:
 	Collection string   `json:"collection,omitempty"` // only its jobs
 
 	JobSearch //nolint:embeddedstructfieldcheck // the verb is the first field

@@ -65,7 +65,7 @@ type Acknowledgment struct {
 
 // FailureSelection selects jobs: by name or, if not all names are known, by a search for the target.
 type FailureSelection struct {
-	Jobs   []string `json:"jobs,omitempty"` // collection/job
+	Jobs   []string `json:"jobs,omitzero"` // collection/job
 	Target string   `json:"target,omitempty"`
 	Action string   `json:"actionType,omitempty"`
 }

@@ -8,9 +8,9 @@ type Operation struct {
 	Verb string          `json:"verb"` // one of [OperationVerbs]
 	By   OperationCaller `json:"by"`
 
-	// The selected jobs: a list of names, or a search in one collection or in all. The target of resubmit selects
+	// The selected jobs: a list of names, possibly empty, or a search in one collection or in all. The target of resubmit selects
 	// occurrences: those that called it.
-	Jobs       []string `json:"jobs,omitempty"` // collection/job
+	Jobs       []string `json:"jobs,omitzero"` // collection/job
 	Collection string   `json:"collection,omitempty"`
 
 	JobSearch //nolint:embeddedstructfieldcheck // the id and the verb are the first members
