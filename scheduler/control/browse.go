@@ -75,6 +75,11 @@ func (r Reader) Browse(ctx context.Context, q scheduler.JobQuery, place string, 
 
 // Some returns the existing jobs among keys with their last result, at most one page.
 func (r Reader) Some(ctx context.Context, keys []scheduler.Key) ([]*v1.Job, error) {
+	return r.some(ctx, keys, &scheduler.JobQuery{WithOutcome: true})
+}
+
+// some is [Reader.Some] for the jobs that match a query.
+func (r Reader) some(ctx context.Context, keys []scheduler.Key, q *scheduler.JobQuery) ([]*v1.Job, error) {
 	page := v1.Page{Top: len(keys)}
 	if err := page.Validate(); err != nil || len(keys) == 0 {
 		return nil, err
@@ -91,7 +96,7 @@ func (r Reader) Some(ctx context.Context, keys []scheduler.Key) ([]*v1.Job, erro
 		return nil, err
 	}
 	defer release()
-	s := &jobSearch{reader: r, query: &scheduler.JobQuery{WithOutcome: true}, page: page, work: math.Inf(-1)}
+	s := &jobSearch{reader: r, query: q, page: page, work: math.Inf(-1)}
 	err = s.examine(ctx, hits)
 	return s.views, err
 }

@@ -324,11 +324,12 @@ func (op *operation) checkVerb(problem func(path, format string, args ...any), n
 // checkJobs validates the jobs that an operation names.
 func (op *operation) checkJobs(problem func(path, format string, args ...any)) {
 	search := op.JobSearch
+	search.Filter = ""
 	if op.Verb == v1.VerbResubmit {
 		search.Target = "" // it selects occurrences
 	}
 	if op.Jobs != nil && search != (v1.JobSearch{}) {
-		problem("jobs", "goes with no search")
+		problem("jobs", "goes with no search but $filter")
 	}
 	for i, name := range op.Jobs {
 		k, ok := keyOf(name)

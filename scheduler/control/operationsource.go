@@ -34,14 +34,15 @@ func (o OperationKeeper) page(ctx context.Context, op *operation, again *reruns,
 	if op.Jobs != nil {
 		at, _ := strconv.Atoi(op.Cursor)
 		end := min(at+size, len(op.Jobs))
-		for _, name := range op.Jobs[at:end] {
+		names, err := o.filtered(ctx, op, op.Jobs[at:end])
+		for _, name := range names {
 			k, _ := keyOf(name)
 			items = append(items, item{key: k})
 		}
 		if end < len(op.Jobs) {
 			cursor = strconv.Itoa(end)
 		}
-		return items, cursor, nil
+		return items, cursor, err
 	}
 	q, err := op.query(ctx)
 	if err != nil {
@@ -67,6 +68,34 @@ func (o OperationKeeper) page(ctx context.Context, op *operation, again *reruns,
 		}
 	}
 	return items, cursor, o.shared.ensureRecorded(ctx, edits...)
+}
+
+// filtered returns the named jobs that match the filter of an operation, if it has one, and that its caller may see.
+func (o OperationKeeper) filtered(ctx context.Context, op *operation, names []string) ([]string, error) {
+	if op.Filter == "" {
+		return names, nil
+	}
+	q, err := op.query(ctx)
+	if err != nil {
+		return nil, err
+	}
+	matches := []string{}
+	for chunk := range slices.Chunk(names, v1.MaxPage) {
+		var keys []scheduler.Key
+		for _, name := range chunk {
+			if k, _ := keyOf(name); q.Within(k.Collection) {
+				keys = append(keys, k)
+			}
+		}
+		jobs, err := o.reads.some(ctx, keys, &q)
+		if err != nil {
+			return nil, err
+		}
+		for _, v := range jobs {
+			matches = append(matches, v.Job.Key.String())
+		}
+	}
+	return matches, nil
 }
 
 // query returns the search of an operation, limited to the jobs that its caller may see.
@@ -222,10 +251,12 @@ func (o OperationKeeper) wanted(ctx context.Context, q *scheduler.JobQuery, foun
 }
 
 // count counts the jobs or occurrences of an operation. With list it keeps the occurrences, up to the limit.
-func (o OperationKeeper) count(ctx context.Context, op *operation, list bool) error {
+func (o OperationKeeper) count(ctx context.Context, op *operation, list bool) (err error) {
 	if op.Verb != v1.VerbResubmit {
-		if op.Expected = len(op.Jobs); op.Jobs != nil {
-			return nil
+		if op.Jobs != nil {
+			op.Jobs, err = o.filtered(ctx, op, op.Jobs)
+			op.Expected = len(op.Jobs)
+			return err
 		}
 		q, err := op.query(ctx)
 		if err != nil {

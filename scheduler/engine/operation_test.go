@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -100,6 +101,40 @@ func TestOperationOnNoJob(t *testing.T) {
 		defer w.follow()()
 		mustCount(t, w.endOf(w.operate(admin(t), `{"verb": "delete", "jobs": []}`)), nil)
 		w.get("a")
+	})
+}
+
+// TestResumeOfNamedJobs ends the pauses of named jobs: one that somebody disables stays disabled, also if that happens after
+// the operation was created.
+func TestResumeOfNamedJobs(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *harness) {
+		for _, name := range []string{"a", "b", "off", "late", "other"} {
+			w.put(name, hourlyJob)
+			w.must(w.service.Pause(t.Context(), key(name), "2h"))
+		}
+		w.must(w.service.Disable(t.Context(), key("off")))
+		me := auth.With(t.Context(), &auth.Principal{Via: auth.ViaToken, ID: "1", Name: "me", Grants: []auth.Grant{
+			{Role: auth.Operator, Collections: []string{"default"}},
+		}})
+		op := w.operate(me, `{"verb": "enable", "$filter": "state eq paused",
+			"jobs": ["default/off", "default/b", "default/late", "default/nowhere", "default/a", "hidden/job"]}`)
+		if names := []string{"default/b", "default/late", "default/a"}; op.Expected != 3 || !slices.Equal(op.Jobs, names) {
+			t.Errorf("selects %v", op.Jobs)
+		}
+		w.must(w.service.Disable(t.Context(), key("late")))
+		none := w.operate(me, `{"verb": "enable", "jobs": ["default/off"], "$filter": "state eq paused"}`)
+		defer w.follow()()
+		mustCount(t, w.endOf(op), map[string]int{"changed": 2})
+		mustCount(t, w.endOf(none), nil)
+		paused := func(name string) bool { return !w.get(name).Job.PausedUntil.IsZero() }
+		for _, name := range []string{"off", "late"} {
+			if w.get(name).Job.State != scheduler.Disabled {
+				t.Errorf("%s is enabled", name)
+			}
+		}
+		if paused("a") || paused("b") || !paused("other") {
+			t.Error("resuming did not resume the paused jobs that it names, and only these")
+		}
 	})
 }
 

@@ -159,5 +159,5 @@ Example:
 
 // Run resumes the jobs.
 func (c Resume) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
-	return c.operate(ctx, t, api, v1.OperationRequest{Verb: v1.VerbEnable, JobSearch: v1.JobSearch{Filter: "state eq paused"}})
+	return c.operate(ctx, t, api, v1.OperationRequest{Verb: v1.VerbEnable, JobSearch: v1.JobSearch{Filter: v1.OnlyPaused}})
 }

@@ -182,19 +182,20 @@ type Resume struct {
 
 // Help shows an example.
 func (Resume) Help() string {
-	return `Disabled jobs are enabled, too.
+	return `Disabled jobs stay disabled.
 
 Example:
 
     carillon failures resume 3f7a1c09d2b4e685`
 }
 
-// Run enables the jobs.
+// Run enables the paused jobs.
 func (c Resume) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	_, b, err := c.request(ctx, api, v1.VerbEnable)
 	if err != nil {
 		return err
 	}
+	b.Filter = v1.OnlyPaused
 	return remote.Perform(ctx, t, api, b, "carillon failures show lists them", false, c.Yes)
 }
 

@@ -37,6 +37,9 @@ func NewList[T any](page []T, next string) List[T] {
 // Paused is the state of an enabled and paused job in a $filter and in user interfaces.
 const Paused scheduler.State = "paused"
 
+// OnlyPaused is the $filter of [Paused] jobs.
+const OnlyPaused = "state eq paused"
+
 // JobFilter parses the $filter of a list of jobs: "state eq <state>", including [Paused], in any letter case and with
 // optional parentheses. An empty filter selects all jobs. JobFilter returns [scheduler.ErrInvalid] for any other
 // filter.

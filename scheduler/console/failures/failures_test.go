@@ -1,6 +1,7 @@
 package failures_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -49,24 +50,25 @@ func TestRepair(t *testing.T) {
 	w.Follow("/console/failures/events?follow=1").Next("list", host)
 
 	id := strings.TrimPrefix(path, "/console/failures/")
-	operate := func(texts []string, form url.Values) {
+	operate := func(n int, texts []string, form url.Values) {
 		t.Helper()
 		form.Set("failure", id)
 		to := w.Post("/console/many", form).Header.Get("Location")
 		w.Has(w.Get(to), texts...)
 		w.Wants(http.StatusSeeOther, w.Post(to+"/start", nil))
-		w.Await("the end of "+form.Get("do"), func() bool { return strings.Contains(w.Get(to), "Finished: 2 jobs processed.") })
-		w.Has(w.Get(to), "<dt>done</dt><dd>2</dd>")
+		w.Await("the end of "+form.Get("do"), func() bool { return strings.Contains(w.Get(to), "Finished: ") })
+		w.Has(w.Get(to), fmt.Sprintf("<dt>done</dt><dd>%d</dd>", n))
 	}
-	operate([]string{"2 jobs", "default/a", "default/b"}, url.Values{"do": {"pause"}, "until": {"2h"}})
+	operate(2, []string{"2 jobs", "default/a", "default/b"}, url.Values{"do": {"pause"}, "until": {"2h"}})
 	if w.Job("default/a").Job.PausedUntil.IsZero() || w.Job("default/b").Job.PausedUntil.IsZero() {
 		t.Error("the jobs are not paused")
 	}
-	operate([]string{"2 jobs"}, url.Values{"do": {"enable"}})
-	if !w.Job("default/a").Job.PausedUntil.IsZero() {
-		t.Error("a job is still paused")
+	w.OK(w.Service.Disable(t.Context(), consoletest.Key("default/b")))
+	operate(1, []string{"Enable: one job", "!default/b"}, url.Values{"do": {"enable"}})
+	if !w.Job("default/a").Job.PausedUntil.IsZero() || w.Job("default/b").Job.State != scheduler.Disabled {
+		t.Error("resuming did not resume the paused job, and only this")
 	}
-	operate([]string{"2 occurrences"}, url.Values{"do": {"resubmit"}, "since": {"1h"}, "rate": {"100"}})
+	operate(2, []string{"2 occurrences"}, url.Values{"do": {"resubmit"}, "since": {"1h"}, "rate": {"100"}})
 	w.Await("the reruns", func() bool { return strings.Contains(w.Get(path), "<dt>Failed attempts</dt><dd>4</dd>") })
 
 	for _, form := range []url.Values{

@@ -103,8 +103,11 @@ func (r section) pickFailure(c *frame.Request, op *v1.Operation, id string) erro
 		return err
 	}
 	op.Jobs, op.Target, op.Action = g.Selection.Jobs, g.Selection.Target, g.Selection.Action
-	if op.Verb == v1.VerbResubmit {
+	switch op.Verb {
+	case v1.VerbResubmit:
 		op.Target = g.Target
+	case v1.VerbEnable:
+		op.Filter = v1.OnlyPaused
 	}
 	return nil
 }
@@ -112,8 +115,7 @@ func (r section) pickFailure(c *frame.Request, op *v1.Operation, id string) erro
 // pick sets the selected jobs of an operation. It returns false for none.
 func (r section) pick(c *frame.Request, op *v1.Operation, f filter, form url.Values) (picked bool, err error) {
 	if id := form.Get("failure"); id != "" {
-		err := r.pickFailure(c, op, id)
-		return op.Jobs != nil || op.Target != "", err
+		return true, r.pickFailure(c, op, id)
 	}
 	if form.Get("all") == "" {
 		if len(form["job"]) > maxPicked { // before each is compared with the others
