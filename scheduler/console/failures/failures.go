@@ -3,6 +3,7 @@
 package failures
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"fmt"
@@ -161,8 +162,19 @@ type page struct {
 	Group
 
 	Operate bool
-	Since   string
+	Typed   typed
 	List    list
+}
+
+// typed are the values of the forms.
+type typed struct{ Until, Since, Rate, Note, Mute string }
+
+// typedIn returns the values that were typed before an error. Failures are rerun since a time otherwise.
+func typedIn(c *frame.Request, since string) typed {
+	v := c.Params("pauseUntil", "failedSince", "rate", "note", "mute")
+	return typed{
+		cmp.Or(v.Get("pauseUntil"), "2h"), cmp.Or(v.Get("failedSince"), since), v.Get("rate"), v.Get("note"), cmp.Or(v.Get("mute"), "2h"),
+	}
 }
 
 // list is a list of jobs.
@@ -182,7 +194,7 @@ func (r section) group(c *frame.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := page{Group: Groups([]*v1.FailureGroup{g})[0], Operate: c.May(auth.OperateAny, ""), Since: g.First.Format(time.RFC3339)}
+	p := page{Group: Groups([]*v1.FailureGroup{g})[0], Operate: c.May(auth.OperateAny, ""), Typed: typedIn(c, g.First.Format(time.RFC3339))}
 	p.List = list{p.Selection.Jobs[:min(len(p.Selection.Jobs), shownJobs)], max(0, g.Jobs-shownJobs)}
 	return p, nil
 }
@@ -222,13 +234,15 @@ func (section) follow(read func(*frame.Request) (any, error), parts ...string) f
 // change acknowledges, mutes or reopens a group.
 func (r section) change(c *frame.Request, form url.Values) (err error) {
 	id := c.Request.PathValue("id")
+	back := root + "/" + url.PathEscape(id)
 	switch c.Request.PathValue("verb") {
 	case "acknowledge":
 		_, err = r.service.AcknowledgeFailure(c.Lasting(), id, v1.JSON(v1.AcknowledgeRequest{Note: form.Get("note")}))
 	case "mute":
-		until, wrong := explain.ParseFuture(form.Get("until"), c.Zone(), r.service.Now())
+		until, wrong := explain.ParseFuture(form.Get("mute"), c.Zone(), r.service.Now())
 		if wrong != nil {
-			return c.Done(c.Text("failures.until.wrong", wrong.Error()), root+"/"+url.PathEscape(id))
+			err = scheduler.Invalid("until", wrong.Error())
+			break
 		}
 		_, err = r.service.MuteFailure(c.Lasting(), id, v1.JSON(v1.MuteRequest{Until: until.Format(time.RFC3339)}))
 	case "reopen":
@@ -236,8 +250,11 @@ func (r section) change(c *frame.Request, form url.Values) (err error) {
 	default:
 		return frame.Problem{Status: http.StatusNotFound, Text: c.Text("frame.nothing", c.Request.URL.Path)}
 	}
+	if wrong := scheduler.ProblemsIn(err); wrong != nil {
+		return c.Done(c.Text("failures.wrong", wrong[0].Message), frame.Address(back, form))
+	}
 	if err != nil {
 		return err
 	}
-	return c.Redirect(root + "/" + url.PathEscape(id))
+	return c.Redirect(back)
 }

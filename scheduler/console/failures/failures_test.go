@@ -2,6 +2,7 @@ package failures_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -71,16 +72,31 @@ func TestRepair(t *testing.T) {
 	operate(2, []string{"2 occurrences"}, url.Values{"do": {"resubmit"}, "since": {"1h"}, "rate": {"100"}})
 	w.Await("the reruns", func() bool { return strings.Contains(w.Get(path), "<dt>Failed attempts</dt><dd>4</dd>") })
 
-	for _, form := range []url.Values{
-		{"do": {"pause"}, "until": {"x"}}, {"do": {"resubmit"}, "since": {"x"}}, {"do": {"resubmit"}, "since": {"1h"}, "rate": {"-1"}},
-	} {
-		form.Set("failure", id)
-		if r := w.Post("/console/many", form); r.Header.Get("Location") != path {
-			t.Errorf("%v: %d, to %s", form, r.Status, r.Header.Get("Location"))
-		}
-		w.Has(w.Get(path), "No job was changed")
-	}
+	mustReturn(w, path, url.Values{"failure": {id}})
 	w.Wants(http.StatusNotFound, w.Post("/console/many", url.Values{"do": {"pause"}, "until": {"2h"}, "failure": {"0123456789abcdef"}}))
+}
+
+// mustReturn posts forms that are wrong, or that select nothing: they lead back to their page with the reason and what was typed.
+func mustReturn(w *consoletest.Harness, path string, of url.Values) {
+	w.T.Helper()
+	for _, wrong := range []struct {
+		form        url.Values
+		note, typed string
+	}{
+		{url.Values{"do": {"enable"}, "state": {"paused"}}, "No job or run matches.", "2h"},
+		{url.Values{"do": {"pause"}, "until": {"<x>"}}, "No job was changed: ", "&lt;x&gt;"},
+		{url.Values{"do": {"resubmit"}, "since": {"x y"}}, "No job was changed: ", "x y"},
+		{url.Values{"do": {"resubmit"}, "since": {"2090-01-01T00:00:00Z"}}, "the start must be in the past", "2090-01-01T00:00:00Z"},
+		{url.Values{"do": {"resubmit"}, "since": {"3h"}, "rate": {"-1"}}, "runs per second must be above 0", `-1`},
+	} {
+		maps.Copy(wrong.form, of)
+		to := w.Post("/console/many", wrong.form).Header.Get("Location")
+		if at, _, _ := strings.Cut(to, "?"); at != path {
+			w.T.Errorf("%v leads to %s", wrong.form, to)
+			continue
+		}
+		w.Has(w.Get(to), wrong.note, `value="`+wrong.typed+`"`, "!parameter")
+	}
 }
 
 // TestStates acknowledges, mutes and reopens a group, which is then resolved.
@@ -95,8 +111,10 @@ func TestStates(t *testing.T) {
 		w.Has(w.Get(r.Header.Get("Location")), texts...)
 	}
 	change("acknowledge", url.Values{"note": {"<b>called\u202e them"}}, "</span>acknowledged</span>", "&lt;b&gt;called", "!\u202e", "Reopen")
-	change("mute", url.Values{"until": {"2h"}}, "</span>muted</span>", "muted until")
-	change("mute", url.Values{"until": {"yesterday"}}, "Not muted: ")
+	change("mute", url.Values{"mute": {"2h"}}, "</span>muted</span>", "muted until")
+	change("mute", url.Values{"mute": {"yesterday"}}, "Nothing was changed: ", `value="yesterday"`, `value="2h"`)
+	change("mute", url.Values{"mute": {"8d"}}, "Nothing was changed: ", "more than 7 days", `value="8d"`)
+	change("acknowledge", url.Values{"note": {strings.Repeat("é", 200)}}, "Nothing was changed: has 400 bytes", `value="éé`)
 	change("reopen", nil, "</span>open</span>", "!called")
 	w.Wants(http.StatusNotFound, w.Post(path+"/delete", nil))
 	w.Recorder.Record(consoletest.Attempt("default/a", time.Now().Add(-time.Minute)))

@@ -24,6 +24,7 @@ type target struct {
 	List     list
 	Counting bool // the index of jobs is being built
 	Operate  bool
+	Typed    typed
 }
 
 // now is the part of the page that changes by itself.
@@ -105,7 +106,7 @@ func (r section) showTarget(c *frame.Request) error {
 	if err != nil {
 		return err
 	}
-	p := target{Name: c.Request.PathValue("target"), Operate: c.May(auth.OperateAny, "")}
+	p := target{Name: c.Request.PathValue("target"), Operate: c.May(auth.OperateAny, ""), Typed: typedIn(c, "1h")}
 	p.Now, _ = state.(now)
 	if p.Attempts, err = r.attempts(c, p.Name); err != nil {
 		return err

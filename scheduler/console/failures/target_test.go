@@ -96,6 +96,7 @@ func TestTarget(t *testing.T) {
 		t.Error("resuming did not resume the paused jobs, and only these")
 	}
 	operate(url.Values{"do": {"resubmit"}, "since": {"1h"}}, "Rerun failed", "One occurrence")
+	mustReturn(w, path, url.Values{"target": {name}, "page": {"target"}, "all": {"1"}})
 }
 
 // TestNamesOfTargets has names that nobody gives: the page shows them as text, and links back to itself.

@@ -29,10 +29,7 @@ func (r section) ask(c *frame.Request, form url.Values) error {
 	if op.Verb == v1.VerbLabel && form.Get("tag") == "" && form.Get("until") != "" { // Enter submits the first button
 		op.Verb = v1.VerbPause
 	}
-	back := f.here()
-	if id := form.Get("failure"); id != "" {
-		back = frame.Root + "/failures/" + url.PathEscape(id)
-	}
+	back := origin(f, form)
 	if wrong := complete(c, &op, form, r.service.Now()); wrong != "" {
 		return c.Done(wrong, back)
 	}
@@ -43,16 +40,28 @@ func (r section) ask(c *frame.Request, form url.Values) error {
 	if err != nil {
 		return err
 	}
-	made := &op
-	if picked {
-		if made, err = r.service.ProposeOperation(c.Lasting(), op); err != nil {
-			return err
-		}
-	}
-	if made.ID == "" {
+	if !picked {
 		return c.Done(c.Text("jobs.pick.none"), back)
 	}
+	made, err := r.service.ProposeOperation(c.Lasting(), op)
+	if err != nil {
+		return err
+	}
+	if made.ID == "" {
+		return c.Done(c.Text("jobs.many.none"), back)
+	}
 	return c.Redirect(manyPath + "/" + made.ID)
+}
+
+// origin returns the URL of the page that has the form, with the typed values: of a failure group, a target, or the list.
+func origin(f filter, form url.Values) string {
+	page := frame.Root + "/failures/" + url.PathEscape(form.Get("failure"))
+	if form.Get("page") == "target" {
+		page = frame.TargetPath(f.Target)
+	} else if form.Get("failure") == "" {
+		return f.here()
+	}
+	return frame.Address(page, nil, "pauseUntil", form.Get("until"), "failedSince", form.Get("since"), "rate", form.Get("rate"))
 }
 
 // complete reads the parameters of a verb. It returns a message if one is invalid.
@@ -89,6 +98,9 @@ func complete(c *frame.Request, op *v1.Operation, form url.Values, now time.Time
 			return c.Text("jobs.until.wrong", err.Error())
 		}
 		op.FailedSince = moment.At
+	}
+	if op.FailedSince.After(now) {
+		return c.Text("jobs.since.wrong")
 	}
 	return ""
 }

@@ -232,16 +232,16 @@ func TestAskedForNothing(t *testing.T) {
 	w.Put("default/a", never)
 	indexed(w)
 	for want, form := range map[string]url.Values{
-		"Select jobs first":      {"do": {"disable"}, "q": {"a b"}},
-		"Enter the label":        {"do": {"label"}, "tag": {" =x"}, "job": {"default/a"}},
-		"Select jobs first ":     {"do": {"disable"}, "all": {"1"}, "q": {"nothing"}},
-		"Select jobs first  ...": {"do": {"delete"}},
+		"Select jobs first":     {"do": {"disable"}, "q": {"a b"}},
+		"Enter the label":       {"do": {"label"}, "tag": {" =x"}, "job": {"default/a"}},
+		"No job or run matches": {"do": {"disable"}, "all": {"1"}, "q": {"nothing"}},
+		"Select jobs first ":    {"do": {"delete"}},
 	} {
 		r := w.Post("/console/many", form)
 		if at := r.Header.Get("Location"); r.Status != http.StatusSeeOther || !strings.HasPrefix(at, "/console/jobs") {
 			t.Errorf("%v: %d %s", form, r.Status, at)
 		}
-		w.Has(w.Get("/console/jobs"), strings.TrimRight(want, " ."))
+		w.Has(w.Get("/console/jobs"), strings.TrimSpace(want))
 	}
 	for _, form := range []url.Values{{"do": {"explode"}, "job": {"default/a"}}, {"do": {"disable"}, "job": {"<b>"}}, {"do": {"disable"}, "all": {"1"}, "state": {"x"}}} {
 		w.Wants(http.StatusBadRequest, w.Post("/console/many", form), "!<b>")
