@@ -160,6 +160,22 @@ func TestLiveComesBack(t *testing.T) {
 	}
 }
 
+// TestLiveDays has a heading above the first line of each day, also when lines come on top.
+func TestLiveDays(t *testing.T) {
+	s := own(t)
+	ticking(t, s, 1)
+	page := open(t, s.HTTP, tab.Look{})
+	const days = "[...document.querySelectorAll('#attempts [data-day]')]"
+	must(t, page.Go("/console/live"), page.Await(`document.querySelectorAll('#attempts li').length > 2 && `+days+`.length === 1`))
+	must(t, page.Await(`(() => {
+		const lines = [...document.querySelectorAll('#attempts li')];
+		for (const line of lines) line.querySelector('.at time').dateTime = '2026-01-01T12:00:00Z';
+		return lines.length;
+	})()`))
+	must(t, page.Await(days+`.length === 2 && `+days+`[0].matches(':first-child')`))
+	must(t, page.Await(`getComputedStyle(`+days+`[1], '::before').content === '"Thursday, 1 January 2026"'`))
+}
+
 // TestLiveFlood has hundreds of attempts end in a second: the page has a bounded number of lines, tells of the others, and a
 // filter typed meanwhile shows what it is for.
 func TestLiveFlood(t *testing.T) {

@@ -76,6 +76,21 @@ function take(html) {
   }
 }
 
+const [weekday, date] = [{ weekday: 'long' }, { dateStyle: 'long' }].map((form) => new Intl.DateTimeFormat('en-GB', form));
+
+// days names the day of each line that the line above does not share, on the browser's clock. The style shows it as a heading.
+function days() {
+  let above = '';
+  for (const line of $$('#attempts > [data-sequence]', tail)) {
+    const at = new Date($('.at time', line)?.dateTime);
+    if (Number.isNaN(at.getTime())) continue; // of years that scripts do not know
+    const day = `${weekday.format(at)}, ${date.format(at)}`;
+    if (day === above) delete line.dataset.day;
+    else line.dataset.day = day;
+    above = day;
+  }
+}
+
 // show puts on top what waits, unless the list is to stand still.
 function show() {
   if (bar() && !still() && waiting.length) {
@@ -92,6 +107,7 @@ function show() {
     $('#nothing', tail)?.remove();
     list().prepend(fresh);
     trim();
+    days();
   }
   if (bar()) tell(state());
 }
@@ -134,6 +150,7 @@ function begin() {
   connection = '';
   pointer = false;
   for (const b of $$('[data-pause]', tail)) name(b);
+  days();
   follow(events);
   if (events) show();
 }
