@@ -22,7 +22,10 @@ func (r Request) String() string { return joined(r.Type, r.Verb, r.URI, r.Place)
 
 // Shown returns the request without its type and without the values of the URI's query, because some are as sensitive
 // as passwords.
-func (r Request) Shown() string { return joined(r.Verb, veiledURI(r.URI), r.Place) }
+func (r Request) Shown() string { return joined(r.Verb, r.ShownURI(), r.Place) }
+
+// ShownURI returns the URI without the values of its query and without its fragment.
+func (r Request) ShownURI() string { return veiledURI(r.URI) }
 
 func joined(words ...string) string {
 	return strings.Join(strings.Fields(strings.Join(words, " ")), " ")

@@ -3,10 +3,14 @@
 package command
 
 import (
+	"encoding/json"
 	"fmt"
+	"net/http"
+	"regexp"
 	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
 // Quoted returns a text as one word of a POSIX shell.
@@ -35,6 +39,45 @@ func Put(server string, k scheduler.Key, token bool, condition, body string) str
 		curl += " -H " + Quoted(condition)
 	}
 	return HereDocument(curl+" -H 'Content-Type: application/json' --data-binary @-", body)
+}
+
+// action is a part of a template.
+var action = regexp.MustCompile(`(?s){{.*?}}`)
+
+// Request returns the curl command of an HTTP request: the member request of an action, sent to uri. It has no secrets.
+func Request(uri string, request document.Value) string {
+	method, _ := request.Member("method")
+	headers, _ := request.Member("headers")
+	body, _ := request.Member("body")
+	options := []string{"curl -g -X " + method.Text() + " " + Quoted(uri)} // -g: brackets in the URI are no patterns
+	if method.Text() == http.MethodHead {
+		options[0] = "curl -g --head " + Quoted(uri)
+	}
+	typed := body.Text() == ""
+	for _, m := range headers.Members() {
+		value := ": " + m.Value.Text()
+		switch shared, _ := m.Value.Member("secretRef"); {
+		case m.Value.Kind() == document.KindNull:
+			continue
+		case m.Value.IsSecret():
+			value = ": (secret)"
+		case shared.Text() != "":
+			value = ": (secret " + shared.Text() + ")"
+		case m.Value.Text() == "":
+			value = ";" // curl removes a header with a colon and no value
+		}
+		typed = typed || strings.EqualFold(m.Name, "Content-Type")
+		options = append(options, "-H "+Quoted(m.Name+value))
+	}
+	if json.Valid([]byte(action.ReplaceAllString(body.Text(), "0"))) && !typed { // as the action does, after it has expanded a template
+		options = append(options, "-H 'Content-Type: application/json'")
+	} else if !typed {
+		options = append(options, "-H 'Content-Type: text/plain; charset=utf-8'")
+	}
+	if body.Text() != "" {
+		options = append(options, "--data-raw "+Quoted(body.Text()))
+	}
+	return strings.Join(options, " \\\n  ")
 }
 
 func hasLine(text, line string) bool {

@@ -2,6 +2,7 @@ package command
 
 import (
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,6 +29,48 @@ func TestQuoting(t *testing.T) {
 		out, err = exec.CommandContext(t.Context(), sh, "-c", HereDocument("cat", text)).Output()
 		if want := strings.TrimSuffix(text, "\n") + "\n"; err != nil || string(out) != want {
 			t.Errorf("%q as a document is %q (%v)", text, out, err)
+		}
+	}
+}
+
+// TestRequest has a real shell read the command: each option is one word, and the body is as it was.
+func TestRequest(t *testing.T) {
+	request := func(text string) document.Value {
+		v, err := document.Parse([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	words := func(text string) []string {
+		out, err := exec.CommandContext(t.Context(), "sh", "-c", "curl() { printf '%s\\0' \"$@\"; }\n"+text).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+	}
+	for _, c := range []struct {
+		request string
+		want    []string
+	}{
+		{`{"method": "GET"}`, []string{"-X", "GET", "http://[::1]/'a'?x=…"}},
+		{`{"method": "HEAD", "headers": {"Accept": null, "X-Empty": ""}}`, []string{"--head", "http://[::1]/'a'?x=…", "-H", "X-Empty;"}},
+		{`{"method": "PUT", "headers": {"X-Key": {"secretRef": "it's"}}, "body": "[{{json .Data.n}}]"}`, []string{
+			"-X", "PUT", "http://[::1]/'a'?x=…", "-H", "X-Key: (secret it's)",
+			"-H", "Content-Type: application/json", "--data-raw", "[{{json .Data.n}}]",
+		}},
+		{`{"method": "POST", "headers": {"content-type": "text/csv"}, "body": "@a,'b'\n\"$HOME\" \\\n{{.Job}}\n"}`, []string{
+			"-X", "POST", "http://[::1]/'a'?x=…", "-H", "content-type: text/csv", "--data-raw", "@a,'b'\n\"$HOME\" \\\n{{.Job}}\n",
+		}},
+	} {
+		if got := words(Request("http://[::1]/'a'?x=…", request(c.request))); !slices.Equal(got, append([]string{"-g"}, c.want...)) {
+			t.Errorf("%s: %q", c.request, got)
+		}
+	}
+	for _, text := range hostile {
+		v := request(`{"method": "POST"}`).With(document.StringValue("."+text), "body")
+		if got := words(Request("http://a", v)); got[len(got)-1] != "."+text || len(got) != 8 {
+			t.Errorf("%q became %q", text, got)
 		}
 	}
 }

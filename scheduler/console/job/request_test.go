@@ -41,6 +41,33 @@ func TestRequest(t *testing.T) {
 	w.OK(w.Service.Delete(t.Context(), consoletest.Key("default/charge"), 0))
 }
 
+// TestCurl has a command for each attempt over HTTP: of the request as the job has it now, with neither secrets nor values of a query.
+func TestCurl(t *testing.T) {
+	w := consoletest.New(t)
+	w.Work()
+	target := w.Target()
+	put := func(body string) {
+		w.Put("default/curl", `{`+yearly+`, "action": {"type": "http", "request": {"method": "POST", "uri": "`+target+`/x?fail=hunter2",
+			"headers": {"Authorization": "Bearer hunter3", "X-Team": "it's"}, "body": `+body+`}, "retryPolicy": {"retryType": "none"},
+			"errorAction": [{"type": "http", "request": {"method": "GET", "uri": "`+target+`/a"}},
+				{"type": "http", "request": {"method": "PUT", "uri": "`+target+`/b?fail"}}]}}`)
+	}
+	put(`"{\"a\": 'b'}\n<"`)
+	w.Run("default/curl")
+	await(t, w, "default/curl", scheduler.OutcomeFaulted, 1)
+	_, at, _ := strings.Cut(w.History("default/curl")[0].Occurrence, "@")
+	const path = "/console/jobs/default/curl"
+	run := w.Get(path + "/runs/" + at)
+	w.HasNone(run, "hunter", "the job changed after")
+	w.Has(html.UnescapeString(run), "curl -g -X POST '"+target+"/x?fail=…' \\\n"+
+		"  -H 'Authorization: (secret)' \\\n  -H 'X-Team: it'\\''s' \\\n"+
+		"  -H 'Content-Type: text/plain; charset=utf-8' \\\n  --data-raw '{\"a\": '\\''b'\\''}\n<'</code>",
+		"curl -g -X GET '"+target+"/a'</code>", "Templates are not expanded.", `data-copy="curl-`)
+	w.HasNone(w.Part(path), "curl -g")
+	put(`"new"`)
+	w.Has(w.Get(path+"/runs/"+at), "the job changed after this attempt) Templates", "--data-raw &#39;new&#39;")
+}
+
 // TestCancel cancels a run that waits for its retry, on the page of the job. Readers cannot, and an ended run cannot be canceled.
 func TestCancel(t *testing.T) {
 	w := consoletest.New(t)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/console/command"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/records"
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -40,6 +41,7 @@ type run struct {
 
 	newest, oldest uint64 // sequences of its records
 	failed         bool   // Why describes a failed attempt
+	whole          bool   // for its page
 }
 
 // leftOut is a number of skipped times.
@@ -59,6 +61,7 @@ type attempt struct {
 	Deferred    bool // it did not start because of the target or the collection
 	Request     string
 	Edited      bool    // the job has changed since: the request is the current one
+	Curl        string  // the command of the request, on the page of the run; "": not over HTTP
 	Said        excerpt // the result in addition to the answer
 	Headers     string  // of the answer
 	Response    excerpt
@@ -148,7 +151,7 @@ func runsOf(records []*scheduler.Record, most int) []*run {
 			_, _ = h.Write([]byte(name))
 			one = &run{
 				Key: r.Job, Anchor: fmt.Sprintf("o-%x", h.Sum64()), Occurrence: r.Occurrence, Nominal: r.Nominal.UTC(),
-				newest: r.Sequence,
+				newest: r.Sequence, whole: most > excerptLength,
 			}
 			byName[name] = one
 			all = append(all, one)
@@ -189,7 +192,7 @@ func (o *run) add(r *scheduler.Record, most int) {
 			Record: r, ErrorAction: r.Phase == scheduler.ErrorPhase, Deferred: r.Outcome == scheduler.OutcomePostponed,
 			Said: excerptOf(r.Short(), most), Headers: r.Headers, Response: excerptOf(r.Response, most),
 		}
-		if most > excerptLength {
+		if o.whole {
 			a.Tree = foldedJSON(a.Response)
 		} else {
 			a.Headers = "" // the page of the run shows them
@@ -247,8 +250,27 @@ func (o *run) ask(j *scheduler.Job) {
 		form := a.Record.Form()
 		if r, ok := v1.RequestOf(all, &form); ok && r.Type == a.Record.Type {
 			a.Request, a.Edited = r.Shown(), a.Record.Started.Before(j.Updated) && !slices.Contains(stateChanges, j.Origin.Op)
+			if o.whole {
+				a.Curl = curlOf(j.Def.Document(), r)
+			}
 		}
 	}
+}
+
+// curlOf returns the command of a request of a job, "" if it is not over HTTP.
+func curlOf(job document.Value, r v1.Request) string {
+	for step := range strings.FieldsFuncSeq(r.Path+".request", func(c rune) bool { return strings.ContainsRune(".[]", c) }) {
+		if n, err := strconv.Atoi(step); err == nil {
+			job = job.Items()[n]
+			continue
+		}
+		next, ok := job.Member(step)
+		if !ok {
+			return ""
+		}
+		job = next
+	}
+	return command.Request(r.ShownURI(), job)
 }
 
 // finish derives the fields that depend on all records.
