@@ -48,7 +48,7 @@ var (
 		"/console/secrets":                {"used": {"a"}},
 		"/console/jobs/default/a/edit":    {"as": {"yaml"}},
 		"/console/jobs/default/a/runs/x":  {"before": {""}},
-		"/console/targets/a":              {"x": {""}},
+		"/console/targets/a":              {"since": {"1h"}, "until": {""}, "failedSince": {"1h"}, "pauseUntil": {""}},
 		"/console/live":                   {"job": {"a"}, "target": {"x"}, "type": {""}, "since": {""}, "until": {""}, "outcome": {""}, "before": {""}, "manual": {""}, "as": {""}},
 		"/console/failures":               {"as": {""}, "since": {"1h"}, "until": {""}},
 		"/console/load":                   {"hours": {"6"}, "proposals": {"0"}, "collection": {""}},

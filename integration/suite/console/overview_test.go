@@ -16,7 +16,7 @@ func TestOverviewLives(t *testing.T) {
 		page.Text("#running", "No attempts are running"),
 		page.Text("#replicas", "carillon-embedded"),
 		page.Text("#audit", "No jobs were stored"),
-		page.Click("main details summary"),
+		page.Click("main section > details summary"),
 		page.Text("#figures", "No runs in this period"),
 	)
 	url, let := gate(t)
@@ -46,7 +46,7 @@ func TestOverviewLives(t *testing.T) {
 		page.Await("document.querySelectorAll('#runs .bar-completed').length > 0 && document.querySelectorAll('#runs .bar-failed').length > 0"),
 		page.Await("document.querySelectorAll('#lateness .line-most').length === 1"),
 		page.Text("#figures", "Failed attempts"),
-		page.Await("document.querySelector('main details').open"),
+		page.Await("document.querySelector('main section > details').open"),
 	)
 	must(t,
 		page.Click("#failures .why"), // leads to the run

@@ -12,8 +12,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/explain"
 )
 
-// A TimeRange is the time range of a page. Its URL has it as since and until: durations before now, or times in a format of
-// [explain.ParseMoment]. Pages that show one pass it on to each other ([Section.Ranged]).
+// A TimeRange is the time range of a page. Its URL has it as since and until: durations before now, dates, or times; see
+// [ParsePast]. Pages that show one pass it on to each other ([Section.Ranged]).
 type TimeRange struct {
 	From, To time.Time // To is now without until; From is zero for all
 	Presets  []Preset
@@ -97,10 +97,14 @@ func (r *TimeRange) Typed(text string, t time.Time) string {
 	return text
 }
 
-// ParsePast parses a duration before now, such as 2h, or a time in a format of [explain.ParseMoment]. A local time is in zone.
+// ParsePast parses a duration before now, such as 2h, a date, or a time in a format of [explain.ParseMoment]. Local times and
+// dates are in zone.
 func ParsePast(text string, zone *time.Location, now time.Time) (time.Time, error) {
 	if d, err := document.ParseDuration(strings.Join(strings.Fields(text), "")); err == nil && strings.Trim(text, "0123456789") != "" {
 		return now.Add(-d.Approx()), nil
+	}
+	if day, err := time.ParseInLocation(time.DateOnly, text, zone); err == nil {
+		return day, nil
 	}
 	m, err := explain.ParseMoment(text, zone, now)
 	return m.At, err

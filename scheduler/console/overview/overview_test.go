@@ -121,7 +121,7 @@ func TestTheWholePage(t *testing.T) {
 	w.Has(w.Get("/?since=2026-03-08+10:00&until=2026-03-08T12:00Z"), "8 Mar 10:00 – 8 Mar 12:00", `value="2026-03-08 10:00"`, "Runs of 8 Mar 10:00 – 8 Mar 12:00: none.",
 		`<a href="/console/live?since=2026-03-08&#43;10%3A00&amp;until=2026-03-08T12%3A00Z"`)
 	for query, problem := range map[string]string{
-		"since=x": "since: &#34;x&#34; is not a time", "until=90": "until: &#34;90&#34; is not a time", "since=1h&until=2h": "until: must be after since.",
+		"since=x": "since: &#34;x&#34; is not a time", "until=90": "until: &#34;90&#34; is not a time", "since=1h&until=2h": "until: must be after since.", "since=2026-03-09&until=2026-03-09": "until: must be after since.",
 	} {
 		w.Wants(http.StatusBadRequest, w.Do(http.MethodGet, "/?"+query, ""), problem)
 	}
