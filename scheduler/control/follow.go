@@ -73,7 +73,12 @@ func (r Reader) Follow(ctx context.Context, q HistoryQuery, tail Tail) error {
 	if followed.Err() == nil {
 		tail.Ready(begins)
 		take := func(rec *scheduler.Record) { t.take(followed, rec) }
-		if err := r.shared.Store.Follow(followed, q.Key, begins.After, take); err != nil {
+		if q.Key == (scheduler.Key{}) && begins.Last-begins.After <= feedKept {
+			err = r.shared.feed.follow(followed, begins.After, take)
+		} else {
+			err = r.shared.Store.Follow(followed, q.Key, begins.After, take)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -137,6 +137,7 @@ type shared struct {
 
 	histories *historyKeeper
 	jobs      *jobWatcher // of jobs, for live tails
+	feed      *feed       // of records, for live tails
 	marks     marks       // of failure groups
 	heard     heardJobs   // guarded by hearing
 
@@ -156,7 +157,7 @@ func New(cfg Config) *Service {
 		admissions: admissions{locks: newMutexes()}, editing: newMutexes(), hearing: newMutexes(),
 		computing: newQueue(few()), searching: newQueue(few()), doctoring: newQueue(1),
 	}
-	h.jobs = &jobWatcher{store: h.Store}
+	h.jobs, h.feed = &jobWatcher{store: h.Store}, &feed{store: h.Store}
 	h.histories = newHistoryKeeper(h.Store, h.HistoryMemory)
 	h.steps = step.New(step.Config{Store: h.Store, Secrets: h.Secrets, Load: h.load, OnRecord: h.OnRecord})
 	h.index = index.New(index.Config{Store: h.Store, Actions: h.Actions, Bulk: h.IndexBulk, Now: h.Store.Now, Logger: h.Logger})

@@ -246,8 +246,8 @@ func TestFollowersShareWhatTheyKnow(t *testing.T) {
 		if n := told.Load(); n != followers*jobs*runs {
 			t.Errorf("%d records were told, want %d", n, followers*jobs*runs)
 		}
-		if st.watches != 1 || st.loads != jobs {
-			t.Errorf("%d watches, and %d jobs were looked up, of %d", st.watches, st.loads, jobs)
+		if st.watches != 1 || st.tails != 1 || st.loads != jobs {
+			t.Errorf("%d watches, %d consumers, and %d jobs were looked up, of %d", st.watches, st.tails, st.loads, jobs)
 		}
 
 		// Who begins earlier than the others has it all, once: also the first runs, when the jobs were put.

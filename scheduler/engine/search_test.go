@@ -38,6 +38,14 @@ type watched struct {
 
 	watches int // of definitions
 	loads   int // of one definition
+	tails   int // consumers of the history
+}
+
+func (s *watched) Follow(ctx context.Context, k scheduler.Key, after uint64, f func(*scheduler.Record)) error {
+	s.mu.Lock()
+	s.tails++
+	s.mu.Unlock()
+	return s.Store.Follow(ctx, k, after, f)
 }
 
 func (s *watched) LoadJob(ctx context.Context, k scheduler.Key) (scheduler.Stored, error) {

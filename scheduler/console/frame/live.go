@@ -128,7 +128,9 @@ func (l *Live) Event(name, mark, data string) error {
 	if name != "" {
 		fmt.Fprintf(&out, "event: %s\n", name)
 		for line := range strings.SplitSeq(strings.ReplaceAll(data, "\r", ""), "\n") {
-			fmt.Fprintf(&out, "data: %s\n", line)
+			out.WriteString("data: ")
+			out.WriteString(line)
+			out.WriteByte('\n')
 		}
 	} else {
 		out.WriteString(":\n")

@@ -186,16 +186,23 @@ const rowsKept = 512
 // rows caches the rendered rows of records for all readers. It is safe for concurrent use.
 type rows struct {
 	mu   sync.Mutex
-	made map[*scheduler.Record]string
-	last [rowsKept]*scheduler.Record // ring buffer of the rendered records
+	made map[place]string
+	last [rowsKept]place // ring buffer of the rendered records
 	at   int
+}
+
+// place identifies a record. The sequences of a lost and recreated history repeat.
+type place struct {
+	sequence uint64
+	stored   time.Time
 }
 
 // of returns the row of a record.
 func (o *rows) of(r *scheduler.Record) (string, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if row, made := o.made[r]; made {
+	at := place{r.Sequence, r.Stored}
+	if row, made := o.made[at]; made {
 		return row, nil
 	}
 	l := lineOf(r)
@@ -204,10 +211,10 @@ func (o *rows) of(r *scheduler.Record) (string, error) {
 		return "", err
 	}
 	if o.made == nil {
-		o.made = map[*scheduler.Record]string{}
+		o.made = map[place]string{}
 	}
 	delete(o.made, o.last[o.at])
-	o.last[o.at], o.made[r] = r, row
+	o.last[o.at], o.made[at] = at, row
 	o.at = (o.at + 1) % rowsKept
 	return row, nil
 }
