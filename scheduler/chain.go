@@ -80,7 +80,7 @@ func readStarts(o *document.Object, field string) []string {
 }
 
 func (d *Definition) listenerPath(i int) string {
-	trigger, _ := d.properties.Member("trigger")
+	trigger, _ := d.Document().Member("trigger")
 	on, _ := trigger.Member("on")
 	path := fmt.Sprintf("trigger.on[%d]", i)
 	if on.Kind() == document.KindObject {

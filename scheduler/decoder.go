@@ -28,6 +28,7 @@ type DefinitionDecoder struct {
 
 	stored   bool           // the document was accepted before; changed limits do not invalidate it
 	trusted  bool           // the document is unchanged since then, in the present form
+	compact  bool           // keep properties without secrets as text
 	warnings []spec.Warning // settings without effect
 	raised   []string       // paths of actions whose default retryInterval was raised
 }
@@ -114,7 +115,7 @@ func (r *DefinitionDecoder) Definition(properties document.Value) (*Definition, 
 // A patch replaces a list as a whole. Secrets in lists at one of the paths inLists stay nevertheless, where the new
 // list omits them.
 func (r *DefinitionDecoder) Patched(j *Job, patch document.Value, inLists ...string) (d *ParsedDefinition, kept []string) {
-	base := j.Def.properties
+	base := j.Def.Document()
 	if j.State == Disabled {
 		base = document.Merge(base, document.ObjectValue(
 			document.Member{Name: "state", Value: document.StringValue(string(Disabled))},

@@ -63,11 +63,11 @@ func (j *Job) Inheriting(d *Defaults) *Job {
 	if d == nil {
 		return j
 	}
-	def := *j.Def
-	action, _ := def.properties.Member("action")
+	def, properties := *j.Def, j.Def.Document()
+	action, _ := properties.Member("action")
 	var inherited []document.Member
 	for _, m := range d.document.Members() {
-		from := def.properties
+		from := properties
 		if m.Name == "retryPolicy" || m.Name == errorAction {
 			from = action
 		}

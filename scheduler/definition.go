@@ -31,7 +31,8 @@ type Definition struct {
 
 	Inherited document.Value // collection defaults in effect, see [Job.Inheriting]; null for none
 
-	properties   document.Value       // canonical, without state, pausedUntil and status
+	properties   document.Value       // canonical, without state, pausedUntil and status; null if text has them
+	text         string               // the stored properties in place of a tree, which takes more memory and is rarely needed
 	secrets      bool                 // the properties contain secrets, locked or not
 	usedData     []string             // fields of Data that the templates use; * for all
 	refs         []document.SecretRef // shared secrets that the properties refer to
@@ -41,7 +42,8 @@ type Definition struct {
 	minimum      time.Duration        // the shortest allowed retryInterval
 	scheduleText string               // cached result of schedule; "": not computed
 
-	plan *spec.Plan // plan of a text rule compiled during validation; nil: not compiled yet
+	plan       *spec.Plan      // plan of a text rule compiled during validation; nil: not compiled yet
+	recurrence spec.Recurrence // memory of Timing.Recurrence
 }
 
 // CatchUp is the misfire policy: how the job handles occurrences that were missed while no worker ran, or while the job
@@ -66,10 +68,16 @@ const (
 
 // Document returns the definition as canonical JSON: field names in their exact spelling, enum values in the API's
 // spelling. It contains the secrets, which its encoding omits.
-func (d *Definition) Document() document.Value { return d.properties }
+func (d *Definition) Document() document.Value {
+	if d.text == "" {
+		return d.properties
+	}
+	v, _ := document.ParseText(d.text) // which was parsed before
+	return v
+}
 
 // Properties returns the encoded [Definition.Document], without secrets.
-func (d *Definition) Properties() []byte { return d.properties.JSON() }
+func (d *Definition) Properties() []byte { return d.Document().JSON() }
 
 // HasSecrets reports whether the definition itself contains secrets.
 func (d *Definition) HasSecrets() bool { return d.secrets }
@@ -116,7 +124,7 @@ func (d *Definition) schedule() string {
 	if d.scheduleText != "" {
 		return d.scheduleText
 	}
-	text := d.properties.Only(scheduleMembers...).String()
+	text := d.Document().Only(scheduleMembers...).String()
 	if d.Trigger != nil && d.Timing.Recurrence == nil {
 		text += " trigger"
 	}
@@ -130,7 +138,7 @@ var scheduleMembers = []string{"startTime", "timeZone", "dst", "recurrence"}
 var noteMembers = []string{"labels", "description"}
 
 // work returns the canonical text of all fields except notes. An edit that changes it restarts an ended job.
-func (d *Definition) work() string { return d.properties.Without(noteMembers...).String() }
+func (d *Definition) work() string { return d.Document().Without(noteMembers...).String() }
 
 // properties reads the fields of the properties object. The caller calls o.Done, because the object may also hold
 // envelope fields.
@@ -178,6 +186,10 @@ func (d *Definition) readPause(o *document.Object, r *DefinitionDecoder) {
 // stored definition is compiled once, as a job.
 func (d *Definition) readTiming(o *document.Object, r *DefinitionDecoder) {
 	d.Timing = spec.ReadTiming(o)
+	if d.Timing.Recurrence != nil {
+		d.recurrence = *d.Timing.Recurrence
+		d.Timing.Recurrence = &d.recurrence
+	}
 	if d.Timing.Start.IsZero() && o.Has("startTime") {
 		r.warn(o, "startTime", "is the zero of .NET, which stands for none: the job has no startTime")
 	}
@@ -325,14 +337,14 @@ func ReadJobWith(defs DefinitionKeeper, k Key, revision uint64, data []byte, act
 	}
 	def := defs.Kept(properties)
 	if def == nil {
-		j, err := ReadJob(k, revision, data, actions, secrets)
+		j, err := readStored(k, revision, data, DefinitionDecoder{Actions: actions, compact: true}, secrets)
 		if err == nil {
 			defs.Keep(properties, j.Def)
 		}
 		return j, err
 	}
 	var m storedMeta
-	if err = m.decode(head); err == nil {
+	if err = m.decode(head, string(head)); err == nil {
 		var j *Job
 		if j, err = m.job(k, revision, len(data), def); err == nil {
 			return j, nil

@@ -71,7 +71,7 @@ const retyped = "belongs to an authentication of another type; send it again, or
 // that it does not resend. Shared secrets are exempt: anyone who may name one may use it.
 func CheckKept(before, after *Definition, kept []string) error {
 	var problems document.Problems
-	others := before.properties.Retyped("", authentication, after.properties)
+	others := before.Document().Retyped("", authentication, after.Document())
 	for _, path := range kept {
 		was, is := before.Action.holding(path), after.Action.holding(path)
 		if was == nil || is == nil || was.at != is.at {
@@ -94,7 +94,7 @@ func CheckKept(before, after *Definition, kept []string) error {
 // with a stored job: with the real secrets, it would confirm guesses. The result must not be stored.
 func (d *Definition) Disguised(text string, kept []string) *Definition {
 	disguised := *d
-	disguised.properties = d.properties.Disguised("", text, kept)
+	disguised.properties, disguised.text = d.Document().Disguised("", text, kept), ""
 	return &disguised
 }
 
@@ -119,8 +119,8 @@ func CheckOmitted(cur *Job, next *Definition, at string) error {
 	if cur == nil || !cur.Def.secrets {
 		return nil
 	}
-	old, _ := cur.Def.properties.Member(mainPath)
-	given, _ := next.properties.Member(mainPath)
+	old, _ := cur.Def.Document().Member(mainPath)
+	given, _ := next.Document().Member(mainPath)
 	paths := omittedOf(mainPath, old, given)
 	if len(paths) == 0 {
 		return nil

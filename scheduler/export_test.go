@@ -3,6 +3,8 @@ package scheduler
 import (
 	"bytes"
 	"encoding/json"
+
+	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
 // Signed adds the mark of its form to a stored job.
@@ -14,6 +16,9 @@ func Signed(formless []byte) []byte {
 func ReadValidated(k Key, revision uint64, data []byte, actions ActionReader, secrets Sealer) (*Job, error) {
 	return readJob(k, revision, data, DefinitionDecoder{Actions: actions, Key: k, stored: true}, secrets)
 }
+
+// Compact reports whether d holds its properties only as text.
+func Compact(d *Definition) bool { return d.text != "" && d.properties.Kind() == document.KindNull }
 
 // BatonByReflection encodes a baton with encoding/json.
 func BatonByReflection(b *Baton) ([]byte, error) {

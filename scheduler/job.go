@@ -114,7 +114,7 @@ func (j *Job) stateUnder(def *Definition) State {
 // effect, even if def sets another state or pause.
 func (j *Job) Equals(def *Definition) bool {
 	turned := j.State != j.stateUnder(def) || !j.PausedUntil.Equal(j.pauseUnder(def))
-	return (j.State.Final() || !turned) && j.Def.properties.Equal(def.properties)
+	return (j.State.Final() || !turned) && j.Def.Document().Equal(def.Document())
 }
 
 // incarnationLength is the length of the UID prefix in batons and records. 40 bits distinguish the few jobs of one name

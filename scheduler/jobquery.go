@@ -144,7 +144,7 @@ func Summarize(st Stored, actions ActionReader) Summary {
 		return Summary{State: Damaged}
 	}
 	var m storedMeta
-	if err := m.decode(head); err != nil {
+	if err := m.decode(head, ""); err != nil {
 		return Summary{State: Damaged}
 	}
 	v, err := document.Parse(properties)

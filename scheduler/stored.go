@@ -29,26 +29,21 @@ func (d *Definition) sealed(k Key, secrets Sealer) (document.Value, error) {
 	return secrets.Seal(k, d.properties)
 }
 
-// storedJob is a job in the store. Its properties are a separate document: canonical JSON, parsed by
-// [Reading.Definition].
-type storedJob struct {
-	Properties document.Value
-	Meta       storedMeta
-	Sealed     bool // the properties contain sealed secrets
-}
-
 // Encode returns the stored form of the job: an object with the mark of its form, the fields of storedMeta and, last,
 // the properties with sealed secrets.
 func (j *Job) Encode(secrets Sealer) ([]byte, error) {
-	properties, err := j.Def.sealed(j.Key, secrets)
-	if err != nil {
-		return nil, err
-	}
 	data, err := j.meta().encode(usualSize)
 	if err != nil {
 		return nil, err
 	}
-	return signed(append(properties.AppendJSON(append(data, propertiesMember...)), '}')), nil
+	if data = append(data, propertiesMember...); j.Def.text != "" {
+		return signed(append(append(data, j.Def.text...), '}')), nil
+	}
+	properties, err := j.Def.sealed(j.Key, secrets)
+	if err != nil {
+		return nil, err
+	}
+	return signed(append(properties.AppendJSON(data), '}')), nil
 }
 
 // usualSize is the capacity in bytes for a stored job; most jobs fit.
@@ -72,32 +67,22 @@ func JoinStored(head, properties []byte) []byte {
 	return slices.Concat(head, []byte(propertiesMember), properties, []byte("}"))
 }
 
-// decodeStored decodes a stored job without validating its properties. It opens the secrets for which there are keys.
-func decodeStored(k Key, data []byte, secrets Sealer) (s storedJob, err error) {
-	head, properties, err := SplitStored(data)
-	if err == nil {
-		err = s.Meta.decode(head)
-	}
-	if err != nil {
-		return s, err
-	}
-	s.Properties, err = document.Parse(properties)
-	if s.Sealed = document.MayHoldSealed(properties); s.Sealed {
-		s.Properties = secrets.Unseal(k, s.Properties)
-	}
-	return s, err
-}
-
 // ReadJob decodes a stored job. A job with a text schedule, which may be slow to compile, has no plan yet: see
 // [Job.Compiled]. A secret without a known key stays locked: it is stored again unchanged, and attempts that need it
 // fail. The error is a [*DamagedError].
 func ReadJob(k Key, revision uint64, data []byte, actions ActionReader, secrets Sealer) (*Job, error) {
+	return readStored(k, revision, data, DefinitionDecoder{Actions: actions}, secrets)
+}
+
+func readStored(k Key, revision uint64, data []byte, reading DefinitionDecoder, secrets Sealer) (*Job, error) {
 	if err := checkForm(data); err != nil {
 		return nil, damagedJob(k, revision, data, err)
 	}
-	j, err := readJob(k, revision, data, DefinitionDecoder{Actions: actions, Key: k, stored: true, trusted: true}, secrets)
+	reading.Key, reading.stored, reading.trusted = k, true, true
+	j, err := readJob(k, revision, data, reading, secrets)
 	if err != nil { // full validation, for the exact error
-		j, err = readJob(k, revision, data, DefinitionDecoder{Actions: actions, Key: k, stored: true}, secrets)
+		reading.trusted = false
+		j, err = readJob(k, revision, data, reading, secrets)
 	}
 	if err != nil {
 		return nil, damagedJob(k, revision, data, err)
@@ -105,17 +90,35 @@ func ReadJob(k Key, revision uint64, data []byte, actions ActionReader, secrets 
 	return j, nil
 }
 
+// readJob opens the secrets for which there are keys. All strings of the job share one text.
 func readJob(k Key, revision uint64, data []byte, reading DefinitionDecoder, secrets Sealer) (*Job, error) {
-	s, err := decodeStored(k, data, secrets)
+	head, properties, err := SplitStored(data)
 	if err != nil {
 		return nil, err
 	}
-	def, err := reading.Definition(s.Properties)
+	var meta storedMeta
+	text := string(data)
+	if err = meta.decode(head, text); err != nil {
+		return nil, err
+	}
+	text = text[len(head)+len(propertiesMember):][:len(properties)]
+	v, err := document.ParseText(text)
 	if err != nil {
 		return nil, err
 	}
-	def.secrets = def.secrets || s.Sealed
-	return s.Meta.job(k, revision, len(data), def)
+	sealed := document.MayHoldSealed(properties)
+	if sealed {
+		v = secrets.Unseal(k, v)
+	}
+	def, err := reading.Definition(v)
+	if err != nil {
+		return nil, err
+	}
+	def.secrets = def.secrets || sealed
+	if reading.compact && reading.trusted && !def.secrets && len(def.properties.Members()) == len(v.Members()) {
+		def.properties, def.text = document.Value{}, text
+	}
+	return meta.job(k, revision, len(data), def)
 }
 
 // job returns the job stored as m and a definition. size is its stored size in bytes.

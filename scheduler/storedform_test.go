@@ -118,8 +118,31 @@ func TestTrustedReadsAlike(t *testing.T) {
 		if again, err := got.Encode(plainSealer{}); err != nil || !bytes.Equal(again, data) {
 			t.Errorf("%s: stored as\n%s, and again as\n%s, %v", name, data, again, err)
 		}
+		checkCompact(t, name, data, got, actions)
 	}
 }
+
+// checkCompact checks that the compact form of a job, in the memory of a worker, has the same document and stored form.
+func checkCompact(t *testing.T, name string, data []byte, want *scheduler.Job, actions scheduler.ActionReader) {
+	t.Helper()
+	got, err := scheduler.ReadJobWith(noKeeper{}, key, 7, data, actions, plainSealer{})
+	if err != nil {
+		t.Errorf("%s, compact: %v", name, err)
+		return
+	}
+	if scheduler.Compact(got.Def) == document.MayHoldSealed(data) || !got.Equals(want.Def) || got.Def.Document().String() != want.Def.Document().String() {
+		t.Errorf("%s: compact: %t, %s", name, scheduler.Compact(got.Def), got.Def.Document())
+	}
+	if again, err := got.Encode(plainSealer{}); err != nil || !bytes.Equal(again, data) {
+		t.Errorf("%s: stored as\n%s, and again in compact form as\n%s, %v", name, data, again, err)
+	}
+}
+
+// noKeeper is a [scheduler.DefinitionKeeper] that keeps nothing.
+type noKeeper struct{}
+
+func (noKeeper) Kept([]byte) *scheduler.Definition  { return nil }
+func (noKeeper) Keep([]byte, *scheduler.Definition) {}
 
 // TestChangedByteIsFound changes every byte of stored jobs, one at a time: the job must be damaged. Without the race
 // detector, it changes each byte in three ways.

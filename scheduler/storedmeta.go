@@ -80,13 +80,16 @@ func (m *storedMeta) code(c *plainjson.Codec) {
 func decodeMeta(data []byte) (m storedMeta, err error) {
 	head, _, err := SplitStored(data)
 	if err == nil {
-		err = m.decode(head)
+		err = m.decode(head, "")
 	}
 	return m, err
 }
 
-func (m *storedMeta) decode(head []byte) error {
+// decode decodes the part before the properties of a stored job. Its strings share the memory of text, which begins with
+// it; "": they are copies.
+func (m *storedMeta) decode(head []byte, text string) error {
 	c, form := plainjson.NewReader(head), ""
+	c.Share(text)
 	c.Text("form", &form)
 	m.code(&c)
 	if !c.Ended() { // the fields of another version, or damaged
@@ -203,7 +206,7 @@ func remade(data []byte, change func(*storedMeta) bool) []byte {
 		return data
 	}
 	var m storedMeta
-	if m.decode(head) != nil || !change(&m) {
+	if m.decode(head, "") != nil || !change(&m) {
 		return data
 	}
 	next, err := m.encode(len(data) + usualSize)

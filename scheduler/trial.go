@@ -17,7 +17,7 @@ func (r *DefinitionDecoder) TestRun(j *Job, v document.Value) (d *ParsedDefiniti
 	if j == nil {
 		return d, nil
 	}
-	was, _ := j.Def.properties.Member(mainPath)
+	was, _ := j.Def.Document().Member(mainPath)
 	is, _ := d.Written.Member(mainPath)
 	whole, kept := was.Without(errorAction).Completed(mainPath, is)
 	if len(kept) == 0 {

@@ -1,7 +1,6 @@
 package document
 
 import (
-	"bytes"
 	"strconv"
 	"strings"
 	"sync"
@@ -20,8 +19,11 @@ const (
 
 // Parse parses one document: JSON if it begins with { or [, else YAML 1.2 within JSON's data model (no tags, no merge
 // keys, names are text). The error is a [Problem]; a syntax error carries line:column.
-func Parse(data []byte) (Value, error) {
-	text, isJSON, err := readText(data)
+func Parse(data []byte) (Value, error) { return ParseText(string(data)) }
+
+// ParseText is [Parse] of a text, whose memory the strings of the document share.
+func ParseText(text string) (Value, error) {
+	text, isJSON, err := readText(text)
 	switch {
 	case err != nil:
 		return Value{}, err
@@ -41,7 +43,7 @@ func Parse(data []byte) (Value, error) {
 // ParseAll parses one JSON document or a stream of YAML documents separated by ---. It skips empty documents; a stream
 // without any other is an error.
 func ParseAll(data []byte) ([]Value, error) {
-	text, isJSON, err := readText(data)
+	text, isJSON, err := readText(string(data))
 	switch {
 	case err != nil:
 		return nil, err
@@ -62,14 +64,13 @@ func alone(v Value, err error) ([]Value, error) {
 // fewDocuments is the maximum number of documents counted where one is expected.
 const fewDocuments = 100
 
-// readText returns data as text, and whether it is JSON. A JSON comment is not valid YAML either. JSON with a line
-// "---", for example at its end, is a YAML stream.
-func readText(data []byte) (text string, isJSON bool, err error) {
-	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
-	if len(data) > maxSize {
-		return "", false, Problem{Message: "is " + strconv.Itoa(len(data)) + " bytes long; the most is " + strconv.Itoa(maxSize)}
+// readText returns data without its byte order mark, and whether it is JSON. A JSON comment is not valid YAML either. JSON
+// with a line "---", for example at its end, is a YAML stream.
+func readText(data string) (text string, isJSON bool, err error) {
+	text = strings.TrimPrefix(data, "\uFEFF")
+	if len(text) > maxSize {
+		return "", false, Problem{Message: "is " + strconv.Itoa(len(text)) + " bytes long; the most is " + strconv.Itoa(maxSize)}
 	}
-	text = string(data)
 	if !utf8.ValidString(text) {
 		line, column := at(text, invalidAt(text))
 		return "", false, wrongText(line, column, "not valid UTF-8")
@@ -118,7 +119,7 @@ type File struct {
 // ParseFile parses the documents of a file like [ParseAll]. In addition, JSON may contain comments, // and /* */, and
 // trailing commas (JSONC), because people maintain files while programs send documents.
 func ParseFile(data []byte) (*File, error) {
-	text, isJSON, err := readText(data)
+	text, isJSON, err := readText(string(data))
 	if err != nil {
 		return nil, err
 	}

@@ -1,14 +1,18 @@
 package engine_test
 
 import (
+	"fmt"
+	"runtime"
 	"testing"
 	"time"
 
 	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/builtin"
 	"github.com/carillon-sched/carillon/actions/web"
+	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/jobcache"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
 )
@@ -59,6 +63,53 @@ func BenchmarkDecodeJob(b *testing.B) {
 			}
 		})
 	}
+}
+
+// cachedForms are distinct jobs, of which each has a number.
+var cachedForms = []struct{ name, document string }{
+	{"Interval", `"startTime": "2026-01-01T00:00:00.%03[1]dZ", "recurrence": {"frequency": "second", "interval": 10}, "action": {"type": "Http",
+		"request": {"uri": "http://target.example/%[1]d", "method": "POST", "body": "{\"n\":%[1]d}"}}`},
+	{"Cron", `"timeZone": "Europe/Berlin", "recurrence": {"cron": "30 6 * * MON-FRI"}, "action": {"type": "Http",
+		"request": {"uri": "http://target.example/%[1]d", "method": "POST", "body": "{\"n\":%[1]d}", "headers": {"X-Tenant": "%[1]d"}}}`},
+	{"OneShot", `"startTime": "2036-01-01T00:00:00Z", "action": {"type": "Http",
+		"request": {"uri": "http://target.example/%[1]d", "method": "POST", "body": "{\"n\":%[1]d}"}}`},
+}
+
+// BenchmarkCachedJob reports the heap objects and bytes of a job in the cache of a worker: they are the work of each garbage
+// collection.
+func BenchmarkCachedJob(b *testing.B) {
+	const jobs = 1000
+	reader := builtin.New(builtin.Config{})
+	b.Cleanup(reader.Close)
+	for _, form := range cachedForms {
+		var data [jobs][]byte
+		for i := range data {
+			data[i] = must.Get(storedJob(fmt.Sprintf(form.document, i), reader, nil))(b)
+		}
+		b.Run(form.name, func(b *testing.B) {
+			cached := make([]*scheduler.Job, jobs)
+			var before, after runtime.MemStats
+			for b.Loop() {
+				clear(cached)
+				var shared jobcache.Definitions
+				heap(&before)
+				for i := range cached {
+					cached[i] = must.Get(must.Get(scheduler.ReadJobWith(&shared, key("job"), 1, data[i], reader, nil))(b).Compiled())(b)
+				}
+				heap(&after)
+			}
+			b.ReportMetric(float64(after.HeapObjects-before.HeapObjects)/jobs, "objects/job")
+			b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/jobs, "B/job")
+			runtime.KeepAlive(cached)
+		})
+	}
+}
+
+// heap reads the statistics of the live objects.
+func heap(m *runtime.MemStats) {
+	runtime.GC() //nolint:revive // it is what is measured
+	runtime.GC() //nolint:revive // ends the sweep of the first
+	runtime.ReadMemStats(m)
 }
 
 // storedJob returns a job of a document's members as it is stored.

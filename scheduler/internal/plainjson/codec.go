@@ -14,6 +14,7 @@ import (
 // fields. Field names are not escaped.
 type Codec struct {
 	text  []byte // written so far, or to be read
+	same  string // as text, for [Codec.Share]
 	reads bool
 	err   error // while it was written
 
@@ -31,6 +32,9 @@ func NewReader(text []byte) Codec {
 	c.take('{')
 	return c
 }
+
+// Share makes the strings that are read share the memory of text, which begins as the text that is read.
+func (c *Codec) Share(text string) { c.same = text }
 
 // Bytes ends the object and returns it. The error reports a time with a year outside 0-9999.
 func (c *Codec) Bytes() ([]byte, error) { return append(c.text, '}'), c.err }
@@ -386,8 +390,12 @@ func (c *Codec) digits() int {
 	return n
 }
 
-// unquote decodes a quoted text.
+// unquote decodes a quoted text, which was read last.
 func (c *Codec) unquote(quoted []byte, to *string) {
+	if c.same != "" && !c.bad && reach(quoted) == len(quoted) {
+		*to = c.same[c.pos-1-len(quoted) : c.pos-1]
+		return
+	}
 	text, ok := unquoted(quoted)
 	*to, c.bad = text, c.bad || !ok
 }

@@ -2,8 +2,10 @@ package plainjson_test
 
 import (
 	"encoding/json"
+	"reflect"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/carillon-sched/carillon/scheduler/internal/plainjson"
 )
@@ -64,10 +66,31 @@ func (a *all) write() ([]byte, error) {
 	return c.Bytes()
 }
 
-func read(text string) (a all, ok bool) {
+func read(t *testing.T, text string) (a all, ok bool) {
+	t.Helper()
 	c := plainjson.NewReader([]byte(text))
 	a.code(&c)
-	return a, c.Done()
+	ok = c.Done()
+	var shared all
+	c = plainjson.NewReader([]byte(text))
+	c.Share(text + "more")
+	shared.code(&c)
+	if c.Done() != ok || !reflect.DeepEqual(shared, a) {
+		t.Errorf("%s is read as %+v, %t, and with shared memory as %+v", text, a, ok, shared)
+	}
+	return a, ok
+}
+
+// TestShare checks that a string without escapes is a part of the text.
+func TestShare(t *testing.T) {
+	const before, text = `{"text":"`, `{"text":"plain"}`
+	var a all
+	c := plainjson.NewReader([]byte(text))
+	c.Share(text)
+	a.code(&c)
+	if !c.Done() || unsafe.StringData(a.Text) != unsafe.StringData(text[len(before):]) {
+		t.Errorf("%q is a copy", a.Text)
+	}
 }
 
 const (
@@ -84,7 +107,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 		if err := json.Unmarshal([]byte(text), &want); err != nil {
 			t.Fatal(err)
 		}
-		got, ok := read(text)
+		got, ok := read(t, text)
 		mustEqual(t, &got, text)
 		if !ok || !got.Time.Equal(want.Time) {
 			t.Errorf("%s is read as %+v, %t", text, got, ok)
@@ -115,7 +138,7 @@ func TestReaderTakes(t *testing.T) {
 		`{"inner":{}}`:                  {},
 		`{"number":1.0}`:                {Number: "1.0"},
 	} {
-		got, ok := read(text)
+		got, ok := read(t, text)
 		if data, err := json.Marshal(want); err != nil || !ok {
 			t.Errorf("%s is refused: %v", text, err)
 		} else {
@@ -141,7 +164,7 @@ func TestReaderRefuses(t *testing.T) {
 		`{"true":false}`, `{"true":tru`, `{"true":"true"}`, `{"inner":{"b":1,"a":1}}`, `{"inner":{"a":1}`, `{"inner":null}`, `{"inner":[]}`,
 		`{"inner":{"a":1},}`, `{"inner":{"a":1}"last":1}`, `{"inner":{"a":1,}}`, `{"raw":1}`, `{"raw":null}`, `{"raw":[{}]}`, `{"raw":{"a":1,}}`, `{"raw":{"a":1}`, `{"raw":{"}`,
 	} {
-		if a, ok := read(text); ok {
+		if a, ok := read(t, text); ok {
 			t.Errorf("%q is read as %+v", text, a)
 		}
 	}
