@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -26,9 +27,9 @@ import (
 type Plan struct {
 	timing     Timing
 	created    time.Time
-	recurrence Recurrence // zero for a job that runs once
-	rule       *Schedule  // of the recurrence's rule alone, nil if it has none
-	schedule   *Schedule  // nil for a job that runs once
+	recurrence *Recurrence // of the timing; zero for a job that runs once
+	rule       *Schedule   // of the recurrence's rule alone, nil if it has none
+	schedule   *Schedule   // nil for a job that runs once
 	first      time.Time
 	runs       bool // false: never
 	extra      bool // first is not in the schedule
@@ -56,13 +57,12 @@ func (p *Plan) For(name, seed string, created time.Time) (*Plan, error) {
 // newPlan returns a plan. It takes the rule's instants from another plan of the same timing, if they are the same.
 func newPlan(t Timing, created time.Time, other *Plan) (*Plan, error) {
 	t.Start, created = t.Start.Round(0).UTC(), created.Round(0).UTC() // no monotonic clock
-	p := &Plan{timing: t, created: created}
+	p := &Plan{timing: t, created: created, recurrence: cmp.Or(t.Recurrence, &once)}
 	if t.Recurrence == nil {
 		p.first, p.gap = instant.Later(t.Start, created), Forever
 		p.runs = !p.first.After(calendar.EndOfTime)
 		return p, nil
 	}
-	p.recurrence = *t.Recurrence
 	if err := p.compile(other); err != nil {
 		return nil, err
 	}
@@ -75,13 +75,16 @@ func newPlan(t Timing, created time.Time, other *Plan) (*Plan, error) {
 	return p, nil
 }
 
+// once is the recurrence of a job that runs once.
+var once Recurrence
+
 // Work returns the cost of compiling the rule as a fraction of the limit: 0 for a rule that was not compiled, above 1
 // for a stored rule that would be refused today. Cache the plans of expensive rules when you read many jobs.
 func (p *Plan) Work() float64 { return float64(p.work) / compileWork }
 
 // compile finds the schedule of a recurrence and its first instant.
 func (p *Plan) compile(other *Plan) error {
-	start, created, r := p.timing.Start, p.created, &p.recurrence
+	start, created, r := p.timing.Start, p.created, p.recurrence
 	if r.Rule != nil {
 		search, err := p.compileRule(other)
 		if err != nil {

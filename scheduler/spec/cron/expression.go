@@ -35,13 +35,24 @@ type Expression struct {
 	And bool
 
 	patterns []cronPattern
+	one      [1]cronPattern // memory of patterns, unless they are more
 }
 
 // cronPattern is a line of fields.
 type cronPattern struct {
 	fields [cronYear + 1]cronField
-	zone   *time.Location // of the pattern itself; nil: the setting's
-	doubts []string       // valid parts that probably do not have the intended meaning, see [Expression.Hints]
+	zone   *time.Location     // of the pattern itself; nil: the setting's
+	items  [cronYear]cronItem // memory of usual fields, see [cronPattern.gather]
+	doubts []string           // valid parts that probably do not have the intended meaning, see [Expression.Hints]
+}
+
+// gather puts the items of all fields in one place.
+func (p *cronPattern) gather() {
+	items := p.items[:0]
+	for i, f := range p.fields {
+		items = append(items, f...)
+		p.fields[i] = items[len(items)-len(f) : len(items) : len(items)]
+	}
 }
 
 // cronField is a list of alternative items. An empty list matches every value.

@@ -41,8 +41,12 @@ func Parse(text string, dialect language.Dialect) (language.Rule, error) {
 		return nil, language.Join(p.problems, maxCronProblems)
 	}
 	rule := &Expression{}
+	rule.patterns = rule.one[:0]
 	for _, pattern := range p.split(words) {
 		rule.patterns = append(rule.patterns, p.pattern(pattern))
+	}
+	for i := range rule.patterns {
+		rule.patterns[i].gather()
 	}
 	if len(p.problems) > 0 {
 		return nil, language.Join(p.problems, maxCronProblems)

@@ -3,6 +3,7 @@ package calendar
 import (
 	"iter"
 	"math/bits"
+	"sync/atomic"
 	"time"
 )
 
@@ -35,8 +36,8 @@ func NewYearDays(months uint64, days *MonthDays) *YearDays {
 			set.put(start, uint64(days[(s.Weekday+start)%7][length-28])>>1)
 		}
 	})
-	if y.sizes == EveryDay.sizes {
-		return EveryDay
+	if week := y.week(); y.years == week.years {
+		return week
 	}
 	return y
 }
@@ -47,11 +48,7 @@ func DaysOfMonths(months uint64) *YearDays {
 }
 
 // EveryDay is all days.
-var EveryDay = FillYearDays(func(s Shape, days *DayBits) {
-	for day := range s.Length() {
-		days.Set(day)
-	}
-})
+var EveryDay = DaysOfWeek(1<<7 - 1)
 
 // measure brings the sizes up to date.
 func (y *YearDays) measure() {
@@ -64,12 +61,15 @@ func (y *YearDays) measure() {
 }
 
 // Weekly reports whether the set is certain weekdays and nothing else.
-func (y *YearDays) Weekly() bool {
+func (y *YearDays) Weekly() bool { return y.years == y.week().years }
+
+// week returns the weekdays of the first days of the set.
+func (y *YearDays) week() *YearDays {
 	weekdays := uint64(0)
 	for day := range 7 {
 		weekdays |= y.years[0][0] >> day & 1 << day // the first year begins on a Monday
 	}
-	return y.years == DaysOfWeek(weekdays).years
+	return DaysOfWeek(weekdays)
 }
 
 // Empty reports whether the set has no day.
@@ -196,14 +196,21 @@ func (y *YearDays) Count(a, b int64) int64 {
 
 // DaysOfWeek returns the days with certain weekdays, Monday at bit 0.
 func DaysOfWeek(weekdays uint64) *YearDays {
-	return FillYearDays(func(y Shape, days *DayBits) {
+	if known := weeks[weekdays].Load(); known != nil {
+		return known
+	}
+	weeks[weekdays].CompareAndSwap(nil, FillYearDays(func(y Shape, days *DayBits) {
 		for day := range y.Length() {
 			if weekdays>>((y.Weekday+day)%7)&1 == 1 {
 				days.Set(day)
 			}
 		}
-	})
+	}))
+	return weeks[weekdays].Load()
 }
+
+// weeks are the sets of weekdays that were needed before.
+var weeks [1 << 7]atomic.Pointer[YearDays]
 
 // Share returns the share of all days that are in the set, from 0 to 1.
 func (y *YearDays) Share() float64 {

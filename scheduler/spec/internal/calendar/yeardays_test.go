@@ -35,6 +35,24 @@ func TestYearDays(t *testing.T) {
 	}
 }
 
+// TestWeekdaysAreShared checks that equal sets of weekdays are one set in memory.
+func TestWeekdaysAreShared(t *testing.T) {
+	for weekdays := range uint64(1 << 7) {
+		days := NewYearDays(1<<12-1, NewMonthDays(func(first, length int) (set uint32) {
+			for day := 1; day <= length; day++ {
+				set |= uint32(weekdays>>((first+day-1)%7)&1) << day
+			}
+			return set
+		}))
+		if !days.Weekly() || days != DaysOfWeek(weekdays) {
+			t.Errorf("weekdays %07b: a copy", weekdays)
+		}
+	}
+	if EveryDay != DaysOfWeek(1<<7-1) {
+		t.Error("all days: a copy")
+	}
+}
+
 func TestYearOf(t *testing.T) {
 	for year := int64(-5); year < 10_010; year++ {
 		first := FirstDay(year * 12)

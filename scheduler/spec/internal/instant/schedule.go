@@ -18,6 +18,7 @@ import (
 // The methods with a meter count their work. With an exhausted meter, the result is meaningless.
 type Schedule struct {
 	clocks []clock
+	one    [1]clock  // memory of clocks, unless they are more
 	begun  bool      // first and some are known
 	first  time.Time // the first instant after the zero time
 	some   bool      // the schedule has an instant
@@ -29,7 +30,13 @@ type Span struct{ From, To int64 }
 // NewZoned returns the instants of local times in a zone. dst leaves nothing open.
 func NewZoned(w *localtime.Set, loc *time.Location, dst DST) *Schedule {
 	c := clock{set: w, zone: tz.Of(loc), gap: dst.Gap, once: dst.Overlap == OverlapFirst, end: calendar.EndOfTime}
-	return &Schedule{clocks: []clock{c}}
+	return withClocks(c)
+}
+
+func withClocks(clocks ...clock) *Schedule {
+	s := &Schedule{}
+	s.clocks = append(s.one[:0], clocks...)
+	return s
 }
 
 // FirstShown returns the first instant at which the zone's clock shows a local time or, if it jumps over it, the
@@ -53,7 +60,7 @@ func UnionOf(schedules ...*Schedule) *Schedule {
 
 // changed returns a schedule whose clocks are changed. Its first instant is not known.
 func (s *Schedule) changed(change func(c *clock)) *Schedule {
-	other := &Schedule{clocks: slices.Clone(s.clocks)}
+	other := withClocks(s.clocks...)
 	for i := range other.clocks {
 		change(&other.clocks[i])
 	}
@@ -113,7 +120,8 @@ func (s *Schedule) Without(spans []Span) *Schedule {
 // Begun returns a schedule that remembers its first instant: that search can be most of the work that it ever takes. If the
 // meter is exhausted by then, the schedule is of no use.
 func (s *Schedule) Begun(m *work.Meter) *Schedule {
-	begun := &Schedule{clocks: s.clocks, begun: true}
+	begun := withClocks(s.clocks...)
+	begun.begun = true
 	begun.first, begun.some = s.NextIn(m, time.Time{})
 	return begun
 }

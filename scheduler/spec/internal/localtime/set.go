@@ -12,13 +12,22 @@ import (
 type Set struct {
 	parts []part // one after the other
 	only  *Layer // the whole set, if it is a layer: the way that most searches go
+
+	// Memory of a set with one part, its layer, and its stride.
+	part   [1]part
+	layer  [1]Layer
+	stride stride
 }
 
 // New returns the seconds in first…final of the plus layers that are in none of the minus layers.
 func New(m *work.Meter, plus, minus []Layer, first, final int64) *Set {
 	s := &Set{}
 	if p := newPart(m, plus, minus, first, final); len(p.plus) > 0 {
-		s.parts = []part{p}
+		if p.plus = append(s.layer[:0], p.plus...); p.plus[0].stride != nil {
+			s.stride = *p.plus[0].stride
+			p.plus[0].stride = &s.stride
+		}
+		s.parts = append(s.part[:0], p)
 		if len(p.plus) == 1 && len(p.minus) == 0 && first == -calendar.Forever && final == calendar.Forever {
 			s.only = &p.plus[0]
 		}
@@ -147,7 +156,7 @@ func (s *Set) Nth(m *work.Meter, from, n int64) int64 {
 func (s *Set) walked() int64 {
 	for i := range s.parts {
 		for _, l := range s.parts[i].plus {
-			if l.stride != nil && l.round != nil {
+			if l.stride != nil && (l.free || l.round != nil) {
 				return 100
 			}
 		}

@@ -50,7 +50,10 @@ func (l *Layer) with(dates calendar.Dates, times calendar.Times) Layer {
 
 // measured returns the layer with how it is searched.
 func (l *Layer) measured() Layer {
-	s := &stride{unit: l.unit, grid: l.grid, free: l.free}
+	if l.free {
+		return *l
+	}
+	s := &stride{unit: l.unit, grid: l.grid}
 	s.windows = windowsOf(l.Times, l.unit)
 	if l.Dates.Unit == calendar.EachDay && l.Dates.Days.Weekly() {
 		s.round, s.turn = roundOf(l)
