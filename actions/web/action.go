@@ -3,12 +3,12 @@ package web
 import (
 	"context"
 	"io"
-	"maps"
 	"net/http"
 	"net/textproto"
 	"net/url"
 	"strings"
 	"time"
+	"unique"
 
 	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/payload"
@@ -20,60 +20,49 @@ type action struct {
 	request
 
 	client      *Client
-	template    http.Request // copied for each attempt; has no body and no header
-	target      string
+	target      unique.Handle[string]
 	typed       bool     // the job says itself what kind of body it is
-	credentials []string // headers that only the first host receives
+	contentType []string // of the body, unless typed; nil: none
 }
 
 var _ scheduler.SecretDestination = (*action)(nil)
 
 // compile prepares the request that a has read for running.
 func (a *action) compile(c *Client) {
-	h := a.header
-	if h == nil {
-		h = make(http.Header, 3)
-	}
-	own := func(name string, value []string) {
-		if _, given := h[name]; !given {
-			h[name] = value
-		}
-	}
-	own(headerAgent, c.agent)
-	if c.config.Region != "" {
-		own(headerRegion, c.region)
-	}
 	if a.typed = a.gives(headerContentType); !a.typed {
-		setContentType(h, a.body.Text())
+		a.contentType = contentTypeOf(a.body.Text())
 	}
-	a.header, a.client, a.target = h, c, hostPort(a.uri)
-	a.template = http.Request{
-		Method:     a.method,
-		URL:        a.uri,
-		Host:       a.host,
-		Proto:      "HTTP/1.1",
-		ProtoMajor: 1,
-		ProtoMinor: 1,
-	}
+	a.client, a.target = c, unique.Make(hostPort(&a.uri)) // which most jobs share
+}
+
+// credentials returns the headers that only the first host receives.
+func (a *action) credentials() (names []string) {
 	for _, s := range a.secrets {
-		a.credentials = append(a.credentials, s.Name)
+		names = append(names, s.Name)
 	}
 	if a.authorizes() {
-		a.credentials = append(a.credentials, headerAuthorization)
+		names = append(names, headerAuthorization)
 	}
 	if a.webhook != nil {
-		a.credentials = append(a.credentials, webhookHeaders...)
+		names = append(names, webhookHeaders...)
 	}
+	return names
+}
+
+// newRequest returns a request without body and header.
+func newRequest(ctx context.Context, method string, uri *url.URL, host string) *http.Request {
+	r := http.Request{Method: method, URL: uri, Host: host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
+	return r.WithContext(ctx)
 }
 
 // Target implements [scheduler.Action].
-func (a *action) Target() string { return a.target }
+func (a *action) Target() string { return a.target.Value() }
 
 // Recipients implements [scheduler.SecretDestination]: the request's host and the token server receive secrets.
 // A path counts only for a token server, because it can name the tenant. The Host header counts, because several
 // sites can share an address; so does a token's audience, because the request's host receives the token.
 func (a *action) Recipients() []scheduler.Recipient {
-	own := scheduler.Recipient{Address: site(a.uri)}
+	own := scheduler.Recipient{Address: site(&a.uri)}
 	if a.host != "" && site(&url.URL{Scheme: a.uri.Scheme, Host: a.host}) != own.Address {
 		own.Address += " as " + strings.ToLower(a.host)
 	}
@@ -111,7 +100,7 @@ func (x *exchange) request(ctx context.Context) (*http.Request, error) {
 		return nil, &failure{Failure: *actions.Invalid(err)}
 	}
 	x.body = m.Body
-	req := x.template.WithContext(ctx)
+	req := newRequest(ctx, x.method, &x.uri, x.action.host)
 	req.Header = x.attemptHeader(x.attempt)
 	x.describe(req.Header, &m)
 	if err := x.authorize(ctx, req.Header); err != nil {
@@ -141,7 +130,7 @@ func (x *exchange) describe(h http.Header, m *payload.Message) {
 	case m.ContentType != "":
 		h[headerContentType] = []string{m.ContentType}
 	case m.Body != x.action.body.Text():
-		setContentType(h, m.Body)
+		h[headerContentType] = contentTypeOf(m.Body)
 	}
 	for _, a := range m.Attributes {
 		name, value := a.HTTPHeader()
@@ -189,10 +178,10 @@ func (x *exchange) authorize(ctx context.Context, h http.Header) error {
 	return nil
 }
 
-// attemptHeader returns the job's headers, completed by the scheduler's.
+// attemptHeader returns the scheduler's headers, replaced and completed by the job's.
 func (a *action) attemptHeader(at scheduler.Attempt) http.Header {
 	id := payload.Identify(at)
-	h := make(http.Header, len(a.header)+identityHeaders)
+	h := make(http.Header, len(a.header)+identityHeaders+3)
 	values := make([]string, identityHeaders)
 	for i, field := range [identityHeaders][2]string{
 		{headerKey, at.Key},
@@ -209,6 +198,9 @@ func (a *action) attemptHeader(at scheduler.Attempt) http.Header {
 	if id.State != "" && !a.gives(headerTrace) {
 		h[headerTraceState] = []string{id.State}
 	}
-	maps.Copy(h, a.header) // the job's headers take precedence
+	h[headerAgent], h[headerRegion], h[headerContentType] = a.client.agent, a.client.region, a.contentType // nil: none
+	for i := 0; i < len(a.header); i += 2 {
+		h[a.header[i]] = a.header[i+1 : i+2 : i+2]
+	}
 	return h
 }

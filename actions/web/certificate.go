@@ -52,7 +52,7 @@ func (r *request) readCertificate(c *Client, o, ao *document.Object) (a *certifi
 	if ao.Require("pfx") && a.pfx.IsZero() && ao.Has("pfx") {
 		ao.Problem("pfx", "must not be empty")
 	}
-	if r.uri != nil && r.uri.Scheme != "https" {
+	if r.uri.Scheme != "" && r.uri.Scheme != "https" {
 		o.Problem("uri", "must begin with https:// for a client certificate")
 	}
 	if kept != "" {

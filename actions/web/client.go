@@ -66,7 +66,7 @@ type Client struct {
 	config    Config
 	transport http.RoundTripper
 	agent     []string // header values, which all actions share
-	region    []string
+	region    []string // nil: none
 	login     *url.URL
 	tokens    *lru.Cache[lru.Key, *tokenEntry]
 	// certified caches the transports with a client certificate, by a digest of its source. Jobs with the same
@@ -81,10 +81,12 @@ func New(config Config) *Client {
 		config:    config,
 		transport: config.Transport,
 		agent:     []string{"Carillon/" + cmp.Or(config.Version, "dev")},
-		region:    []string{config.Region},
 		login:     cmp.Or(config.LoginEndpoint, loginEndpoint),
 		tokens:    lru.New[lru.Key, *tokenEntry](maxTokens, nil),
 		certified: lru.New[lru.Key](maxCertified, transport.CloseIdleConnections),
+	}
+	if config.Region != "" {
+		c.region = []string{config.Region}
 	}
 	if config.Transport != nil {
 		c.config.Proxy = nil
@@ -235,16 +237,13 @@ func redirecting(method string, status int) (toGet, ok bool) {
 // follow returns the last request, turned to u.
 func (x *exchange) follow(ctx context.Context, u *url.URL, toGet bool) *http.Request {
 	last := x.sent
-	next := x.template.WithContext(ctx)
-	next.Method = last.Method
-	next.URL = u
-	next.Host = ""
+	next := newRequest(ctx, last.Method, u, "")
 	if hostPort(u) == hostPort(last.URL) {
 		next.Host = last.Host
 	}
 	next.Header = maps.Clone(last.Header)
 	if !sameSite(last.URL, u) {
-		for _, name := range x.credentials {
+		for _, name := range x.credentials() {
 			delete(next.Header, name)
 		}
 		x.transport, x.keys, x.token = x.client.transport, nil, ""

@@ -89,8 +89,7 @@ func (x *exchange) renew(ctx context.Context) (*http.Request, error) {
 	if err != nil || p.token == stale {
 		return nil, err
 	}
-	next := x.template.WithContext(ctx)
-	next.Method, next.URL, next.Host = x.sent.Method, x.sent.URL, x.sent.Host
+	next := newRequest(ctx, x.sent.Method, x.sent.URL, x.sent.Host)
 	next.Header = maps.Clone(x.sent.Header)
 	next.Header[headerAuthorization] = []string{p.authorization}
 	if x.sent.Body != nil {

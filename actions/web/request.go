@@ -40,9 +40,9 @@ var methods = []string{
 
 // request is the member request of an action, read and found valid.
 type request struct {
-	uri       *url.URL
+	uri       url.URL
 	method    string
-	header    http.Header            // canonical names, without Host and secrets
+	header    []string               // canonical names, each with its value; without Host and secrets
 	secrets   []payload.SecretHeader // those whose values are secrets
 	host      string                 // the job's Host header; empty: the uri's host
 	body      payload.Content
@@ -67,7 +67,8 @@ func (r *request) read(c *Client, o *document.Object, secure bool) bool {
 			Member: "body", MaxSize: maxRequestBody,
 			Envelopes: envelopes, Region: c.config.Region,
 		})
-		if !ro.Reader().Stored && strings.HasSuffix(payload.MediaType(r.header.Get(headerContentType)), "json") && r.body.BreaksJSON() {
+		kind := payload.MediaType(strings.Join(r.plain(headerContentType), ""))
+		if !ro.Reader().Stored && strings.HasSuffix(kind, "json") && r.body.BreaksJSON() {
 			ro.Warn("body", "makes invalid JSON, at the latest of a text with quotation marks: write values as {{json .Failure.Reason}}")
 		}
 		r.readSuccess(ro)
@@ -82,8 +83,9 @@ func (r *request) readTarget(o *document.Object, secure bool) {
 		u, err := parseURI(text, secure)
 		if err != nil {
 			o.Problem("uri", "%v", err)
+		} else {
+			r.uri = *u
 		}
-		r.uri = u
 	}
 	r.method, _ = o.Enum("method", methods...)
 	o.Require("uri")
@@ -221,10 +223,7 @@ func (r *request) SetHeader(name, value string) (int, error) {
 	if name == headerHost {
 		return 0, r.setHost(value)
 	}
-	if r.header == nil {
-		r.header = http.Header{}
-	}
-	r.header[name] = []string{value}
+	r.header = append(r.header, name, value)
 	return utf8.RuneCountInString(value), nil
 }
 
@@ -234,10 +233,19 @@ func (r *request) SetSecretHeader(h payload.SecretHeader) {
 	r.secrets = append(r.secrets, h)
 }
 
+// plain returns the value of a header that is no secret; nil: none.
+func (r *request) plain(name string) []string {
+	for i := 0; i < len(r.header); i += 2 {
+		if r.header[i] == name {
+			return r.header[i+1 : i+2]
+		}
+	}
+	return nil
+}
+
 // gives reports whether the job gives the header of that canonical name itself.
 func (r *request) gives(name string) bool {
-	_, plain := r.header[name]
-	return plain || name == headerHost && r.host != "" ||
+	return r.plain(name) != nil || name == headerHost && r.host != "" ||
 		slices.ContainsFunc(r.secrets, func(s payload.SecretHeader) bool { return s.Name == name })
 }
 
@@ -256,16 +264,15 @@ var (
 	typeText = []string{"text/plain; charset=utf-8"}
 )
 
-// setContentType sets the content type of the body.
-func setContentType(h http.Header, body string) {
+// contentTypeOf returns the content type of a body; nil: none.
+func contentTypeOf(body string) []string {
 	switch {
 	case body == "":
-		delete(h, headerContentType)
+		return nil
 	case mayBeJSON(body) && json.Valid([]byte(body)):
-		h[headerContentType] = typeJSON
-	default:
-		h[headerContentType] = typeText
+		return typeJSON
 	}
+	return typeText
 }
 
 // mayBeJSON looks at the first character alone: to find out that a text is none costs package json an error.
