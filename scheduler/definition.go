@@ -31,16 +31,15 @@ type Definition struct {
 
 	Inherited document.Value // collection defaults in effect, see [Job.Inheriting]; null for none
 
-	properties   document.Value       // canonical, without state, pausedUntil and status; null if text has them
-	text         string               // the stored properties in place of a tree, which takes more memory and is rarely needed
-	secrets      bool                 // the properties contain secrets, locked or not
-	usedData     []string             // fields of Data that the templates use; * for all
-	refs         []document.SecretRef // shared secrets that the properties refer to
-	at           string               // path of the properties in the document: "properties", or ""
-	warnings     []spec.Warning       // settings without effect, with document paths
-	raised       []string             // paths of actions whose default retryInterval was raised to minimum
-	minimum      time.Duration        // the shortest allowed retryInterval
-	scheduleText string               // cached result of schedule; "": not computed
+	properties document.Value       // canonical, without state, pausedUntil and status; null if text has them
+	text       string               // the stored properties in place of a tree, which takes more memory and is rarely needed
+	secrets    bool                 // the properties contain secrets, locked or not
+	usedData   []string             // fields of Data that the templates use; * for all
+	refs       []document.SecretRef // shared secrets that the properties refer to
+	at         string               // path of the properties in the document: "properties", or ""
+	warnings   []spec.Warning       // settings without effect, with document paths
+	raised     []string             // paths of actions whose default retryInterval was raised to minimum
+	minimum    time.Duration        // the shortest allowed retryInterval
 
 	plan       *spec.Plan      // plan of a text rule compiled during validation; nil: not compiled yet
 	recurrence spec.Recurrence // memory of Timing.Recurrence
@@ -121,9 +120,6 @@ func (d *Definition) TakesData() bool {
 // schedule returns the canonical text of the fields that decide when the job runs. Edits that change it start a new
 // schedule.
 func (d *Definition) schedule() string {
-	if d.scheduleText != "" {
-		return d.scheduleText
-	}
 	text := d.Document().Only(scheduleMembers...).String()
 	if d.Trigger != nil && d.Timing.Recurrence == nil {
 		text += " trigger"
