@@ -20,7 +20,7 @@
 //	specs             stream CARILLON_SPECS                    carillon.spec.<verb>.<collection>.<job>
 //	spec results      stream CARILLON_SPEC_RESULTS             carillon.spec-result.<verdict>.<collection>.<job>, carillon.spec-id.<hash>
 //	audit log         stream CARILLON_AUDIT                    carillon.audit.<kind>.<collection>[.<job>]
-//	activity          stream CARILLON_PULSE                    carillon.pulse.hour.<process>.<hour>, carillon.pulse.day.…, carillon.pulse.report.…
+//	activity          stream CARILLON_PULSE                    carillon.pulse.{hour,day}.<process>.<n>, carillon.pulse.report.<process>
 //	changes           republished by the first five buckets    carillon.changed.<bucket>.<name>
 //
 // # Durability

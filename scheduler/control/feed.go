@@ -30,7 +30,7 @@ type consumed struct {
 	more    chan struct{}       // closed when the next record comes
 }
 
-// feedKept is how far a tail may be behind, in records. Beyond that, it gets a consumer of its own.
+// feedKept is how far a tail may be behind, in records. Beyond that, it gets a separate consumer.
 const feedKept = 1024
 
 // follow is [scheduler.Store.Follow] for the records of all jobs. Tails share the records: f must not change them.
@@ -38,10 +38,10 @@ func (s *feed) follow(ctx context.Context, after uint64, f func(*scheduler.Recor
 	of := s.enter(ctx, after)
 	after = of.read(ctx, after, f)
 	s.leave(of)
-	if ctx.Err() != nil {
-		return nil
+	if ctx.Err() == nil {
+		return s.store.Follow(ctx, scheduler.Key{}, after, f)
 	}
-	return s.store.Follow(ctx, scheduler.Key{}, after, f)
+	return nil
 }
 
 // enter returns the shared consumer, and starts it for the first tail, with the values of that tail's context.

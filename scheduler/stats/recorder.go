@@ -12,7 +12,7 @@ import (
 type Recorder struct {
 	mu      sync.Mutex
 	hours   [2]counted // by number modulo two
-	days    [2]counted // likewise; see sum
+	days    [2]counted // by number modulo two; see sum
 	targets targets
 	groups  groups
 }

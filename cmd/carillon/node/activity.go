@@ -35,7 +35,7 @@ const (
 	askTimeout = 2 * time.Second
 )
 
-// Names of the reports of processes, beside those of [stats.Period].
+// Names of the reports of processes. The counts have the names of [stats.Period].
 const (
 	groupsName = "groups." // <id>
 	reportName = "report." // <id>
