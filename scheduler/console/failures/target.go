@@ -43,7 +43,7 @@ type attempts struct {
 	All        int
 	Failed     int
 	Half, Most time.Duration // p50 and p95 of the duration
-	Since      time.Time     // start of the earliest one that was read; zero: all of the range were read
+	Since      time.Time     // of the earliest attempt read; zero: all of the range were read
 }
 
 // rule is the limit of a collection.

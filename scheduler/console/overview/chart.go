@@ -180,7 +180,7 @@ func drawn(values []float64, y func(float64) float64) string {
 	return d.String()
 }
 
-// tickLengths are the distances between labels of the time axis, of which a chart has seven or fewer.
+// tickLengths are the distances between labels of the time axis. A chart has at most seven labels.
 var tickLengths = []time.Duration{
 	time.Minute, 5 * time.Minute, 10 * time.Minute, 30 * time.Minute, time.Hour, 4 * time.Hour, 12 * time.Hour, stats.Day, 5 * stats.Day,
 }
