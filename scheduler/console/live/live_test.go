@@ -3,6 +3,7 @@ package live_test
 import (
 	"html"
 	"net/http"
+	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -337,6 +338,13 @@ func TestFiles(t *testing.T) {
 	w.record("default/a", 250)
 	w.record("other/b", 1, func(r *scheduler.Record) { r.Outcome, r.Message = scheduler.OutcomeFailed, "=HYPERLINK(1)" })
 	w.Has(w.Get("/console/live?outcome=failed"), `href="/console/live?as=csv&amp;outcome=failed"`)
+	for typed, want := range map[string]string{ // on the browser's clock, as the time range has it
+		"2026-03-09": "2026-03-09T04:00:00Z", "2026-03-09 10:00": "2026-03-09T14:00:00Z", "2026-03-09T10:00:05": "2026-03-09T14:00:05Z",
+		"2026-03-09T10:00Z": "2026-03-09T10:00Z", "24 h": "24h",
+	} {
+		page := w.Get("/console/live?since="+url.QueryEscape(typed), "Cookie: carillon-zone=America%2FNew_York")
+		w.Has(page, `name="since" value="`+want+`"`, `!class="problem"`)
+	}
 	w.Has(w.Get("/console/jobs/default/a?outcome=completed"), `href="/console/live?as=json&amp;collection=default&amp;job=a&amp;outcome=completed"`)
 	if lines := strings.Split(w.Get("/console/live?as=csv&collection=default&job=a"), "\r\n"); len(lines) != 252 || !strings.Contains(lines[1], "default/a/") {
 		t.Errorf("%d lines: %q", len(lines), lines[:2])

@@ -54,7 +54,10 @@ func ReadURL(c *frame.Request) Filter {
 	var f Filter
 	f = Read(c.Params(append(slices.Collect(maps.Keys(f.parameters())), "outcome")...))
 	for _, at := range []*string{&f.Since, &f.Until} {
-		if t, err := time.ParseInLocation("2006-01-02T15:04", *at, c.Zone()); err == nil { // the API takes no local times
+		if n := len(time.DateOnly); len(*at) < n || strings.ContainsAny((*at)[n:], "Zz+-") {
+			continue
+		}
+		if t, err := frame.ParsePast(*at, c.Zone(), time.Now()); err == nil { // the API takes no local times
 			*at = t.UTC().Format(time.RFC3339)
 		}
 	}
