@@ -88,16 +88,11 @@ func complete(c *frame.Request, op *v1.Operation, form url.Values, now time.Time
 				return c.Text("jobs.rate.wrong")
 			}
 		}
-		text := strings.TrimSpace(form.Get("since"))
-		if ago, err := time.ParseDuration(strings.TrimPrefix(text, "-")); err == nil {
-			op.FailedSince = now.Add(-ago).UTC()
-			break
-		}
-		moment, err := explain.ParseMoment(text, c.Zone(), now)
+		since, err := frame.ParsePast(form.Get("since"), c.Zone(), now)
 		if err != nil {
 			return c.Text("jobs.until.wrong", err.Error())
 		}
-		op.FailedSince = moment.At
+		op.FailedSince = since.UTC()
 	}
 	if op.FailedSince.After(now) {
 		return c.Text("jobs.since.wrong")
