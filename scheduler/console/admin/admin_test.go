@@ -90,6 +90,7 @@ func TestAuditLog(t *testing.T) {
 	} {
 		w.Has(w.Get(root+"?"+query), want...)
 	}
+	w.Has(w.Get(root+"?since=2026-03-09", "Cookie: carillon-zone=America%2FNew_York"), `value="2026-03-09T04:00:00Z"`, "default/nightly")
 	for query, want := range map[string]string{
 		"op=x": "is not one of put", "kind=x": "is not one of job", "since=x": "does not compare with a time", "before=x": "before", "job=<": "job",
 	} {

@@ -84,7 +84,7 @@ const auditSize = 50
 // audit shows a page of the audit log. An administrator of some collections sees one of these.
 func (r *section) audit(c *frame.Request, s *shown) error {
 	l := &log{
-		Filter: records.Read(c.Params("collection", "job", "since", "until")),
+		Filter: records.ReadURL(c, "collection", "job", "since", "until"),
 		Who:    c.Query("who"), Op: c.Query("op"), Kind: c.Query("kind"), Ops: audit.Ops, Kinds: audit.Kinds,
 	}
 	s.Log = l

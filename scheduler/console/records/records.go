@@ -49,10 +49,13 @@ func (f *Filter) parameters() map[string]*string {
 	}
 }
 
-// ReadURL returns the filter of the requested URL.
-func ReadURL(c *frame.Request) Filter {
-	var f Filter
-	f = Read(c.Params(append(slices.Collect(maps.Keys(f.parameters())), "outcome")...))
+// ReadURL returns the filter of the requested URL, whose page takes the parameters with these names; none: all. Dates and local
+// times are in the browser's zone.
+func ReadURL(c *frame.Request, names ...string) (f Filter) {
+	if names == nil {
+		names = append(slices.Collect(maps.Keys(f.parameters())), "outcome")
+	}
+	f = Read(c.Params(names...))
 	for _, at := range []*string{&f.Since, &f.Until} {
 		if n := len(time.DateOnly); len(*at) < n || strings.ContainsAny((*at)[n:], "Zz+-") {
 			continue
