@@ -13,6 +13,7 @@ import (
 
 	"github.com/carillon-sched/carillon/integration/suite/console/stage"
 	"github.com/carillon-sched/carillon/integration/suite/console/tab"
+	"github.com/carillon-sched/carillon/scheduler"
 )
 
 // publish puts many jobs at once, as specs over NATS.
@@ -44,6 +45,36 @@ const counts = `document.querySelector('.count')?.innerText.match(/^[\d\s,.]+/)?
 // herdSize is how many jobs there are. A hundred thousand take a minute of two busy cores.
 var herdSize = flag.Int("jobs", 20_000, "how many jobs TestHerd puts; the console is made for 100000 and more")
 
+// historySize is how many past runs these jobs have. Ten million take 4 GB and some minutes.
+var historySize = flag.Int("records", 0, "how many records of past runs TestHerd stores; the console is made for 10000000 and more")
+
+// pastRuns stores records of past runs of the jobs, a minute apart, the newest of which ended now.
+func pastRuns(t *testing.T, s *stage.Stage, jobs, records int) {
+	t.Helper()
+	nc, err := nats.Connect(s.NATS)
+	must(t, err)
+	defer nc.Close()
+	rounds, now := records/jobs, time.Now().UTC().Truncate(time.Second)
+	for round := range rounds {
+		due := now.Add(-time.Duration(rounds-round) * time.Minute)
+		for i := range jobs {
+			k := scheduler.Key{Collection: "default", Job: fmt.Sprintf("job-%05d", i)}
+			r := scheduler.Record{
+				Job: k, ID: scheduler.OccurrenceID(k, due) + "/1", Occurrence: scheduler.OccurrenceID(k, due), Outcome: scheduler.OutcomeCompleted,
+				Nominal: due, Due: due, Started: due.Add(time.Millisecond), Ended: due.Add(20 * time.Millisecond), Duration: 19 * time.Millisecond,
+				Status: 200, Message: "HTTP 200 OK", Summary: "200 OK", Type: "http", Target: "127.0.0.1:9", Try: 1,
+			}
+			data, err := r.Encode()
+			must(t, err)
+			must(t, nc.Publish("carillon.history.default."+k.Job+".completed", data))
+			if i%1000 == 0 { // the server drops what it has no room for
+				_, err := nc.Request("carillon.history.default."+k.Job+".completed", data, time.Minute)
+				must(t, err)
+			}
+		}
+	}
+}
+
 // TestHerd goes through very many jobs: finds one while typing, reads on, and changes some of them.
 func TestHerd(t *testing.T) {
 	s := own(t)
@@ -67,7 +98,9 @@ func TestHerd(t *testing.T) {
 	must(t, page.Go("/console/jobs?q=job-123"), page.Text(".count", "100 jobs"), page.Click("input[name=all]"), page.Click("button[value=disable]"))
 	must(t, page.Text("h1", "Disable: 100 jobs"), page.Click("form[action$=start] button"), page.Text("#progress", "Finished"))
 	must(t, page.Go("/console/jobs?state=disabled"), page.Text(".count", "100 jobs"))
-	for _, path := range []string{"/", "/console/collections", "/console/calendar?wait=true", "/console/load?wait=true", "/console/live"} {
+	pastRuns(t, s, jobs, *historySize)
+	t.Logf("%d records are stored after %s", *historySize, time.Since(began).Round(time.Second))
+	for _, path := range []string{"/", "/console/jobs", "/console/jobs/default/job-00001", "/console/failures", "/console/collections", "/console/calendar?wait=true", "/console/load?wait=true", "/console/live"} {
 		must(t, page.Go(path))
 		must(t, page.Await("performance.getEntriesByName('first-contentful-paint').length"))
 		took, err := tab.Eval[[]float64](page, "[performance.getEntriesByType('navigation')[0].responseEnd, performance.getEntriesByName('first-contentful-paint')[0].startTime]")
