@@ -145,7 +145,8 @@ const (
 //	changed                   other parts with records have changed; its id is the sequence of the last record
 //	end                       the job was deleted
 //
-// A reconnecting browser sends the last id it received and is notified of later records.
+// A reconnecting browser sends the last id it received and is notified of later records. With read=false, the page has no
+// past runs yet.
 func (r section) events(c *frame.Request) error {
 	k := key(c)
 	v, s, err := r.statusOf(c.Context(), c, k)
@@ -164,7 +165,7 @@ func (r section) events(c *frame.Request) error {
 	}
 	ctx, cancel := context.WithCancel(c.Context())
 	defer cancel()
-	f := &following{section: r, call: c, key: k, live: c.Live()}
+	f := &following{section: r, call: c, key: k, live: c.Live(), unread: c.Query("read") == "false"}
 	ended := make(chan error, 1)
 	go func() {
 		ended <- r.service.Follow(ctx, control.HistoryQuery{Key: k}, control.Tail{
@@ -187,6 +188,7 @@ type following struct {
 	recorded  atomic.Uint64 // sequence of the last received record
 	announced uint64        // sequence of the last announced record
 	seen      string        // the last sent status
+	unread    bool          // the page has no past runs yet
 }
 
 func (f *following) serve(ctx context.Context, ended <-chan error, v *v1.Job, s *status) error {
@@ -201,7 +203,7 @@ func (f *following) serve(ctx context.Context, ended <-chan error, v *v1.Job, s 
 			return f.over(err)
 		default:
 		}
-		if last := f.recorded.Load(); last != f.announced || turn%lookTurns == 0 {
+		if last := f.recorded.Load(); last != f.announced || f.unread || turn%lookTurns == 0 {
 			if err := f.look(ctx, last); err != nil {
 				return f.over(err)
 			}
@@ -232,7 +234,7 @@ func (f *following) look(ctx context.Context, last uint64) error {
 	if err := f.status(v, s); err != nil {
 		return err
 	}
-	if last == f.announced && f.seen == before {
+	if last == f.announced && f.seen == before && !f.unread {
 		return nil
 	}
 	recent, err := f.section.recentOf(ctx, f.key)
@@ -241,6 +243,9 @@ func (f *following) look(ctx context.Context, last uint64) error {
 	}
 	next, err := f.section.nextOf(ctx, f.call, v, nextFew)
 	if err != nil {
+		return err
+	}
+	if recent.changes, err = f.section.changesOf(ctx, f.call, f.key); err != nil {
 		return err
 	}
 	drawn, err := f.section.drawn(ctx, f.call, f.key, recent, next)
@@ -252,7 +257,7 @@ func (f *following) look(ctx context.Context, last uint64) error {
 			return err
 		}
 	}
-	f.announced = last
+	f.announced, f.unread = last, false
 	mark := ""
 	if shown := max(last, recent.newest); shown != 0 { // a record may be readable before its notification
 		mark = strconv.FormatUint(shown, 10)

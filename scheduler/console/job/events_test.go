@@ -1,15 +1,20 @@
 package job_test
 
 import (
+	"context"
+	"errors"
 	"html"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/console"
 	"github.com/carillon-sched/carillon/scheduler/console/consoletest"
+	"github.com/carillon-sched/carillon/scheduler/control"
 )
 
 // reaches waits until a record is told of. Before that, the state that it led to may be: both are looked for by themselves.
@@ -76,4 +81,56 @@ func TestBeside(t *testing.T) {
 	close(end)
 	await(t, w, "default/report", scheduler.OutcomeCompleted, 1)
 	w.Await("it to be over", func() bool { return !strings.Contains(w.Get(path), "Manual run of") })
+}
+
+// longHistory reads two records, and the others after its release.
+type longHistory struct {
+	scheduler.Store
+
+	release chan struct{}
+}
+
+func (s longHistory) Recent(
+	ctx context.Context, k scheduler.Key, before uint64, outcomes []scheduler.Outcome, f func(*scheduler.Record) bool,
+) error {
+	n := 0
+	err := s.Store.Recent(ctx, k, before, outcomes, func(r *scheduler.Record) bool {
+		if n++; n > 2 {
+			select {
+			case <-s.release:
+			case <-ctx.Done():
+				return false
+			}
+		}
+		return f(r)
+	})
+	return errors.Join(err, context.Cause(ctx))
+}
+
+// TestLongHistory shows a job before its past runs are read, which its events deliver.
+func TestLongHistory(t *testing.T) {
+	release := make(chan struct{})
+	w := consoletest.New(t, func(w *consoletest.Harness, cfg *console.Config) {
+		cfg.Service = control.New(control.Config{Store: longHistory{w.Store, release}, Actions: w.Actions, Secrets: w.Vault})
+	})
+	w.Put("default/report", `{`+yearly+`, "action": {"type": "http", "request": {"method": "GET", "uri": "http://example.com"}}}`)
+	for minute := range 3 {
+		w.Append(consoletest.Attempt("default/report", time.Now().Add(time.Duration(minute-5)*time.Minute)))
+	}
+	const path = "/console/jobs/default/report"
+	page := w.Get(path)
+	w.Has(page, "Reading past runs…", path+"?wait=true", "report", "example.com")
+	w.HasNone(page, "No runs yet.", "t-completed")
+	events := html.UnescapeString(regexp.MustCompile(`data-events="([^"]+)"`).FindStringSubmatch(page)[1])
+	s := w.Follow(events)
+	s.Next("job-status", "")
+	close(release)
+	s.Next("job-timeline", "t-completed")
+	s.Next("changed", "")
+	if n := strings.Count(w.Part(path), "data-line"); n != 3 {
+		t.Errorf("the history has %d runs, not 3", n)
+	}
+	page = w.Get(path + "?wait=true")
+	w.Has(page, "t-completed")
+	w.HasNone(page, "Reading past runs…", "read=false")
 }

@@ -61,18 +61,24 @@ func (h *history) Days() (days []runsOfDay) {
 	return days
 }
 
-// historyOf returns the requested page of a history. base is its URL without a query. For an invalid filter, the page
-// has a problem and no records.
-func (r section) historyOf(ctx context.Context, c *frame.Request, k scheduler.Key, base string) (*history, error) {
+// filterOf returns the filter of a history. Its job is in the path.
+func filterOf(c *frame.Request) records.Filter {
+	f := records.ReadURL(c)
+	f.Collection, f.Job = "", ""
+	return f
+}
+
+// historyOf returns the requested page of a history. past are the last runs of the job, if they have been read. For an
+// invalid filter, the page has a problem and no records.
+func (r section) historyOf(ctx context.Context, c *frame.Request, k scheduler.Key, past *recent) (*history, error) {
 	h := &history{
-		Filter: records.ReadURL(c), Outcomes: scheduler.Outcomes, Key: k, Path: frame.JobPath(k),
+		Filter: filterOf(c), Outcomes: scheduler.Outcomes, Key: k, Path: frame.JobPath(k),
 		Operate: c.May(auth.Operate, k.Collection), zone: c.Zone(),
 	}
-	h.Filter.Collection, h.Filter.Job = "", "" // the path has them
 	of := h.Filter
 	of.Collection, of.Job = k.Collection, k.Job
 	h.Files = table.FilesOf(live.Path, of.Values())
-	link := func(before string) string { return h.Filter.Address(base, records.Before, before) }
+	link := func(before string) string { return h.Filter.Address(h.Path, records.Before, before) }
 	h.Page = link(c.Query(records.Before))
 	query, err := h.Filter.Query(ctx, r.service)
 	query.Key = k
@@ -86,8 +92,11 @@ func (r section) historyOf(ctx context.Context, c *frame.Request, k scheduler.Ke
 		h.Wrong = &p
 		return h, nil
 	}
-	found, next, err := r.service.History(ctx, query, v1.Page{Top: historySize, Before: before})
-	if err != nil {
+	var found []*scheduler.Record
+	var next uint64
+	if past != nil && h.Filter.IsEmpty() && before == 0 {
+		found, next = past.page(historySize)
+	} else if found, next, err = r.service.History(ctx, query, v1.Page{Top: historySize, Before: before}); err != nil {
 		return nil, err
 	}
 	found, next = whole(found, next)
@@ -189,8 +198,11 @@ const wholeLength = 64 << 10
 // auditFew limits the changes on the page of a job.
 const auditFew = 5
 
-// changesOf returns the latest changes of a job; none if the audit log is disabled.
-func (r section) changesOf(ctx context.Context, k scheduler.Key) ([]*audit.Entry, error) {
+// changesOf returns the latest changes of a job, newest first; none if the audit log is disabled or not for the user.
+func (r section) changesOf(ctx context.Context, c *frame.Request, k scheduler.Key) ([]*audit.Entry, error) {
+	if !c.May(auth.Administer, k.Collection) {
+		return nil, nil
+	}
 	q := control.TrailQuery{Scope: audit.Scope{Kind: audit.Job, Collection: k.Collection, Job: k.Job}}
 	entries, _, err := r.service.Trail(ctx, q, v1.Page{Top: auditFew})
 	return entries, scheduler.Ignore(err, scheduler.ErrNotFound)

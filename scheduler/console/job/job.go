@@ -8,9 +8,11 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/audit"
 	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/admin"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
@@ -133,6 +135,7 @@ type jobPage struct {
 	Chain    *chain // nil: none
 	Audit    *table.Table
 	After    string // the history position after which the events begin
+	Reading  string // the URL of the page that waits for the past runs; "": they have been read
 }
 
 // AllChanges returns the URL of the job's audit log.
@@ -144,7 +147,7 @@ type label struct{ Name, Value string }
 func (r section) show(c *frame.Request) error {
 	ctx, k := c.Context(), key(c)
 	if c.Part() {
-		h, err := r.historyOf(ctx, c, k, frame.JobPath(k))
+		h, err := r.historyOf(ctx, c, k, nil)
 		if err != nil {
 			return err
 		}
@@ -206,20 +209,48 @@ func (r section) sheetOf(ctx context.Context, c *frame.Request, k scheduler.Key)
 	if s.Next, err = r.nextOf(ctx, c, v, nextFew); err != nil {
 		return nil, err
 	}
-	recent, err := r.recentOf(ctx, k)
+	changes, err := r.changesOf(ctx, c, k)
 	if err != nil {
 		return nil, err
 	}
-	s.After = strconv.FormatUint(recent.newest, 10)
-	if s.Timeline, err = r.drawn(ctx, c, k, recent, s.Next); err != nil {
-		return nil, err
-	}
-	s.Audit = table.New(table.Without(admin.Changes, admin.ObjectLabel), s.Timeline.changes, words.Text("common.no-changes"))
-	if s.History, err = r.historyOf(ctx, c, k, frame.JobPath(k)); err != nil {
+	s.Audit = table.New(table.Without(admin.Changes, admin.ObjectLabel), changes, words.Text("common.no-changes"))
+	if err := r.readPast(ctx, c, s, changes); err != nil {
 		return nil, err
 	}
 	s.Chain, err = r.chainOf(c, k) //nolint:contextcheck // c has it
 	return s, err
+}
+
+// pageWait is how long a page waits for the past runs. The events deliver later ones: records of a job that are spread over
+// a long history take seconds to read.
+const pageWait = 200 * time.Millisecond
+
+// readPast reads the past runs of the page.
+func (r section) readPast(ctx context.Context, c *frame.Request, s *jobPage, changes []*audit.Entry) error {
+	reading, cancel := ctx, context.CancelFunc(func() {})
+	if c.Query("wait") == "" {
+		reading, cancel = context.WithTimeout(ctx, pageWait)
+	}
+	defer cancel()
+	past, err := r.recentOf(reading, s.Key)
+	past.changes = changes
+	if err == nil {
+		s.Timeline, err = r.drawn(reading, c, s.Key, past, s.Next)
+	}
+	if err == nil {
+		s.History, err = r.historyOf(reading, c, s.Key, &past)
+	}
+	s.After = strconv.FormatUint(past.newest, 10)
+	if err == nil || reading.Err() == nil || ctx.Err() != nil {
+		return err
+	}
+	newest, _, err := r.service.History(ctx, control.HistoryQuery{Key: s.Key}, v1.Page{Top: 1})
+	if len(newest) > 0 {
+		s.After = strconv.FormatUint(newest[0].Sequence, 10)
+	}
+	s.Timeline, s.History = &timeline{}, &history{Filter: filterOf(c), Outcomes: scheduler.Outcomes, Key: s.Key, Path: s.Path}
+	s.Reading = s.History.Filter.Address(s.Path, "wait", "true")
+	return err
 }
 
 // showNext answers with the next runs.

@@ -10,7 +10,6 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/audit"
-	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/admin"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
@@ -19,11 +18,12 @@ import (
 
 // recent are the last runs of a job.
 type recent struct {
-	runs   []*run
-	newest uint64 // sequence of the last record; 0: none
-	all    bool   // the history has no other records
+	records []*scheduler.Record
+	runs    []*run
+	newest  uint64 // sequence of the last record; 0: none
+	all     bool   // the history has no other records
 
-	changes []*audit.Entry // the latest, newest first, if the user may see them
+	changes []*audit.Entry // the latest edits of the job, newest first
 }
 
 func (r section) recentOf(ctx context.Context, k scheduler.Key) (recent, error) {
@@ -34,11 +34,20 @@ func (r section) recentOf(ctx context.Context, k scheduler.Key) (recent, error) 
 	if err != nil {
 		return recent{}, err
 	}
-	all := recent{runs: runsOf(records, 0), all: next == 0}
+	all := recent{records: records, runs: runsOf(records, 0), all: next == 0}
 	if len(records) > 0 {
 		all.newest = records[0].Sequence
 	}
 	return all, nil
+}
+
+// page returns the first records, and the sequence before which the next page starts, 0 if there is none.
+func (p *recent) page(size int) (records []*scheduler.Record, next uint64) {
+	records = p.records[:min(size, len(p.records))]
+	if len(records) > 0 && (len(records) < len(p.records) || !p.all) {
+		next = records[len(records)-1].Sequence
+	}
+	return records, next
 }
 
 func (r section) lastSuccess(ctx context.Context, k scheduler.Key, last recent) (*lastSuccess, error) {
@@ -70,16 +79,10 @@ type lastSuccess struct {
 	Never bool   // in the retained history
 }
 
-// drawn returns the timeline with all that is read for it.
+// drawn returns the timeline.
 func (r section) drawn(ctx context.Context, c *frame.Request, k scheduler.Key, past recent, next *coming) (t *timeline, err error) {
-	if c.May(auth.Administer, k.Collection) {
-		if past.changes, err = r.changesOf(ctx, k); err != nil {
-			return nil, err
-		}
-	}
 	t = timelineOf(past, next, c.Zone())
 	t.Audit, t.LastMonth = admin.AuditOf(k), lastMonthOf(past, r.service.Now().In(c.Zone()))
-	t.changes = past.changes
 	t.Success, err = r.lastSuccess(ctx, k, past)
 	return t, err
 }

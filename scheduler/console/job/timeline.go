@@ -42,8 +42,7 @@ type timeline struct {
 	Failure   *lastFailure // among the shown runs; nil: none
 	LastMonth *lastMonth   // nil: no runs
 
-	slots   int
-	changes []*audit.Entry // the latest of the job
+	slots int
 }
 
 // change marks edits of the job between two runs.
