@@ -135,7 +135,7 @@ type Batons interface { //nolint:interfacebloat // every move of a baton
 
 	ScheduleAt(ctx context.Context, slot BatonKey, body []byte, at time.Time, waiting uint64) error
 	Fire(ctx context.Context, slot BatonKey, body []byte, waiting uint64) error
-	FireOnce(ctx context.Context, slot BatonKey, body []byte, id string) error
+	PublishOnce(ctx context.Context, slot BatonKey, body []byte, at time.Time, id string) error
 	Reschedule(ctx context.Context, slot BatonKey, body []byte, at time.Time, running uint64) error
 	Cancel(ctx context.Context, slot BatonKey, waiting uint64) error
 	Discard(ctx context.Context, slot BatonKey, sequence uint64) error

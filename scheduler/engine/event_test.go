@@ -277,6 +277,7 @@ func TestRecordedTwice(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *harness) {
 		w.putTriggered("b", `{`+action+`, "trigger": {"on": {"job": "a"}}}`)
 		w.putTriggered("c", `{`+action+`, "trigger": {"on": {"job": "a"}, "debounce": {"period": "PT2S"}}}`)
+		w.putTriggered("d", `{`+action+`, "trigger": {"on": {"job": "a"}, "delay": "PT5S"}}`)
 		w.put("a", `{`+action+`}`)
 		time.Sleep(time.Second)
 		r := w.history("a")[0]
@@ -286,6 +287,7 @@ func TestRecordedTwice(t *testing.T) {
 		time.Sleep(time.Minute)
 		w.wantHistory("b", "completed")
 		w.wantHistory("c", "completed")
+		w.wantHistory("d", "completed")
 		if c := w.history("c"); len(c) == 1 && c[0].Cause.Count != 1 {
 			t.Errorf("cause %+v", c[0].Cause)
 		}

@@ -135,8 +135,12 @@ func (h *hooked) ScheduleAt(ctx context.Context, slot scheduler.BatonKey, body [
 	return h.hook(op{name: "ScheduleAt", slot: slot, at: waiting}, func() error { return h.Store.ScheduleAt(ctx, slot, body, at, waiting) })
 }
 
-func (h *hooked) FireOnce(ctx context.Context, slot scheduler.BatonKey, body []byte, id string) error {
-	return h.hook(op{name: "Fire", slot: slot}, func() error { return h.Store.FireOnce(ctx, slot, body, id) })
+func (h *hooked) PublishOnce(ctx context.Context, slot scheduler.BatonKey, body []byte, at time.Time, id string) error {
+	name := "ScheduleAt"
+	if at.IsZero() {
+		name = "Fire"
+	}
+	return h.hook(op{name: name, slot: slot}, func() error { return h.Store.PublishOnce(ctx, slot, body, at, id) })
 }
 
 func (h *hooked) Fire(ctx context.Context, slot scheduler.BatonKey, body []byte, waiting uint64) error {

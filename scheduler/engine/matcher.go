@@ -309,8 +309,8 @@ func (m *matcher) start(ctx context.Context, j *scheduler.Job, e *scheduler.Even
 		}
 		r.Baton.Suspect = true // the run may have ended
 	}
-	if id := e.EndID(); id != "" && m.worker.steps.ArmAt(j, &r.Baton).IsZero() {
-		err = m.worker.cfg.Store.FireOnce(ctx, slot, r.Baton.Encode(), j.Incarnation()+" "+id)
+	if id := e.EndID(); id != "" {
+		err = m.worker.cfg.Store.PublishOnce(ctx, slot, r.Baton.Encode(), m.worker.steps.ArmAt(j, &r.Baton), j.Incarnation()+" "+id)
 	} else {
 		err = m.store(ctx, j, slot, r, 0)
 	}

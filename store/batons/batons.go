@@ -179,10 +179,14 @@ func (s *Batons) Fire(ctx context.Context, slot scheduler.BatonKey, body []byte,
 	return err
 }
 
-// FireOnce is Fire without a waiting baton. It does nothing if the lane has received a baton of the same id within two
-// minutes, even in another slot.
-func (s *Batons) FireOnce(ctx context.Context, slot scheduler.BatonKey, body []byte, id string) error {
-	m := s.conn.Message(s.FireSubject(slot), body)
+// PublishOnce is Fire, or ScheduleAt if at is not zero, without a waiting baton. It does nothing if the lane has received a
+// baton of the same id within two minutes, even in another slot.
+func (s *Batons) PublishOnce(ctx context.Context, slot scheduler.BatonKey, body []byte, at time.Time, id string) error {
+	fire := s.FireSubject(slot)
+	m := s.conn.Message(fire, body)
+	if !at.IsZero() {
+		m = s.timer(slot, fire, body, at)
+	}
 	conn.SetHeader(m, jetstream.ExpectedLastSubjSeqHeader, "0")
 	conn.SetHeader(m, jetstream.MsgIDHeader, id)
 	_, err := s.conn.Publish(ctx, m)
