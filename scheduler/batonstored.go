@@ -52,6 +52,7 @@ func (b *Baton) code(c *plainjson.Codec, flags *kindFlags) {
 	b.codeProgress(c)
 	c.OptText("uid", &b.UID)
 	c.Uint("rev", &b.Revision)
+	c.OptUint("edit", &b.Edit)
 	c.Int("sched", &b.Schedule)
 	c.Time("nominal", &b.Nominal)
 	c.Time("due", &b.Due)

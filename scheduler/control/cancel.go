@@ -150,14 +150,14 @@ func (e Editor) cancel(ctx context.Context, k scheduler.Key, req *v1.CancelReque
 		if len(found) == 0 || req.DryRun {
 			return v, nil
 		}
-		err = e.writeCanceled(ctx, cur, batons, v.Occurrences, req.Reason)
+		edit, err := e.writeCanceled(ctx, cur, batons, v.Occurrences, req.Reason)
 		if errors.Is(err, step.ErrOvertaken) {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		return v, e.hasten(ctx, cur, found)
+		return v, e.hasten(ctx, cur, found, edit)
 	}
 	return nil, contended("job " + k.String())
 }
@@ -190,18 +190,20 @@ func (e Editor) begun(ctx context.Context, j *scheduler.Job, nominal time.Time) 
 	return all, err
 }
 
-// writeCanceled stores the cancellation in the definition of cur, which workers watch. The audit log has an entry for
-// each occurrence.
-func (e Editor) writeCanceled(ctx context.Context, cur *scheduler.Job, batons []scheduler.Baton, ids []string, reason string) error {
+// writeCanceled stores the cancellation in the definition of cur, which workers watch, and returns its revision. The audit log
+// has an entry for each occurrence.
+func (e Editor) writeCanceled(
+	ctx context.Context, cur *scheduler.Job, batons []scheduler.Baton, ids []string, reason string,
+) (revision uint64, err error) {
 	o := origin(ctx)
 	who := cmp.Or(o.Name, o.Claim, auth.DescribeUnnamed(o.Via))
 	next := cur.Cancels(batons, scheduler.Cancellation{At: e.shared.Store.Now().UTC(), By: who, Reason: reason})
 	data, err := next.Encode(e.shared.Secrets)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	write := func(*audit.Entry) error {
-		_, err := e.store(ctx, cur, next, data, cur.Revision)
+	write := func(*audit.Entry) (err error) {
+		revision, err = e.store(ctx, cur, next, data, cur.Revision)
 		return err
 	}
 	for _, id := range ids { // one write covers all of them
@@ -212,12 +214,14 @@ func (e Editor) writeCanceled(ctx context.Context, cur *scheduler.Job, batons []
 		inner := write
 		write = func(*audit.Entry) error { return e.shared.audited(ctx, entry, inner) }
 	}
-	return write(nil)
+	err = write(nil)
+	return revision, err
 }
 
-// hasten fires the waiting batons of canceled occurrences immediately, so that a worker ends them. A worker that had a
-// baton may have rescheduled it before it learned of the cancellation, so hasten looks again for those.
-func (e Editor) hasten(ctx context.Context, j *scheduler.Job, found []begun) error {
+// hasten fires the waiting batons of canceled occurrences immediately, so that a worker ends them: one that knows the
+// cancellation, which edit stored. A worker that had a baton may have rescheduled it before it learned of the cancellation,
+// so hasten looks again for those.
+func (e Editor) hasten(ctx context.Context, j *scheduler.Job, found []begun, edit uint64) error {
 	ran := map[scheduler.BatonKey]time.Time{}
 	for _, f := range found {
 		if f.waiting == 0 {
@@ -239,6 +243,7 @@ func (e Editor) hasten(ctx context.Context, j *scheduler.Job, found []begun) err
 		if f.waiting == 0 {
 			continue
 		}
+		f.baton.Edit = edit
 		if err := e.shared.steps.Hasten(ctx, f.key, f.baton, f.waiting); err != nil { // if it has moved, its worker finds it canceled
 			return fmt.Errorf("job %s: canceled, but not ended yet: %w", f.key.Key, err)
 		}

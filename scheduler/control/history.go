@@ -49,10 +49,14 @@ func (q *HistoryQuery) isFound(present string) bool {
 const (
 	historyChunk = 64   // records of many jobs that are examined together
 	historyReach = 2048 // examined records, some 40 ms of processor time
+
+	// historyTime is the time after which a page ends. Records that are spread over a history of millions take some
+	// milliseconds each.
+	historyTime = 2 * time.Second
 )
 
 // History returns a page of records, newest first. next is the sequence before which the next page starts, 0 if there
-// is none. A page ends early, and may be empty, after many records that do not match.
+// is none. A page ends early, and may be empty, after many records that do not match, or if records take long to read.
 //
 // The history of a job has the records of its current incarnation, unless the query selects others. History returns
 // ErrNotFound if neither the job nor any such record exists.
@@ -66,7 +70,7 @@ func (r Reader) History(ctx context.Context, q HistoryQuery, p v1.Page) (records
 	}
 	defer release()
 	s := &historySearch{
-		store: r.shared.Store, query: &q, page: p, skip: p.Skip, chunk: historyChunk,
+		store: r.shared.Store, query: &q, page: p, skip: p.Skip, chunk: historyChunk, began: time.Now(),
 		jobs: &incarnations{r.shared.Store, map[scheduler.Key]presence{}},
 	}
 	if q.Key.Job != "" {
@@ -129,6 +133,7 @@ type historySearch struct {
 	index   *historyindex.Index // nil: no index
 	current bool                // the store has no newer records than the index
 
+	began   time.Time
 	seen    int
 	pending []*scheduler.Record // records whose jobs must be looked up
 	records []*scheduler.Record
@@ -224,7 +229,7 @@ func (s *historySearch) visit(r *scheduler.Record) bool {
 		return false
 	}
 	s.pending = append(s.pending, r)
-	if s.seen == historyReach {
+	if s.seen == historyReach || time.Since(s.began) > historyTime {
 		s.next, s.ended = r.Sequence, true
 		return false
 	}

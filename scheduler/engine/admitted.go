@@ -20,7 +20,7 @@ func (w *Worker) due(r *run) {
 		r.since = w.jobs.Changes(r.key())
 		j, known = w.jobs.Peek(r.key())
 	}
-	if !known || j.Revision != r.baton.Revision {
+	if !known || j.Revision != r.baton.Revision || r.baton.Edit > j.Revision {
 		w.liveOn(admitted{r})
 		return
 	}

@@ -179,7 +179,7 @@ func (w *Worker) jobOf(r *run) (*scheduler.Job, error) {
 	if r.latest != nil && w.jobs.Unchanged(r.key(), r.since) {
 		return r.latest, nil
 	}
-	j, err := w.jobs.Current(w.settles, r.key(), r.baton.Revision)
+	j, err := w.jobs.Current(w.settles, r.key(), max(r.baton.Revision, r.baton.Edit))
 	if errors.Is(err, scheduler.ErrNotFound) {
 		return nil, nil //nolint:nilnil // absence is a valid result
 	}

@@ -277,6 +277,23 @@ func TestCancel(t *testing.T) {
 	})
 }
 
+// TestCancelBeforeItIsKnown cancels an occurrence that waits for its retry: its worker, which has the baton before it hears of the
+// cancellation, makes no attempt.
+func TestCancelBeforeItIsKnown(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *harness) {
+		w.startWorker(func(c *engine.Config) { c.Store = lateJobs{w.store} })
+		w.sink.answers(failingAt("main"))
+		w.put("job", `{"action": `+retried("main", `"retryCount": 2, "retryInterval": "PT10M"`)+`}`)
+		time.Sleep(10 * time.Second)
+		if n := w.cancel("job", ""); n != 1 {
+			t.Errorf("%d canceled, want 1", n)
+		}
+		time.Sleep(time.Second)
+		w.wantHistory("job", "failed faulted")
+		w.mustBeInOrder()
+	})
+}
+
 // TestCancelWhileRescheduled cancels an occurrence whose worker reschedules its retry after it decided, and before the
 // cancellation is stored: the occurrence ends now, not with its next attempt.
 func TestCancelWhileRescheduled(t *testing.T) {

@@ -69,7 +69,7 @@ func (s *Batons) FindSlots(ctx context.Context, slots []scheduler.BatonKey, foun
 		if len(of) == 0 {
 			continue
 		}
-		err := s.conn.LastOf(ctx, s.stream(lane), of, 0, func(m *jetstream.RawStreamMsg) {
+		err := s.conn.LastOf(ctx, s.stream(lane), of, func(m *jetstream.RawStreamMsg) {
 			if slot, ok := s.slotOf(m.Subject); ok {
 				found(slot, stored(slot.Key, m), m.Subject == s.FireSubject(slot))
 			}
@@ -118,7 +118,7 @@ func (s *Batons) findDetached(ctx context.Context, lane int, keys []scheduler.Ke
 		own := scheduler.BatonKey{Key: k}
 		filters = append(filters, s.TimerSubject(own)+".*", s.FireSubject(own)+".*")
 	}
-	return s.conn.LastMatching(ctx, s.stream(lane), filters, 0, conn.MultiMost, func(m *jetstream.RawStreamMsg) {
+	return s.conn.LastMatching(ctx, s.stream(lane), filters, conn.MultiMost, func(m *jetstream.RawStreamMsg) {
 		if slot, ok := s.slotOf(m.Subject); ok {
 			st := scheduler.Stored{Key: slot.Key, Revision: m.Sequence, Data: m.Data}
 			found(slot, st, m.Subject == s.FireSubject(slot))

@@ -37,7 +37,7 @@ func (s *Buckets) LoadJobs(ctx context.Context, keys []scheduler.Key, each func(
 	for i, k := range keys {
 		subjects[i] = s.JobSubject(k)
 	}
-	return s.conn.LastOf(ctx, "KV_"+s.conn.Config.Bucket(jobsBucket), subjects, 0, func(m *jetstream.RawStreamMsg) {
+	return s.conn.LastOf(ctx, "KV_"+s.conn.Config.Bucket(jobsBucket), subjects, func(m *jetstream.RawStreamMsg) {
 		if k, ok := s.jobKey(m.Subject); ok {
 			if st, err := stored(k, m); err == nil {
 				each(st)

@@ -17,10 +17,8 @@ import (
 // DirectRequest is a batched direct get (NATS ADR-31), which the client library does not offer: the last message of
 // each subject, or all messages that match a filter from a sequence on.
 type DirectRequest struct {
-	Subjects []string `json:"multi_last,omitempty"`
-	UpTo     uint64   `json:"up_to_seq,omitempty"` // maximum sequence
-
-	Before *time.Time `json:"up_to_time,omitempty"` // alternative to UpTo: stored before this time
+	Subjects []string   `json:"multi_last,omitempty"`
+	Before   *time.Time `json:"up_to_time,omitempty"` // stored before this time
 
 	Filter string     `json:"next_by_subj,omitempty"`
 	From   uint64     `json:"seq,omitempty"`
@@ -28,10 +26,14 @@ type DirectRequest struct {
 	Batch  int        `json:"batch,omitempty"`
 	Bytes  int        `json:"max_bytes,omitempty"`
 
-	timeout time.Duration // for the answer; 0: PublishTimeout
+	timeout time.Duration // for each message of the answer; 0: PublishTimeout, or searchTimeout with a filter
 }
 
 const directGet = "$JS.API.DIRECT.GET."
+
+// searchTimeout is for the next match of a filter. The server loads each block in between, in some milliseconds: a thousand
+// for ten million records.
+const searchTimeout = 20 * time.Second
 
 // MessageAt returns the message with a sequence, or [jetstream.ErrMsgNotFound].
 func (s *Conn) MessageAt(ctx context.Context, stream string, sequence uint64) (*jetstream.RawStreamMsg, error) {
@@ -74,22 +76,21 @@ func (s *Conn) AskDirect(ctx context.Context, patience time.Duration, ask func(c
 	}
 }
 
-// LastOf calls each for the last message of every subject that has one, up to a sequence (0: no limit), after the whole
-// answer has arrived.
-func (s *Conn) LastOf(ctx context.Context, stream string, subjects []string, upTo uint64, each func(*jetstream.RawStreamMsg)) error {
-	return s.LastMatching(ctx, stream, subjects, upTo, len(subjects), each)
+// LastOf calls each for the last message of every subject that has one, after the whole answer has arrived.
+func (s *Conn) LastOf(ctx context.Context, stream string, subjects []string, each func(*jetstream.RawStreamMsg)) error {
+	return s.LastMatching(ctx, stream, subjects, len(subjects), each)
 }
 
-// LastMatching is lastOf for filters that match up to most subjects.
+// LastMatching is LastOf for filters that match up to most subjects.
 func (s *Conn) LastMatching(
-	ctx context.Context, stream string, filters []string, upTo uint64, most int, each func(*jetstream.RawStreamMsg),
+	ctx context.Context, stream string, filters []string, most int, each func(*jetstream.RawStreamMsg),
 ) error {
 	if len(filters) == 0 {
 		return nil // without filters, the server returns an error
 	}
 	for range lastOfTries {
 		found, whole := make([]*jetstream.RawStreamMsg, 0, len(filters)), true
-		get := DirectRequest{Subjects: filters, UpTo: upTo}
+		get := DirectRequest{Subjects: filters}
 		err := s.DirectGet(ctx, stream, get, most, func(raw *jetstream.RawStreamMsg) bool {
 			found = append(found, raw)
 			return true
@@ -167,16 +168,19 @@ func (s *Conn) DirectGet(
 		return err
 	}
 	patience := cmp.Or(get.timeout, PublishTimeout)
+	if get.Filter != "" {
+		patience = searchTimeout
+	}
 	return s.AskDirect(ctx, patience, func(first context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, patience)
-		defer cancel()
-		return s.directBatch(ctx, first, stream, req, most, each, end)
+		return s.directBatch(ctx, first, patience, stream, req, most, each, end)
 	})
 }
 
-// directBatch is one attempt of directGet. The first answer must arrive before first is done.
+// directBatch is one attempt of DirectGet. The first message must arrive before first is done, and each of the others within
+// patience.
 func (s *Conn) directBatch(
-	ctx, first context.Context, stream string, req []byte, most int, each func(*jetstream.RawStreamMsg) bool, end func(*nats.Msg),
+	ctx, first context.Context, patience time.Duration, stream string, req []byte, most int,
+	each func(*jetstream.RawStreamMsg) bool, end func(*nats.Msg),
 ) error {
 	answers := make(chan *nats.Msg, most+1)
 	inbox := s.NC.NewInbox()
@@ -189,10 +193,13 @@ func (s *Conn) directBatch(
 		return Translate(err)
 	}
 	silence := first.Done()
+	late := time.NewTimer(patience)
+	defer late.Stop()
 	for {
 		select {
 		case m := <-answers:
 			silence = nil
+			late.Reset(patience)
 			raw, err := rawMessage(m)
 			if err == jetstream.ErrMsgNotFound { //nolint:errorlint // returned as it is, by rawMessage
 				end(m)
@@ -206,6 +213,8 @@ func (s *Conn) directBatch(
 			}
 		case <-silence:
 			return Translate(context.Cause(first))
+		case <-late.C:
+			return Translate(context.DeadlineExceeded)
 		case <-ctx.Done():
 			return Translate(context.Cause(ctx))
 		}

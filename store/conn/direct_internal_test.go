@@ -12,6 +12,7 @@ import (
 
 	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/store/storetest"
 )
 
 // TestLastOfAsksAgain: a server before 2.15 may end an answer early if a message was removed after its lookup. The
@@ -35,9 +36,32 @@ func TestLastOfAsksAgain(t *testing.T) {
 			_ = nc.PublishMsg(&nats.Msg{Subject: m.Reply, Header: nats.Header{"Status": {"204"}, "Description": {"EOB"}}})
 		}))(t)
 		got := ""
-		err := (&Conn{NC: nc}).LastOf(t.Context(), stream, []string{"a", "b"}, 0, func(m *jetstream.RawStreamMsg) { got += m.Subject })
+		err := (&Conn{NC: nc}).LastOf(t.Context(), stream, []string{"a", "b"}, func(m *jetstream.RawStreamMsg) { got += m.Subject })
 		if !errors.Is(err, want) || (want == nil) != (got == "ab") {
 			t.Errorf("broken off %d times: %q, %v", broken, got, err)
 		}
 	}
+}
+
+// TestSlowAnswer reads a batch whose messages arrive one by one, in more time than one may take.
+func TestSlowAnswer(t *testing.T) {
+	storetest.Test(t, func(t *testing.T) {
+		nc := startServer(t, nil)()
+		must.Get(nc.Subscribe(directGet+"S", func(m *nats.Msg) {
+			for i := range 4 {
+				time.Sleep(PublishTimeout / 2)
+				_ = nc.PublishMsg(&nats.Msg{Subject: m.Reply, Header: nats.Header{
+					jetstream.SubjectHeader: {"a"}, jetstream.SequenceHeader: {strconv.Itoa(i)}, jetstream.TimeStampHeaer: {time.Now().Format(time.RFC3339Nano)},
+				}})
+			}
+			_ = nc.PublishMsg(&nats.Msg{Subject: m.Reply, Header: nats.Header{"Status": {"204"}, "Description": {"EOB"}}})
+		}))(t)
+		n := 0
+		count := func(*jetstream.RawStreamMsg) bool { n++; return true }
+		s := &Conn{NC: nc, Replicas: 1}
+		must.Do(t, s.DirectGet(t.Context(), "S", DirectRequest{Batch: 4}, 4, count, func(*nats.Msg) {}))
+		if n != 4 {
+			t.Errorf("%d messages, want 4", n)
+		}
+	})
 }

@@ -145,7 +145,7 @@ func (s *Audit) LastEntries(ctx context.Context, keys []scheduler.Key, each func
 	if err := s.settle(ctx); err != nil {
 		return err
 	}
-	return s.conn.LastOf(ctx, s.conn.Config.Stream(auditStream), subjects, 0, func(m *jetstream.RawStreamMsg) {
+	return s.conn.LastOf(ctx, s.conn.Config.Stream(auditStream), subjects, func(m *jetstream.RawStreamMsg) {
 		if e, err := audit.Decode(m.Sequence, m.Data); err == nil {
 			each(e)
 		}
@@ -215,7 +215,7 @@ func (s *Audit) RecentEntries(ctx context.Context, of audit.Scope, before uint64
 	if err := s.settle(ctx); err != nil {
 		return err
 	}
-	return backwards(ctx, s.conn, s.stream, s.scopeSubjects(of), before, func(m *jetstream.RawStreamMsg) (bool, error) {
+	return backwards(ctx, s.conn, s.stream, s.scopeSubjects(of), before, of.Job != "", func(m *jetstream.RawStreamMsg) (bool, error) {
 		e, err := audit.Decode(m.Sequence, m.Data)
 		if err != nil {
 			return true, nil //nolint:nilerr // skips an unreadable entry

@@ -3,6 +3,7 @@ package history
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -14,12 +15,17 @@ const (
 	firstWidth = 64      // sequences in the first step
 	batchSize  = 1024    // maximum messages per step
 	maxWidth   = 1 << 40 // maximum sequences per step
+
+	// stepTime is about the longest time for a step with matches. The server loads each block of the step's range, in some
+	// milliseconds.
+	stepTime = time.Second
 )
 
 // backwards calls f for the messages of a stream before a sequence (0: all) that match any of the filters, newest first,
-// until f returns false or an error.
+// until f returns false or an error. sparse: they are a small part of the stream, and before is the sequence of one, so that
+// their distance is probably that to the end.
 func backwards(
-	ctx context.Context, c *conn.Conn, stream jetstream.Stream, filters []string, before uint64,
+	ctx context.Context, c *conn.Conn, stream jetstream.Stream, filters []string, before uint64, sparse bool,
 	f func(*jetstream.RawStreamMsg) (bool, error),
 ) error {
 	info, err := stream.Info(ctx)
@@ -30,10 +36,14 @@ func backwards(
 	if before > 0 {
 		end = min(end, before)
 	}
+	width := uint64(firstWidth)
+	if sparse {
+		width = max(width, info.State.LastSeq+1-end)
+	}
 	cursors := make([]*cursor, len(filters))
 	for i, filter := range filters {
 		cursors[i] = &cursor{
-			conn: c, stream: info.Config.Name, filter: filter, first: max(info.State.FirstSeq, 1), end: end, width: firstWidth,
+			conn: c, stream: info.Config.Name, filter: filter, first: max(info.State.FirstSeq, 1), end: end, width: width,
 		}
 	}
 	for {
@@ -111,10 +121,12 @@ func (c *cursor) step(ctx context.Context) error {
 	if c.end-from > c.width {
 		from = c.end - c.width
 	}
+	began := time.Now()
 	messages, all, err := c.conn.Forward(ctx, c.stream, c.filter, from, c.end, batchSize)
 	if err != nil {
 		return err
 	}
+	took := time.Since(began)
 	if !all && len(messages) > 0 {
 		last := messages[len(messages)-1].Sequence
 		c.early = append(c.early, early{from, last + 1, slices.Clip(messages)})
@@ -122,8 +134,11 @@ func (c *cursor) step(ctx context.Context) error {
 		return nil
 	}
 	c.messages, c.end = slices.Clip(messages), from
-	if 4*len(messages) <= batchSize {
+	switch {
+	case len(messages) == 0, 4*len(messages) <= batchSize && took < stepTime/4: // the server searches an empty range again
 		c.width = min(4*c.width, maxWidth)
+	case took > stepTime:
+		c.width = max(1, c.width/2)
 	}
 	return nil
 }

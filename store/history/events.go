@@ -113,7 +113,7 @@ func (s *Events) EventAt(ctx context.Context, sequence uint64) (*scheduler.Event
 // RecentEvents calls f for the events of a topic, newest first, before a sequence (0: from the newest), until f returns
 // false. An empty collection or name matches all.
 func (s *Events) RecentEvents(ctx context.Context, t scheduler.Topic, before uint64, f func(*scheduler.Event) bool) error {
-	return backwards(ctx, s.conn, s.stream, []string{s.EventSubject(t)}, before, func(m *jetstream.RawStreamMsg) (bool, error) {
+	return backwards(ctx, s.conn, s.stream, []string{s.EventSubject(t)}, before, false, func(m *jetstream.RawStreamMsg) (bool, error) {
 		e, err := s.event(m.Subject, m.Header, m.Data, m.Sequence, m.Time)
 		if err != nil {
 			return true, nil //nolint:nilerr // it cannot start a job

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -83,57 +84,33 @@ func recordID(subject string, data []byte) string {
 func (s *History) Recent(
 	ctx context.Context, k scheduler.Key, before uint64, outcomes []scheduler.Outcome, f func(*scheduler.Record) bool,
 ) error {
-	if k.Job == "" {
-		return s.scanAll(ctx, k, before, outcomes, f)
+	if k.Job == "" || before != 0 {
+		return s.scan(ctx, k, before, outcomes, f)
 	}
 	if len(outcomes) == 0 {
 		outcomes = scheduler.Outcomes
 	}
-	heads, err := s.heads(ctx, k, before, outcomes)
+	var heads []*scheduler.Record
+	err := s.LastRecords(ctx, []scheduler.Key{k}, outcomes, func(r *scheduler.Record) { heads = append(heads, r) })
 	if err != nil {
 		return err
 	}
-	return s.walk(ctx, k, heads, outcomes, f)
+	return s.scanFrom(ctx, k, heads, outcomes, f)
 }
 
-// walkMost is the maximum number of records of a job that are read individually. Further records are read in batches.
-const walkMost = 4
-
-// walk calls f for heads, the latest records of a job by outcome, and for the records before them, newest first, until
-// f returns false.
-func (s *History) walk(
+// scanFrom calls f for the newest of heads, the latest records of a job by outcome, and for the records before it, newest
+// first, until f returns false.
+func (s *History) scanFrom(
 	ctx context.Context, k scheduler.Key, heads []*scheduler.Record, outcomes []scheduler.Outcome, f func(*scheduler.Record) bool,
 ) error {
-	for n := 1; len(heads) > 0; n++ {
-		i := newest(heads)
-		r := heads[i]
-		if !f(r) {
-			return nil
-		}
-		if n == walkMost {
-			return s.scanAll(ctx, k, r.Sequence, outcomes, f)
-		}
-		next, err := s.heads(ctx, k, r.Sequence, []scheduler.Outcome{r.Outcome})
-		if err != nil {
-			return err
-		}
-		heads = slices.Replace(heads, i, i+1, next...)
+	if len(heads) == 0 {
+		return nil
 	}
-	return nil
-}
-
-// heads returns the last record of each outcome before a sequence, in one request.
-func (s *History) heads(ctx context.Context, k scheduler.Key, before uint64, outcomes []scheduler.Outcome) ([]*scheduler.Record, error) {
-	if before == 1 {
-		return nil, nil // no record precedes the first one
+	r := slices.MaxFunc(heads, func(a, b *scheduler.Record) int { return cmp.Compare(a.Sequence, b.Sequence) })
+	if !f(r) {
+		return nil
 	}
-	subjects := make([]string, len(outcomes))
-	for i, o := range outcomes {
-		subjects[i] = s.HistorySubject(k, o)
-	}
-	var heads []*scheduler.Record
-	err := s.lastOf(ctx, subjects, max(before, 1)-1, func(r *scheduler.Record) { heads = append(heads, r) }) // 0: no limit
-	return heads, err
+	return s.scan(ctx, k, r.Sequence, outcomes, f)
 }
 
 // LastRecords calls each for the last record of each job and outcome, in no particular order. It takes one request per
@@ -146,35 +123,20 @@ func (s *History) LastRecords(ctx context.Context, keys []scheduler.Key, outcome
 		}
 	}
 	for batch := range slices.Chunk(subjects, conn.MultiMost) {
-		if err := s.lastOf(ctx, batch, 0, each); err != nil {
+		var bad error
+		err := s.conn.LastOf(ctx, s.conn.Config.Stream("HISTORY"), batch, func(m *jetstream.RawStreamMsg) {
+			r, err := s.record(m)
+			if err != nil {
+				bad = err
+				return
+			}
+			each(r)
+		})
+		if err := errors.Join(err, bad); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// lastOf calls each for the last record of each subject up to a sequence (0: no limit), in one request.
-func (s *History) lastOf(ctx context.Context, subjects []string, upTo uint64, each func(*scheduler.Record)) error {
-	var bad error
-	err := s.conn.LastOf(ctx, s.conn.Config.Stream("HISTORY"), subjects, upTo, func(m *jetstream.RawStreamMsg) {
-		r, err := s.record(m)
-		if err != nil {
-			bad = err
-			return
-		}
-		each(r)
-	})
-	return errors.Join(err, bad)
-}
-
-func newest(heads []*scheduler.Record) int {
-	best := 0
-	for i, r := range heads {
-		if r.Sequence > heads[best].Sequence {
-			best = i
-		}
-	}
-	return best
 }
 
 // record decodes a history message. A damaged record is returned as such, without an error.

@@ -32,7 +32,7 @@ func (s *History) Newest(ctx context.Context, k scheduler.Key, outcomes []schedu
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	return s.walk(ctx, k, slices.DeleteFunc(heads, func(r *scheduler.Record) bool { return r == nil }), outcomes, f)
+	return s.scanFrom(ctx, k, slices.DeleteFunc(heads, func(r *scheduler.Record) bool { return r == nil }), outcomes, f)
 }
 
 // recordsAtOnce limits the concurrent requests of [History.RecordsAt].
@@ -127,23 +127,28 @@ func (s *History) Kept(ctx context.Context, k scheduler.Key) (since time.Time, e
 	return since, nil
 }
 
-// scanAll calls f for records with the given outcomes, newest first, until f returns false. It starts before the given
-// sequence (0: with the newest). k selects a job, a collection or all jobs.
-func (s *History) scanAll(
+// scan calls f for records with the given outcomes (none: all), newest first, until f returns false. It starts before the
+// given sequence (0: with the newest). k selects a job, a collection or all jobs.
+func (s *History) scan(
 	ctx context.Context, k scheduler.Key, before uint64, outcomes []scheduler.Outcome, f func(*scheduler.Record) bool,
 ) error {
 	if before == 1 {
 		return nil
 	}
-	return backwards(ctx, s.conn, s.stream, s.scanFilters(k, outcomes), before, func(m *jetstream.RawStreamMsg) (bool, error) {
+	filters := s.scanFilters(k, outcomes)
+	return backwards(ctx, s.conn, s.stream, filters, before, k.Job != "", func(m *jetstream.RawStreamMsg) (bool, error) {
 		r, err := s.record(m)
+		if err == nil && len(outcomes) > 0 && !slices.Contains(outcomes, r.Outcome) {
+			return true, nil
+		}
 		return err == nil && f(r), err
 	})
 }
 
-// scanFilters returns the subject filters for a scan.
+// scanFilters returns the subject filters for a scan. Several outcomes of one job have one filter: for each, the server
+// would search a long history back to the last record of a rare outcome.
 func (s *History) scanFilters(k scheduler.Key, outcomes []scheduler.Outcome) []string {
-	if len(outcomes) == 0 || len(outcomes) == len(scheduler.Outcomes) {
+	if len(outcomes) == 0 || len(outcomes) == len(scheduler.Outcomes) || k.Job != "" && len(outcomes) > 1 {
 		if k.Collection == "" {
 			return []string{conn.AnySubject}
 		}

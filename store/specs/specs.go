@@ -173,7 +173,7 @@ func (s *Specs) ClaimSpec(ctx context.Context, subject, id string, sequence uint
 		return nil, err
 	}
 	var claim jetstream.RawStreamMsg
-	err = s.conn.LastOf(ctx, s.conn.Config.Stream("SPEC_RESULTS"), []string{key}, 0, func(m *jetstream.RawStreamMsg) { claim = *m })
+	err = s.conn.LastOf(ctx, s.conn.Config.Stream("SPEC_RESULTS"), []string{key}, func(m *jetstream.RawStreamMsg) { claim = *m })
 	switch {
 	case err != nil:
 		return nil, err

@@ -244,10 +244,8 @@ func (r section) readPast(ctx context.Context, c *frame.Request, s *jobPage, cha
 	if err == nil || reading.Err() == nil || ctx.Err() != nil {
 		return err
 	}
-	newest, _, err := r.service.History(ctx, control.HistoryQuery{Key: s.Key}, v1.Page{Top: 1})
-	if len(newest) > 0 {
-		s.After = strconv.FormatUint(newest[0].Sequence, 10)
-	}
+	last, err := r.service.LastRecord(ctx)
+	s.After = strconv.FormatUint(last, 10)
 	s.Timeline, s.History = &timeline{}, &history{Filter: filterOf(c), Outcomes: scheduler.Outcomes, Key: s.Key, Path: s.Path}
 	s.Reading = s.History.Filter.Address(s.Path, "wait", "true")
 	return err
