@@ -70,7 +70,7 @@ func (r Reader) History(ctx context.Context, q HistoryQuery, p v1.Page) (records
 	}
 	defer release()
 	s := &historySearch{
-		store: r.shared.Store, query: &q, page: p, skip: p.Skip, chunk: historyChunk, began: time.Now(),
+		store: r.shared.Store, query: &q, page: p, skip: p.Skip, chunk: historyChunk, began: r.shared.Store.Now(),
 		jobs: &incarnations{r.shared.Store, map[scheduler.Key]presence{}},
 	}
 	if q.Key.Job != "" {
@@ -229,7 +229,7 @@ func (s *historySearch) visit(r *scheduler.Record) bool {
 		return false
 	}
 	s.pending = append(s.pending, r)
-	if s.seen == historyReach || time.Since(s.began) > historyTime {
+	if s.seen == historyReach || s.store.Now().Sub(s.began) > historyTime {
 		s.next, s.ended = r.Sequence, true
 		return false
 	}
