@@ -218,9 +218,9 @@ func (e Editor) writeCanceled(
 	return revision, err
 }
 
-// hasten fires the waiting batons of canceled occurrences immediately, so that a worker ends them: one that knows the
-// cancellation, which edit stored. A worker that had a baton may have rescheduled it before it learned of the cancellation,
-// so hasten looks again for those.
+// hasten fires the waiting batons of canceled occurrences immediately, so that a worker ends them, which must know the
+// revision edit, with the cancellation. A worker that had a baton may have rescheduled it before it learned of the
+// cancellation, so hasten looks again for those.
 func (e Editor) hasten(ctx context.Context, j *scheduler.Job, found []begun, edit uint64) error {
 	ran := map[scheduler.BatonKey]time.Time{}
 	for _, f := range found {

@@ -95,7 +95,8 @@ func (s longHistory) Recent(
 ) error {
 	n := 0
 	err := s.Store.Recent(ctx, k, before, outcomes, func(r *scheduler.Record) bool {
-		if n++; n > 1 {
+		n++
+		if n > 1 {
 			select {
 			case <-s.release:
 			case <-ctx.Done():

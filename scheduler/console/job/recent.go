@@ -41,7 +41,7 @@ func (r section) recentOf(ctx context.Context, k scheduler.Key) (recent, error) 
 	return all, nil
 }
 
-// page returns the first records, and the sequence before which the next page starts, 0 if there is none.
+// page returns the first records, and the sequence before which the next page starts; 0: no next page.
 func (p *recent) page(size int) (records []*scheduler.Record, next uint64) {
 	records = p.records[:min(size, len(p.records))]
 	if len(records) > 0 && (len(records) < len(p.records) || !p.all) {
