@@ -113,7 +113,6 @@ var layers = []layer{
 	{path: "integration/testkit/mutate", never: outside},
 	{path: "integration/testkit/logtest", never: outside}, // for tests
 	{path: "integration/testkit/must", never: outside},    // for tests
-	{path: "integration/emulator/internal/hostile", imports: []string{"integration/testkit/mutate"}},
 	{path: "integration/emulator/internal/..."},
 	{path: "integration/emulator/servicebus/...", imports: []string{"cmd/carillon/listen/connlimit", "integration/emulator/internal/..."}},
 	{path: "integration/emulator/storagequeue/...", imports: []string{"cmd/carillon/listen/connlimit", "integration/emulator/internal/..."}},

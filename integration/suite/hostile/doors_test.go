@@ -136,7 +136,7 @@ func raw(addr string) func([]byte) (string, string) {
 		})
 		defer giveUp.Stop()
 		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
-		if timeout := net.Error(nil); errors.As(err, &timeout) && timeout.Timeout() {
+		if isTimeout(err) {
 			return "no answer", "no answer"
 		}
 		if err != nil {
@@ -148,6 +148,11 @@ func raw(addr string) func([]byte) (string, string) {
 		}
 		return class, blame
 	}
+}
+
+func isTimeout(err error) bool {
+	timeout, ok := errors.AsType[net.Error](err)
+	return ok && timeout.Timeout()
 }
 
 // enough is how long an answer is waited for that may never come.
@@ -297,7 +302,7 @@ func conversation(addr string) func([]byte) (string, string) {
 		defer conn.Close()
 		end()
 		n, err := io.Copy(io.Discard, conn)
-		if timeout := net.Error(nil); errors.As(err, &timeout) && timeout.Timeout() {
+		if isTimeout(err) {
 			return "left open", "left open"
 		}
 		if n == 0 {
