@@ -103,46 +103,35 @@ const (
 // BatchFormat is the message format of a transfer whose data sections are messages themselves.
 const BatchFormat = 0x80013700
 
+// performatives make those of AMQP frames, by descriptor.
+var performatives = [...]func() Performative{
+	descOpen:        func() Performative { return &Open{} },
+	descBegin:       func() Performative { return &Begin{} },
+	descAttach:      func() Performative { return &Attach{} },
+	descFlow:        func() Performative { return &Flow{} },
+	descTransfer:    func() Performative { return &Transfer{} },
+	descDisposition: func() Performative { return &Disposition{} },
+	descDetach:      func() Performative { return &Detach{} },
+	descEnd:         func() Performative { return &End{} },
+	descClose:       func() Performative { return &Close{} },
+}
+
 // Decode decodes the body of an AMQP frame. The payload and a transfer's delivery tag are part of the body.
 func Decode(body []byte) (_ Performative, payload []byte, err error) {
-	return decode(body, "a performative", func(descriptor uint64) Performative {
-		switch descriptor {
-		case descOpen:
-			return &Open{}
-		case descBegin:
-			return &Begin{}
-		case descAttach:
-			return &Attach{}
-		case descFlow:
-			return &Flow{}
-		case descTransfer:
-			return &Transfer{}
-		case descDisposition:
-			return &Disposition{}
-		case descDetach:
-			return &Detach{}
-		case descEnd:
-			return &End{}
-		case descClose:
-			return &Close{}
-		default:
-			return nil
-		}
-	})
+	return decode(body, "a performative", performatives[:])
 }
 
 // decode decodes a performative that is due, and returns what follows it.
-func decode(body []byte, due string, of func(descriptor uint64) Performative) (Performative, []byte, error) {
+func decode(body []byte, due string, known []func() Performative) (Performative, []byte, error) {
 	r := newReader(body)
 	descriptor := r.descriptor()
 	if r.err != nil {
 		return nil, nil, r.err
 	}
-	p := of(descriptor)
-	if p == nil {
+	if descriptor >= uint64(len(known)) || known[descriptor] == nil {
 		return nil, nil, malformed("descriptor %#x where %s is due", descriptor, due)
 	}
-	f := r.openFields()
+	p, f := known[descriptor](), r.openFields()
 	p.fields(&composite{in: &f})
 	if err := f.close(); err != nil {
 		return nil, nil, err
@@ -262,20 +251,15 @@ type (
 	SASLOutcome struct{ Code uint8 }
 )
 
+var saslPerformatives = [...]func() Performative{
+	descSASLMechanisms: func() Performative { return &SASLMechanisms{} },
+	descSASLInit:       func() Performative { return &SASLInit{} },
+	descSASLOutcome:    func() Performative { return &SASLOutcome{} },
+}
+
 // DecodeSASL decodes the body of a SASL frame.
 func DecodeSASL(body []byte) (Performative, error) {
-	p, rest, err := decode(body, "a SASL frame", func(descriptor uint64) Performative {
-		switch descriptor {
-		case descSASLMechanisms:
-			return &SASLMechanisms{}
-		case descSASLInit:
-			return &SASLInit{}
-		case descSASLOutcome:
-			return &SASLOutcome{}
-		default:
-			return nil
-		}
-	})
+	p, rest, err := decode(body, "a SASL frame", saslPerformatives[:])
 	if err == nil && len(rest) > 0 {
 		err = malformed("%d bytes after a SASL frame", len(rest))
 	}

@@ -1,10 +1,12 @@
 package amqp
 
 import (
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -196,105 +198,49 @@ var descriptors = map[Symbol]uint64{
 	"amqp:footer:map":                 descFooter,
 }
 
+// zeros are the zero values of types by their AMQP names.
+var zeros = map[string]any{
+	"boolean": false, "string": "", "symbol": Symbol(""), "char": Char(0), "float": float32(0), "double": float64(0),
+	"byte": int8(0), "short": int16(0), "int": int32(0), "long": int64(0),
+	"ubyte": uint8(0), "ushort": uint16(0), "uint": uint32(0), "ulong": uint64(0),
+	"timestamp": time.Time{}, "uuid": UUID{}, "binary": []byte{}, "list": List{}, "map": Map{}, "array": Array{},
+}
+
+var typeNames = func() map[reflect.Type]string {
+	names := map[reflect.Type]string{}
+	for name, zero := range zeros {
+		names[reflect.TypeOf(zero)] = name
+	}
+	return names
+}()
+
 // TypeOf returns the name of the AMQP type of a value, or the descriptor of a described value.
 func TypeOf(value any) string {
 	switch v := value.(type) {
 	case nil:
 		return "null"
-	case bool:
-		return "boolean"
-	case string:
-		return "string"
-	case Symbol:
-		return "symbol"
-	case Char:
-		return "char"
-	case int8:
-		return "byte"
-	case int16:
-		return "short"
-	case int32:
-		return "int"
-	case int64:
-		return "long"
-	case uint8:
-		return "ubyte"
-	case uint16:
-		return "ushort"
-	case uint32:
-		return "uint"
-	case uint64:
-		return "ulong"
-	case float32:
-		return "float"
-	case float64:
-		return "double"
-	default:
-		return otherType(v)
-	}
-}
-
-func otherType(value any) string {
-	switch v := value.(type) {
-	case time.Time:
-		return "timestamp"
-	case UUID:
-		return "uuid"
-	case []byte:
-		return "binary"
 	case Decimal:
 		return "decimal" + strconv.Itoa(8*len(v))
-	case List:
-		return "list"
-	case Map:
-		return "map"
-	case Array:
-		return "array"
 	case Described:
 		if name, ok := v.Descriptor.(Symbol); ok {
 			return strings.TrimPrefix(string(name), "com.microsoft:")
 		}
 		return "described"
 	default:
-		return fmt.Sprintf("%T", value)
+		return cmp.Or(typeNames[reflect.TypeOf(value)], fmt.Sprintf("%T", value))
 	}
-}
-
-// integers are the integer types: their size in bits, and the conversion to the Go type.
-var integers = map[string]struct {
-	bits   int
-	signed func(int64) any
-	plain  func(uint64) any
-}{
-	"byte":   {8, func(n int64) any { return int8(n) }, nil},
-	"short":  {16, func(n int64) any { return int16(n) }, nil},
-	"int":    {32, func(n int64) any { return int32(n) }, nil},
-	"long":   {64, func(n int64) any { return n }, nil},
-	"ubyte":  {8, nil, func(n uint64) any { return uint8(n) }},
-	"ushort": {16, nil, func(n uint64) any { return uint16(n) }},
-	"uint":   {32, nil, func(n uint64) any { return uint32(n) }},
-	"ulong":  {64, nil, func(n uint64) any { return n }},
 }
 
 // Integer returns an integer of any type and width; a larger one than int64 holds becomes its largest.
 func Integer(value any) (n int64, ok bool) {
-	switch n := value.(type) {
-	case int8:
-		return int64(n), true
-	case int16:
-		return int64(n), true
-	case int32:
-		return int64(n), true
-	case int64:
-		return n, true
-	case uint8:
-		return int64(n), true
-	case uint16:
-		return int64(n), true
-	case uint32:
-		return int64(n), true
-	case uint64:
-		return int64(min(n, math.MaxInt64)), true
+	if _, isChar := value.(Char); isChar {
+		return 0, false
+	}
+	switch v := reflect.ValueOf(value); {
+	case v.CanInt():
+		return v.Int(), true
+	case v.CanUint():
+		return int64(min(v.Uint(), math.MaxInt64)), true
 	default:
 		return 0, false
 	}
@@ -302,17 +248,18 @@ func Integer(value any) (n int64, ok bool) {
 
 // ParseInteger parses a number of an integer type, such as "ubyte".
 func ParseInteger(kind, text string) (any, error) {
-	of, ok := integers[kind]
-	switch {
-	case !ok:
+	if _, ok := Integer(zeros[kind]); !ok {
 		return nil, fmt.Errorf("%q is no type of whole numbers", kind)
-	case of.signed != nil:
-		n, err := strconv.ParseInt(text, 10, of.bits)
-		return of.signed(n), err
-	default:
-		n, err := strconv.ParseUint(text, 10, of.bits)
-		return of.plain(n), err
 	}
+	v := reflect.New(reflect.TypeOf(zeros[kind])).Elem()
+	if v.CanUint() {
+		n, err := strconv.ParseUint(text, 10, v.Type().Bits())
+		v.SetUint(n)
+		return v.Interface(), err
+	}
+	n, err := strconv.ParseInt(text, 10, v.Type().Bits())
+	v.SetInt(n)
+	return v.Interface(), err
 }
 
 // ParseUUID parses a UUID. Braces and hyphens are optional.
