@@ -24,15 +24,8 @@ var (
 // A QueueStatus summarizes a queue.
 type QueueStatus = store.Summary
 
-// A Message is one in a queue, visible or not.
-type Message struct {
-	Place        uint64 // among those that have arrived; it is another one after a restart
-	ID, Text     string
-	Inserted     time.Time
-	Expires      time.Time // zero: never
-	NextVisible  time.Time
-	DequeueCount int
-}
+// A Message is one in a queue, visible or not. It expires at the zero time if it never does.
+type Message = store.Seen
 
 // Queues returns all queues of all accounts, by name. Like all methods for people, it makes none.
 func (s *Server) Queues() []QueueStatus { return s.handler.store.Summaries(time.Now()) }
@@ -125,7 +118,7 @@ func messageOf(m store.Seen) Message {
 	if m.Expires.Equal(wire.Forever) {
 		m.Expires = time.Time{}
 	}
-	return Message{m.Place, m.ID, m.Text, m.Inserted, m.Expires, m.NextVisible, m.DequeueCount}
+	return m
 }
 
 // Message returns one, visible or not. It fails with [ErrNoQueue] or [ErrNoMessage].

@@ -83,13 +83,17 @@ func (c *call) integer(name string, otherwise, low, high int) (int, error) {
 	number, err := strconv.Atoi(text)
 	switch {
 	case err != nil && !errors.Is(err, strconv.ErrRange):
-		return 0, wire.InvalidParameter.With("QueryParameterName", name).With("QueryParameterValue", text).
-			With("Reason", "Value must be a number.")
+		return 0, invalid(c.query, name).With("Reason", "Value must be a number.")
 	case err != nil || number < low || number > high:
 		return 0, wire.OutOfRangeParameter.With("QueryParameterName", name).With("QueryParameterValue", text).
 			With("MinimumAllowed", strconv.Itoa(low)).With("MaximumAllowed", strconv.Itoa(high))
 	}
 	return number, nil
+}
+
+// invalid reports a query parameter with a wrong value.
+func invalid(query url.Values, name string) wire.Error {
+	return wire.InvalidParameter.With("QueryParameterName", name).With("QueryParameterValue", query.Get(name))
 }
 
 // seconds reads a query parameter as a duration.
@@ -164,7 +168,7 @@ func findOperation(level level, method string, query url.Values) (*operation, er
 	case comp == "":
 		return nil, wire.MissingParameter.With("QueryParameterName", "comp")
 	}
-	return nil, wire.InvalidParameter.With("QueryParameterName", "comp").With("QueryParameterValue", comp)
+	return nil, invalid(query, "comp")
 }
 
 // component returns the part of a thing that a query names.
@@ -176,7 +180,7 @@ func component(level level, method string, query url.Values) (string, error) {
 		case comp != "" && comp != "list" && restype == "":
 			return "", wire.MissingParameter.With("QueryParameterName", "restype")
 		case restype != "" && restype != "service":
-			return "", wire.InvalidParameter.With("QueryParameterName", "restype").With("QueryParameterValue", restype)
+			return "", invalid(query, "restype")
 		}
 		return comp, nil
 	case messagesLevel:
@@ -187,7 +191,7 @@ func component(level level, method string, query url.Values) (string, error) {
 		case strings.EqualFold(peek, "true"):
 			return "peek", nil
 		}
-		return "", wire.InvalidParameter.With("QueryParameterName", "peekonly").With("QueryParameterValue", peek)
+		return "", invalid(query, "peekonly")
 	case messageLevel:
 		return "", nil
 	default:

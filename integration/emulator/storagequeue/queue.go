@@ -135,7 +135,7 @@ func (c *call) listQueues() error {
 	}
 	include := c.query.Get("include")
 	if include != "" && include != "metadata" {
-		return wire.InvalidParameter.With("QueryParameterName", "include").With("QueryParameterValue", include)
+		return invalid(c.query, "include")
 	}
 	marker := c.query.Get("marker")
 	from, ok := strings.CutPrefix(marker, "/"+c.target.account+"/")
@@ -193,8 +193,7 @@ func (c *call) setProperties() error {
 // getStatistics answers at the secondary only: the copy is in step, since it is the same data.
 func (c *call) getStatistics() error {
 	if !c.target.secondary {
-		return wire.InvalidParameter.With("QueryParameterName", "comp").With("QueryParameterValue", "stats").
-			With("Reason", "Statistics are at the secondary endpoint.")
+		return invalid(c.query, "comp").With("Reason", "Statistics are at the secondary endpoint.")
 	}
 	c.send(http.StatusOK, wire.Statistics(c.now))
 	return nil
@@ -232,19 +231,17 @@ func (c *call) putMessage() error {
 
 // expires reads when a message ends, which must be after it becomes visible.
 func (c *call) expires(hidden time.Duration) (time.Time, error) {
-	text := c.query.Get("messagettl")
 	seconds, err := c.integer("messagettl", week, -1<<31, 1<<31-1)
-	invalid := wire.InvalidParameter.With("QueryParameterName", "messagettl").With("QueryParameterValue", text)
 	switch {
 	case err != nil:
 		return time.Time{}, err
 	case seconds == -1:
 		return wire.Forever, nil
 	case seconds < 1:
-		return time.Time{}, invalid.With("Reason", "Value must be greater than or equal to 1, or -1 to indicate an infinite TTL.")
-	case text != "" && int(hidden/time.Second) >= seconds:
-		return time.Time{}, wire.InvalidParameter.With("QueryParameterName", "visibilitytimeout").
-			With("QueryParameterValue", c.query.Get("visibilitytimeout")).
+		return time.Time{}, invalid(c.query, "messagettl").
+			With("Reason", "Value must be greater than or equal to 1, or -1 to indicate an infinite TTL.")
+	case c.query.Get("messagettl") != "" && int(hidden/time.Second) >= seconds:
+		return time.Time{}, invalid(c.query, "visibilitytimeout").
 			With("Reason", "messagettl must be greater than visibilitytimeout.")
 	}
 	expires := c.now.Add(time.Duration(seconds) * time.Second)

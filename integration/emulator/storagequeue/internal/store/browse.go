@@ -67,11 +67,11 @@ func (s *Store) Counts(now time.Time) map[Name]int {
 	return counts
 }
 
-// A Seen is a message, visible or not, with its position in the order of arrival.
+// A Seen is a message, visible or not.
 type Seen struct {
 	wire.Message
 
-	Place uint64
+	Place uint64 // in the order of arrival; it is another one after a restart
 }
 
 // existing calls f with a queue, which is not made for it.
@@ -157,8 +157,9 @@ func (s *Store) Move(name Name, id, to string, expires, now time.Time) error {
 		if s.find(Name{name.Account, to}) == nil {
 			return ErrNoQueue
 		}
-		fresh := stored{ID: NewID(), Text: m.Text, Inserted: s.latest, Expires: expires, Visible: s.latest, Receipt: newReceipt()}
-		note(record{Op: opMove, ID: id, To: to, Message: &fresh})
+		note(record{Op: opMove, ID: id, To: to, Message: &wire.Message{
+			ID: NewID(), Text: m.Text, Inserted: s.latest, Expires: expires, NextVisible: s.latest, Receipt: newReceipt(),
+		}})
 		return nil
 	})
 }

@@ -52,12 +52,9 @@ func (q *queue) clear() {
 	}
 }
 
-func (q *queue) add(s *stored, arrival uint64) {
-	q.remove(q.messages[s.ID])
-	m := &message{arrival: arrival, Message: wire.Message{
-		ID: s.ID, Text: s.Text, Inserted: s.Inserted, Expires: s.Expires,
-		NextVisible: s.Visible, Receipt: s.Receipt, DequeueCount: s.Count,
-	}}
+func (q *queue) add(fresh wire.Message, arrival uint64) {
+	q.remove(q.messages[fresh.ID])
+	m := &message{Message: fresh, arrival: arrival}
 	q.messages[m.ID] = m
 	q.size += int64(len(m.Text))
 	heap.Push(&q.visible, m)
@@ -141,12 +138,12 @@ func (x *index) Pop() any {
 
 // Put adds a message that becomes visible and expires at the given times.
 func (s *Store) Put(name Name, text string, visible, expires, now time.Time) (wire.Message, error) {
-	m := stored{ID: NewID(), Text: text, Inserted: now, Expires: expires, Visible: visible, Receipt: newReceipt()}
+	m := wire.Message{ID: NewID(), Text: text, Inserted: now, Expires: expires, NextVisible: visible, Receipt: newReceipt()}
 	err := s.changeMessages(name, s.cfg.AutoCreate, now, func(_ *queue, note func(record)) error {
 		note(record{Op: opPut, Message: &m})
 		return nil
 	})
-	return wire.Message{ID: m.ID, Text: text, Inserted: now, Expires: expires, NextVisible: visible, Receipt: m.Receipt}, err
+	return m, err
 }
 
 // Take returns up to limit visible messages and hides them until the given time. Each gets a new receipt.

@@ -33,21 +33,10 @@ type record struct {
 	Properties *wire.Properties  `json:"properties,omitempty"`
 	Metadata   map[string]string `json:"metadata,omitempty"`
 	Policies   []wire.Policy     `json:"policies,omitempty"`
-	Message    *stored           `json:"message,omitempty"`
+	Message    *wire.Message     `json:"message,omitempty"`
 	Edits      []edit            `json:"edits,omitempty"`
 	ID         string            `json:"id,omitempty"`
 	To         string            `json:"to,omitempty"` // the other queue
-}
-
-// stored is a message in a file.
-type stored struct {
-	ID       string    `json:"id"`
-	Text     string    `json:"text"`
-	Inserted time.Time `json:"inserted"`
-	Expires  time.Time `json:"expires"`
-	Visible  time.Time `json:"visible"`
-	Receipt  string    `json:"receipt"`
-	Count    int       `json:"count,omitempty"`
 }
 
 // An edit is the change of a message that is received or updated.
@@ -141,7 +130,7 @@ func (s *Store) apply(r *record) error {
 			return fmt.Errorf("%s without a message", r.Op)
 		}
 		s.arrivals++
-		q.add(r.Message, s.arrivals)
+		q.add(*r.Message, s.arrivals)
 	case opEdit:
 		for i := range r.Edits {
 			if err := q.edit(&r.Edits[i]); err != nil {
@@ -168,6 +157,6 @@ func (s *Store) applyMove(a *account, from *queue, r *record) error {
 	}
 	from.remove(from.messages[r.ID])
 	s.arrivals++
-	to.add(r.Message, s.arrivals)
+	to.add(*r.Message, s.arrivals)
 	return nil
 }

@@ -301,10 +301,7 @@ func (s *Store) snapshot() []record {
 				return cmp.Compare(a.arrival, b.arrival)
 			})
 			for _, m := range messages {
-				records = append(records, record{Op: opPut, Account: name, Queue: queue, Message: &stored{
-					ID: m.ID, Text: m.Text, Inserted: m.Inserted, Expires: m.Expires,
-					Visible: m.NextVisible, Receipt: m.Receipt, Count: m.DequeueCount,
-				}})
+				records = append(records, record{Op: opPut, Account: name, Queue: queue, Message: new(m.Message)})
 			}
 		}
 	}

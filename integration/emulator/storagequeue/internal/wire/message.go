@@ -17,15 +17,15 @@ const MaxText = 64 << 10
 // MaxBody is the length of the longest request body that is read. A text in which every character is escaped is still below.
 const MaxBody = 6*MaxText + 1<<10
 
-// A Message is one of a queue as its readers see it.
+// A Message is one of a queue as its readers see it, and as it is in files.
 type Message struct {
-	ID           string
-	Text         string
-	Inserted     time.Time
-	Expires      time.Time
-	Receipt      string
-	NextVisible  time.Time
-	DequeueCount int
+	ID           string    `json:"id"`
+	Text         string    `json:"text"`
+	Inserted     time.Time `json:"inserted"`
+	Expires      time.Time `json:"expires"`
+	NextVisible  time.Time `json:"visible"`
+	Receipt      string    `json:"receipt"`
+	DequeueCount int       `json:"count,omitempty"`
 }
 
 // A Face selects the elements of a message in a response.
