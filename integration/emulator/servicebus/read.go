@@ -91,14 +91,8 @@ type (
 		RequiresSession                     bool   `json:"RequiresSession"`
 		AutoDeleteOnIdle                    string `json:"AutoDeleteOnIdle"`
 
-		AuthorizationRules []configKey `json:"AuthorizationRules"`
-	}
-	// configKey is a key of a queue or topic. Microsoft's emulator has none; the names are from the service's documents.
-	configKey struct {
-		KeyName      string   `json:"KeyName"`
-		PrimaryKey   string   `json:"PrimaryKey"`
-		SecondaryKey string   `json:"SecondaryKey"`
-		Rights       []string `json:"Rights"`
+		// AuthorizationRules are keys. Microsoft's emulator has none; the names are from the service's documents.
+		AuthorizationRules []broker.AuthorizationRule `json:"AuthorizationRules"`
 	}
 	configRule struct {
 		Name       string `json:"Name"`
@@ -166,11 +160,10 @@ func (d *decoding) queue(path string, c configQueue) Queue {
 	return Queue{Name: d.name(path, c.Name), Options: d.options(path+".Properties.", c.Name, c.Properties)}
 }
 
-// keys reads the keys of a queue or topic.
-func (d *decoding) keys(path string, keys []configKey) []broker.AuthorizationRule {
-	var rules []broker.AuthorizationRule
-	for i, key := range keys {
-		at := fmt.Sprintf("%s[%d].", path, i)
+// keys checks and completes the keys of a queue or topic.
+func (d *decoding) keys(path string, rules []broker.AuthorizationRule) []broker.AuthorizationRule {
+	for i := range rules {
+		key, at := &rules[i], fmt.Sprintf("%s[%d].", path, i)
 		if key.KeyName == "" {
 			d.problem(at+"KeyName", errors.New("is missing"))
 		}
@@ -182,10 +175,7 @@ func (d *decoding) keys(path string, keys []configKey) []broker.AuthorizationRul
 		} else if _, err := auth.ParseRights(key.Rights); err != nil {
 			d.problem(at+"Rights", err)
 		}
-		rules = append(rules, broker.AuthorizationRule{
-			Type: "SharedAccessAuthorizationRule", ClaimType: "SharedAccessKey", ClaimValue: "None", Rights: key.Rights,
-			KeyName: key.KeyName, PrimaryKey: key.PrimaryKey, SecondaryKey: key.SecondaryKey,
-		})
+		key.Type, key.ClaimType, key.ClaimValue = "SharedAccessAuthorizationRule", "SharedAccessKey", "None"
 	}
 	return rules
 }

@@ -102,12 +102,12 @@ type (
 		Topics []topicJSON  `json:"topics"`
 	}
 	entityJSON struct {
-		Name            string     `json:"name"`
-		Path            string     `json:"path"`
-		Status          string     `json:"status"`
-		RequiresSession bool       `json:"requiresSession"`
-		Size            int64      `json:"sizeInBytes"`
-		Counts          countsJSON `json:"counts"`
+		Name            string        `json:"name"`
+		Path            string        `json:"path"`
+		Status          string        `json:"status"`
+		RequiresSession bool          `json:"requiresSession"`
+		Size            int64         `json:"sizeInBytes"`
+		Counts          broker.Counts `json:"counts"`
 	}
 	topicJSON struct {
 		Name          string       `json:"name"`
@@ -117,13 +117,6 @@ type (
 		Scheduled     int64        `json:"scheduled"`
 		Subscriptions []entityJSON `json:"subscriptions"`
 	}
-	countsJSON struct {
-		Active             int64 `json:"active"`
-		DeadLetter         int64 `json:"deadLetter"`
-		Scheduled          int64 `json:"scheduled"`
-		Transfer           int64 `json:"transfer"`
-		TransferDeadLetter int64 `json:"transferDeadLetter"`
-	}
 )
 
 // listEntities lists all entities with their counts.
@@ -132,7 +125,7 @@ func (h *handler) listEntities(*http.Request) (any, error) {
 	for _, info := range h.broker.Entities() {
 		e := entityJSON{
 			Name: info.Name, Path: info.Path, Status: statusText(info.Options.Status), RequiresSession: info.Options.RequiresSession,
-			Size: info.Usage.Size, Counts: countsJSON(info.Usage.Counts),
+			Size: info.Usage.Size, Counts: info.Usage.Counts,
 		}
 		switch info.Kind {
 		case broker.QueueKind:

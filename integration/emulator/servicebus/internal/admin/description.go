@@ -224,13 +224,7 @@ type (
 	}
 	authorizationRule struct {
 		typed
-
-		ClaimType    string   `xml:"ClaimType"`
-		ClaimValue   string   `xml:"ClaimValue"`
-		Rights       []string `xml:"Rights>AccessRights"`
-		KeyName      string   `xml:"KeyName"`
-		PrimaryKey   string   `xml:"PrimaryKey"`
-		SecondaryKey string   `xml:"SecondaryKey"`
+		broker.AuthorizationRule
 	}
 )
 
@@ -241,20 +235,15 @@ func setRules(field *[]broker.AuthorizationRule, value *authorizationRules) {
 		return
 	}
 	for _, r := range value.Rules {
-		*field = append(*field, broker.AuthorizationRule{
-			Type: r.kind(), ClaimType: r.ClaimType, ClaimValue: r.ClaimValue, Rights: r.Rights, KeyName: r.KeyName,
-			PrimaryKey: r.PrimaryKey, SecondaryKey: r.SecondaryKey,
-		})
+		r.Type = r.kind()
+		*field = append(*field, r.AuthorizationRule)
 	}
 }
 
 func newAuthorizationRules(rules []broker.AuthorizationRule) *authorizationRules {
 	a := &authorizationRules{}
 	for _, r := range rules {
-		a.Rules = append(a.Rules, authorizationRule{
-			typed: typed{Write: r.Type}, ClaimType: r.ClaimType, ClaimValue: r.ClaimValue, Rights: r.Rights, KeyName: r.KeyName,
-			PrimaryKey: r.PrimaryKey, SecondaryKey: r.SecondaryKey,
-		})
+		a.Rules = append(a.Rules, authorizationRule{typed{Write: r.Type}, r})
 	}
 	return a
 }

@@ -86,10 +86,10 @@ func (o Options) of(k Kind) Options {
 
 // An AuthorizationRule is a key of an entity as administration clients write it. The broker stores it; the server authorizes with it.
 type AuthorizationRule struct {
-	Type         string   // "SharedAccessAuthorizationRule", say
+	Type         string   `xml:"-"` // "SharedAccessAuthorizationRule", say
 	ClaimType    string   // "SharedAccessKey", say
 	ClaimValue   string   // "None", say
-	Rights       []string // of Manage, Send and Listen
+	Rights       []string `xml:"Rights>AccessRights"` // of Manage, Send and Listen
 	KeyName      string
 	PrimaryKey   string // in base64
 	SecondaryKey string // in base64
@@ -108,11 +108,11 @@ const DefaultRule = "$Default"
 
 // Counts are the messages of an entity.
 type Counts struct {
-	Active             int64
-	DeadLetter         int64
-	Scheduled          int64
-	Transfer           int64
-	TransferDeadLetter int64
+	Active             int64 `json:"active"`
+	DeadLetter         int64 `json:"deadLetter"`
+	Scheduled          int64 `json:"scheduled"`
+	Transfer           int64 `json:"transfer"`
+	TransferDeadLetter int64 `json:"transferDeadLetter"`
 }
 
 // Total is the number of all messages.
