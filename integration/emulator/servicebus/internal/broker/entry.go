@@ -8,7 +8,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/internal/wal"
 )
 
-// Kinds of changes in an entry of the journal. Each is followed by the id of the entity.
+// Kinds of changes in an entry of the journal.
 const (
 	opEntity   = 'E' // the definition of an entity
 	opDelete   = 'D'
@@ -20,9 +20,125 @@ const (
 	opSequence = 'N' // the last number that was given
 )
 
-// An entry collects the changes of one operation, which are written together. All methods may be called on nil, if the
-// broker has no journal.
-type entry struct{ buf []byte }
+// A change is one change of an entity. Which fields it has depends on its kind.
+type change struct {
+	op      byte
+	entity  uint64
+	part    part
+	flags   byte
+	seq     int64
+	count   uint32
+	id      string // of a session or a message
+	at      int64
+	data    []byte
+	message *message
+}
+
+// fields passes over the fields in the order of the journal, to append or to read them.
+func (c *change) fields(en *entry) {
+	en.byte(&c.op)
+	number(en, &c.entity)
+	switch c.op {
+	case opEntity:
+		en.bytes(&c.data)
+	case opDelete:
+	case opStore:
+		c.storedFields(en)
+	case opRemove:
+		en.part(&c.part)
+		number(en, &c.seq)
+	case opCount:
+		en.part(&c.part)
+		en.byte(&c.flags)
+		number(en, &c.seq)
+		number(en, &c.count)
+	case opSession:
+		en.text(&c.id)
+		number(en, &c.at)
+		if en.byte(&c.flags); c.flags == 1 { // it has a state
+			en.bytes(&c.data)
+		}
+	case opSeen:
+		en.text(&c.id)
+		number(en, &c.at)
+	case opSequence:
+		number(en, &c.seq)
+	default:
+		en.err = errRecord
+	}
+}
+
+// Flags of a stored message.
+const (
+	flagScheduled = 1 << iota
+	flagParked
+	flagExtra
+	flagDelivery // of the extra
+	flagAgain    // versions that do not know it pass over it
+)
+
+// flags are those of a stored message.
+func (m *message) flags() (flags byte) {
+	if m.state == scheduled {
+		flags |= flagScheduled
+	}
+	if m.wasDeferred {
+		flags |= flagParked
+	}
+	if m.skipDedup {
+		flags |= flagAgain
+	}
+	if m.extra != nil {
+		flags |= flagExtra
+		if m.extra.deliveryPairs > 0 {
+			flags |= flagDelivery
+		}
+	}
+	return flags
+}
+
+func (c *change) storedFields(en *entry) {
+	en.part(&c.part)
+	en.byte(&c.flags)
+	if en.reading {
+		c.message = &message{wasDeferred: c.flags&flagParked != 0, skipDedup: c.flags&flagAgain != 0}
+		if c.flags&flagScheduled != 0 {
+			c.message.state = scheduled
+		}
+		if c.flags&flagExtra != 0 {
+			c.message.extra = &extra{}
+		}
+	}
+	m := c.message
+	en.byte(&m.header)
+	en.byte(&m.hops)
+	for _, n := range []*int64{&m.seq, &m.enqueueSeq, &m.enqueued, &m.expires} {
+		number(en, n)
+	}
+	number(en, &m.ttl)
+	number(en, &m.count)
+	if m.state == scheduled {
+		number(en, &m.due)
+	}
+	if x := m.extra; x != nil {
+		en.bytes(&x.annotations)
+		number(en, &x.pairs)
+		en.text(&x.source)
+		number(en, &x.scheduled)
+		if c.flags&flagDelivery != 0 {
+			en.bytes(&x.delivery)
+			number(en, &x.deliveryPairs)
+		}
+	}
+	en.bytes(&m.payload)
+}
+
+// An entry has the changes of one operation, which are written together.
+type entry struct {
+	buf     []byte // what is written, or remains to be read
+	reading bool
+	err     error // of reading; what follows it is zero
+}
 
 var entries = sync.Pool{New: func() any { return &entry{} }}
 
@@ -55,126 +171,94 @@ func (b *Broker) commit(en *entry) Receipt {
 	return receipt
 }
 
-// op begins a change of an entity. It returns false without a journal.
-func (en *entry) op(op byte, e *entity) bool {
-	if en == nil {
-		return false
+// take returns the next n bytes.
+func (en *entry) take(n uint64) []byte {
+	if en.err != nil || n > uint64(len(en.buf)) {
+		en.err = errRecord
+		return nil
 	}
-	en.buf = append(en.buf, op)
-	en.number(e.id)
-	return true
+	taken := en.buf[:n]
+	en.buf = en.buf[n:]
+	return taken
 }
 
-func (en *entry) number(n uint64) { en.buf = binary.AppendUvarint(en.buf, n) }
-
-func (en *entry) bytes(b []byte) {
-	en.number(uint64(len(b)))
-	en.buf = append(en.buf, b...)
+func (en *entry) byte(v *byte) {
+	if !en.reading {
+		en.buf = append(en.buf, *v)
+	} else if b := en.take(1); b != nil {
+		*v = b[0]
+	}
 }
 
-func (en *entry) text(s string) {
-	en.number(uint64(len(s)))
-	en.buf = append(en.buf, s...)
+func (en *entry) part(p *part) {
+	if en.byte((*byte)(p)); *p >= parts {
+		en.err, *p = errRecord, mainPart
+	}
 }
 
-// Flags of a stored message.
-const (
-	flagScheduled = 1 << iota
-	flagParked
-	flagExtra
-	flagDelivery // of the extra
-	flagAgain    // versions that do not know it pass over it
-)
-
-func (en *entry) store(m *message) {
-	if !en.op(opStore, m.queue.entity) {
+func number[T int | int64 | uint32 | uint64](en *entry, v *T) {
+	if !en.reading {
+		en.buf = binary.AppendUvarint(en.buf, uint64(*v))
 		return
 	}
-	flags := byte(0)
-	if m.state == scheduled {
-		flags |= flagScheduled
+	n, size := binary.Uvarint(en.buf)
+	if size <= 0 || en.err != nil {
+		en.err = errRecord
+		return
 	}
-	if m.wasDeferred {
-		flags |= flagParked
+	en.buf = en.buf[size:]
+	*v = T(n)
+}
+
+func (en *entry) bytes(v *[]byte) {
+	n := len(*v)
+	if number(en, &n); !en.reading {
+		en.buf = append(en.buf, *v...)
+		return
 	}
-	if m.skipDedup {
-		flags |= flagAgain
+	*v = append([]byte(nil), en.take(uint64(n))...) // the journal keeps its own
+}
+
+func (en *entry) text(v *string) {
+	n := len(*v)
+	if number(en, &n); !en.reading {
+		en.buf = append(en.buf, *v...)
+		return
 	}
-	if m.extra != nil {
-		flags |= flagExtra
-		if m.extra.deliveryPairs > 0 {
-			flags |= flagDelivery
-		}
+	*v = string(en.take(uint64(n)))
+}
+
+// add appends a change of an entity. Like the methods below, it does nothing without a journal, when en is nil.
+func (en *entry) add(e *entity, c change) {
+	if en != nil {
+		c.entity = e.id
+		c.fields(en)
 	}
-	en.buf = append(en.buf, byte(m.queue.part), flags, m.header, m.hops)
-	for _, n := range []int64{m.seq, m.enqueueSeq, m.enqueued, m.expires, int64(m.ttl), int64(m.count)} {
-		en.number(uint64(n))
-	}
-	if m.state == scheduled {
-		en.number(uint64(m.due))
-	}
-	if x := m.extra; x != nil {
-		en.bytes(x.annotations)
-		en.number(uint64(x.pairs))
-		en.text(x.source)
-		en.number(uint64(x.scheduled))
-		if x.deliveryPairs > 0 {
-			en.bytes(x.delivery)
-			en.number(uint64(x.deliveryPairs))
-		}
-	}
-	en.bytes(m.payload)
+}
+
+func (en *entry) store(m *message) {
+	en.add(m.queue.entity, change{op: opStore, part: m.queue.part, flags: m.flags(), message: m})
 }
 
 func (en *entry) remove(m *message) {
-	if !en.op(opRemove, m.queue.entity) {
-		return
-	}
-	en.buf = append(en.buf, byte(m.queue.part))
-	en.number(uint64(m.seq))
+	en.add(m.queue.entity, change{op: opRemove, part: m.queue.part, seq: m.seq})
 }
 
 func (en *entry) count(m *message) {
-	if !en.op(opCount, m.queue.entity) {
-		return
-	}
-	flags := byte(0)
-	if m.wasDeferred {
-		flags = flagParked
-	}
-	en.buf = append(en.buf, byte(m.queue.part), flags)
-	en.number(uint64(m.seq))
-	en.number(uint64(m.count))
+	en.add(m.queue.entity, change{op: opCount, part: m.queue.part, flags: m.flags() & flagParked, seq: m.seq, count: m.count})
 }
 
 func (en *entry) session(e *entity, s *session) {
-	if !en.op(opSession, e) {
-		return
+	c := change{op: opSession, id: s.id, at: s.updated, data: s.data}
+	if s.hasData {
+		c.flags = 1
 	}
-	en.text(s.id)
-	en.number(uint64(s.updated))
-	if !s.hasData {
-		en.buf = append(en.buf, 0)
-		return
-	}
-	en.buf = append(en.buf, 1)
-	en.bytes(s.data)
+	en.add(e, c)
 }
 
-func (en *entry) seen(e *entity, id string, at int64) {
-	if !en.op(opSeen, e) {
-		return
-	}
-	en.text(id)
-	en.number(uint64(at))
-}
+func (en *entry) seen(e *entity, id string, at int64) { en.add(e, change{op: opSeen, id: id, at: at}) }
 
-func (en *entry) sequence(e *entity) {
-	if !en.op(opSequence, e) {
-		return
-	}
-	en.number(uint64(e.seq))
-}
+func (en *entry) sequence(e *entity) { en.add(e, change{op: opSequence, seq: e.seq}) }
 
 func (en *entry) remain(e *entity) {
 	if en == nil {
@@ -184,11 +268,10 @@ func (en *entry) remain(e *entity) {
 	if err != nil {
 		panic(err) // there is nothing in it that cannot be
 	}
-	en.op(opEntity, e)
-	en.bytes(definition)
+	en.add(e, change{op: opEntity, data: definition})
 }
 
-func (en *entry) forget(e *entity) { en.op(opDelete, e) }
+func (en *entry) forget(e *entity) { en.add(e, change{op: opDelete}) }
 
 // considerSnapshot asks for a snapshot when the journal has become long.
 func (b *Broker) considerSnapshot(position wal.Position) {

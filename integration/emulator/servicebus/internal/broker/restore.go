@@ -45,80 +45,53 @@ func (r *restorer) Restore(part []byte) error {
 	if n <= 0 {
 		return errRecord
 	}
-	d := &decoder{b: part[n:]}
-	first := wal.Position(position)
-	for len(d.b) > 0 && d.err == nil {
-		id, err := r.change(d, -1)
+	en := &entry{buf: part[n:], reading: true}
+	for len(en.buf) > 0 {
+		id, err := r.change(en, -1)
 		if err != nil {
 			return err
 		}
-		r.asOf[id] = first
+		r.asOf[id] = wal.Position(position)
 	}
-	return d.err
+	return nil
 }
 
 // Replay takes a record.
 func (r *restorer) Replay(position wal.Position, record []byte) error {
-	d := &decoder{b: record}
-	for len(d.b) > 0 && d.err == nil {
-		if _, err := r.change(d, position); err != nil {
+	en := &entry{buf: record, reading: true}
+	for len(en.buf) > 0 {
+		if _, err := r.change(en, position); err != nil {
 			return err
 		}
 	}
-	return d.err
+	return nil
 }
 
 // change reads one change of an entity, and applies it unless the snapshot contains it. It returns the entity's id. A
 // negative position belongs to the snapshot.
-func (r *restorer) change(d *decoder, position wal.Position) (uint64, error) {
-	op, id := d.byte(), d.number()
-	asOf, ok := r.asOf[id]
-	known := ok && position >= 0 && position <= asOf
-	if op == opEntity {
-		definition := d.bytes()
-		if d.err != nil || known {
-			return id, d.err
-		}
-		return id, r.define(id, definition)
+func (r *restorer) change(en *entry, position wal.Position) (uint64, error) {
+	var c change
+	if c.fields(en); en.err != nil {
+		return c.entity, en.err
 	}
-	e := r.byID[id]
-	if known {
-		e = nil // read the change without effect
-	}
-	switch op {
-	case opDelete:
-		if e != nil {
-			delete(r.byID, id)
-			r.broker.drop(e)
+	asOf, ok := r.asOf[c.entity]
+	e := r.byID[c.entity]
+	switch {
+	case ok && position >= 0 && position <= asOf: // it is known
+		return c.entity, nil
+	case c.op == opEntity:
+		return c.entity, r.define(c.entity, c.data)
+	case e == nil:
+		if c.op == opStore {
+			r.orphans[c.entity]++
 		}
-	case opStore:
-		r.count(id, e == nil && !known)
-		e.replayStore(d)
-	case opRemove:
-		e.replayRemove(d)
-	case opCount:
-		e.replayCount(d)
-	case opSession:
-		e.replaySession(d)
-	case opSeen:
-		message, at := string(d.bytes()), d.number()
-		if e != nil && d.err == nil {
-			e.seen.Remember(message, int64(at))
-		}
-	case opSequence:
-		if seq := int64(d.number()); e != nil {
-			e.seq = max(e.seq, seq)
-		}
+		return c.entity, nil
+	case c.op == opDelete:
+		delete(r.byID, c.entity)
+		r.broker.drop(e)
+		return c.entity, nil
 	default:
-		return id, errRecord
-	}
-	return id, d.err
-}
-
-// count counts a message of an unknown entity.
-func (r *restorer) count(id uint64, orphan bool) {
-	if orphan {
-		r.orphans[id]++
+		return c.entity, e.replay(c)
 	}
 }
 
@@ -161,81 +134,37 @@ func (r *restorer) define(id uint64, encoded []byte) error {
 	return nil
 }
 
-// replayStore reads a message; revive queues it at the end. In all of these methods, the entity may be nil.
-func (e *entity) replayStore(d *decoder) {
-	p, flags := d.part(), d.byte()
-	m := &message{header: d.byte(), hops: d.byte()}
-	m.seq, m.enqueueSeq, m.enqueued, m.expires = int64(d.number()), int64(d.number()), int64(d.number()), int64(d.number())
-	m.ttl, m.count = uint32(d.number()), uint32(d.number())
-	if flags&flagScheduled != 0 {
-		m.state, m.due = scheduled, int64(d.number())
-	}
-	m.wasDeferred, m.skipDedup = flags&flagParked != 0, flags&flagAgain != 0
-	if flags&flagExtra != 0 {
-		m.extra = &extra{annotations: clone(d.bytes()), pairs: int(d.number()), source: string(d.bytes()), scheduled: int64(d.number())}
-		if flags&flagDelivery != 0 {
-			m.extra.delivery, m.extra.deliveryPairs = clone(d.bytes()), int(d.number())
+// replay applies a change. The messages are queued at the end, by revive.
+func (e *entity) replay(c change) error {
+	q := &e.queues[c.part]
+	switch c.op {
+	case opStore:
+		m := c.message
+		if m.seq <= 0 {
+			return errRecord
 		}
+		if _, err := amqp.ParseMessage(m.payload); err != nil {
+			return fmt.Errorf("%w: message %d of %s: %w", errRecord, m.seq, e.path, err)
+		}
+		q.discard(m.seq)
+		q.add(m, nil)
+		e.seq = max(e.seq, m.seq)
+	case opRemove:
+		q.discard(c.seq)
+	case opCount:
+		if m := q.shelf.Get(c.seq); m != nil {
+			m.count, m.wasDeferred = c.count, c.flags&flagParked != 0
+		}
+	case opSession:
+		s := e.session(c.id)
+		s.data, s.hasData, s.updated = c.data, c.flags == 1, c.at
+		e.tidySession(s)
+	case opSeen:
+		e.seen.Remember(c.id, c.at)
+	case opSequence:
+		e.seq = max(e.seq, c.seq)
 	}
-	m.payload = clone(d.bytes())
-	q := e.queueOf(p)
-	if d.err == nil && m.seq <= 0 {
-		d.err = errRecord
-	}
-	if d.err != nil || q == nil {
-		return
-	}
-	if _, err := amqp.ParseMessage(m.payload); err != nil {
-		d.err = fmt.Errorf("%w: message %d of %s: %w", errRecord, m.seq, e.path, err)
-		return
-	}
-	q.discard(m.seq)
-	q.add(m, nil)
-	e.seq = max(e.seq, m.seq)
-}
-
-func (e *entity) replayRemove(d *decoder) {
-	p, seq := d.part(), d.number()
-	if q := e.queueOf(p); q != nil {
-		q.discard(int64(seq))
-	}
-}
-
-func (e *entity) replayCount(d *decoder) {
-	p, flags, seq, count := d.part(), d.byte(), d.number(), d.number()
-	q := e.queueOf(p)
-	if q == nil {
-		return
-	}
-	if m := q.shelf.Get(int64(seq)); m != nil {
-		m.count, m.wasDeferred = uint32(count), flags&flagParked != 0
-	}
-}
-
-func (e *entity) replaySession(d *decoder) {
-	id, updated := string(d.bytes()), int64(d.number())
-	has := d.byte() == 1
-	var data []byte
-	if has {
-		data = clone(d.bytes())
-	}
-	if e == nil || d.err != nil {
-		return
-	}
-	s := e.session(id)
-	s.data, s.hasData, s.updated = data, has, updated
-	e.tidySession(s)
-}
-
-// clone copies bytes out of their record.
-func clone(b []byte) []byte { return append([]byte(nil), b...) }
-
-// queueOf returns one of the queues, or nil.
-func (e *entity) queueOf(p part) *queue {
-	if e == nil || p >= parts {
-		return nil
-	}
-	return &e.queues[p]
+	return nil
 }
 
 // discard removes a message from the shelf.
@@ -269,49 +198,4 @@ func (e *entity) revive() {
 		}
 	}
 	e.unlock()
-}
-
-// A decoder reads a record from the front. After an error all is zero.
-type decoder struct {
-	b   []byte
-	err error
-}
-
-func (d *decoder) byte() byte {
-	if d.err != nil || len(d.b) == 0 {
-		d.err = errRecord
-		return 0
-	}
-	b := d.b[0]
-	d.b = d.b[1:]
-	return b
-}
-
-func (d *decoder) part() part {
-	p := part(d.byte())
-	if p >= parts {
-		d.err = errRecord
-	}
-	return p
-}
-
-func (d *decoder) number() uint64 {
-	number, n := binary.Uvarint(d.b)
-	if d.err != nil || n <= 0 {
-		d.err = errRecord
-		return 0
-	}
-	d.b = d.b[n:]
-	return number
-}
-
-func (d *decoder) bytes() []byte {
-	n := d.number()
-	if d.err != nil || n > uint64(len(d.b)) {
-		d.err = errRecord
-		return nil
-	}
-	b := d.b[:n]
-	d.b = d.b[n:]
-	return b
 }
