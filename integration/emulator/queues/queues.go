@@ -264,19 +264,8 @@ func (p page) follow(c *frame.Request, look func() (data any, parts []string, er
 	})
 }
 
-// address puts a query behind a path of the section. Empty values are omitted.
-func address(path string, pairs ...string) string {
-	q := url.Values{}
-	for pair := range slices.Chunk(pairs, 2) {
-		if pair[1] != "" {
-			q.Set(pair[0], pair[1])
-		}
-	}
-	if len(q) == 0 {
-		return Path + path
-	}
-	return Path + path + "?" + q.Encode()
-}
+// address is [frame.Address] for a path of the section.
+func address(path string, pairs ...string) string { return frame.Address(Path+path, nil, pairs...) }
 
 // Bus is a [browse.Namespace]. Tests replace single methods.
 type Bus interface { //nolint:interfacebloat // all methods of a namespace

@@ -179,18 +179,18 @@ func lower(path string) string { return strings.ToLower(path) }
 // parsePath splits a path. It ignores surrounding slashes and a trailing "/$management".
 func parsePath(path string) place {
 	path = strings.Trim(path, "/")
-	path, _ = cutSuffix(path, "/$management")
-	if rest, ok := cutSuffix(path, "/$transfer/$deadletterqueue"); ok {
+	path, _ = CutSuffix(path, "/$management")
+	if rest, ok := CutSuffix(path, "/$transfer/$deadletterqueue"); ok {
 		return place{rest, transferPart}
 	}
-	if rest, ok := cutSuffix(path, "/$deadletterqueue"); ok {
+	if rest, ok := CutSuffix(path, "/$deadletterqueue"); ok {
 		return place{rest, deadPart}
 	}
 	return place{path, mainPart}
 }
 
-// cutSuffix cuts a suffix in lower case off a path in any.
-func cutSuffix(path, suffix string) (string, bool) {
+// CutSuffix cuts a suffix off a path that may have it in any case, unless it is the whole path.
+func CutSuffix(path, suffix string) (string, bool) {
 	if n := len(path) - len(suffix); n > 0 && strings.EqualFold(path[n:], suffix) {
 		return path[:n], true
 	}

@@ -20,13 +20,7 @@ const (
 )
 
 // nodePath returns the entity to whose "$management" an address leads, or false.
-func nodePath(path string) (string, bool) {
-	at := len(path) - len(managementSuffix)
-	if at <= 0 || !strings.EqualFold(path[at:], managementSuffix) {
-		return path, false
-	}
-	return path[:at], true
-}
+func nodePath(path string) (string, bool) { return broker.CutSuffix(path, managementSuffix) }
 
 // permitted checks that the client has one of some rights on a path, by a token for it or for a parent path, or by a key.
 func (c *conn) permitted(path string, rights auth.Rights) error {
