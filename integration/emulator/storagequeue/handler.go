@@ -31,14 +31,11 @@ const (
 
 // A Handler is an emulator without a server.
 type Handler struct {
-	accounts map[string]string // keys in base64
-	keys     map[string][]byte
-	lenient  bool
-	answers  func(host string) bool // nil: to all
-	store    *store.Store
-	logger   *slog.Logger
-	metrics  *exposition.Metrics
-	counted  http.Handler // serve, counted
+	cfg     Config
+	keys    map[string][]byte // of the accounts
+	store   *store.Store
+	metrics *exposition.Metrics
+	counted http.Handler // serve, counted
 }
 
 // Open returns an emulator as an HTTP handler. Addr and Certificate of the configuration have no effect. Names of metadata come
@@ -48,23 +45,14 @@ func Open(cfg Config) (*Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("storagequeue: %w", err)
 	}
-	logger := cfg.Logger
-	if logger == nil {
-		logger = slog.New(slog.DiscardHandler)
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	kept, err := store.Open(store.Config{Dir: cfg.Data, Sync: cfg.Sync, AutoCreate: cfg.AutoCreate, Logger: logger})
+	kept, err := store.Open(store.Config{Dir: cfg.Data, Sync: cfg.Sync, AutoCreate: cfg.AutoCreate, Logger: cfg.Logger})
 	if err != nil {
 		return nil, fmt.Errorf("storagequeue: %w", err)
 	}
-	h := &Handler{
-		accounts: cfg.Accounts,
-		keys:     keys,
-		lenient:  cfg.Keys == Lenient,
-		answers:  cfg.AllowHost,
-		store:    kept,
-		logger:   logger,
-		metrics:  exposition.New(metricPrefix),
-	}
+	h := &Handler{cfg: cfg, keys: keys, store: kept, metrics: exposition.New(metricPrefix)}
 	h.metrics.Collect(h.collect)
 	h.counted = h.metrics.Counting(http.HandlerFunc(h.serve))
 	return h, nil
@@ -94,7 +82,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		c.refuse(err)
 	}
-	h.logger.Debug("storage queue request", "method", r.Method, "path", r.URL.Path, "status", c.status, "requestId", c.id, "err", err)
+	h.cfg.Logger.Debug("storage queue request", "method", r.Method, "path", r.URL.Path, "status", c.status, "requestId", c.id, "err", err)
 }
 
 // serve carries a request out, or returns why not.
@@ -149,10 +137,15 @@ func (c *call) serve() error {
 
 // find parses the URL, if its host belongs to this server.
 func (c *call) find() (target, error) {
-	if answers := c.handler.answers; answers != nil && !answers(c.r.Host) {
+	if !c.isMine() {
 		return target{}, wire.UnknownHost
 	}
 	return parseTarget(c.r)
+}
+
+// isMine reports whether the host of the request is one of this server's names.
+func (c *call) isMine() bool {
+	return c.handler.cfg.AllowHost == nil || c.handler.cfg.AllowHost(c.r.Host)
 }
 
 // match finds the rule of CORS for the request. A page of another origin needs one: what looks like a form is sent without
@@ -170,7 +163,7 @@ func (c *call) authorize(need auth.Need) error {
 	h := c.handler
 	key, ok := h.keys[c.target.account]
 	switch {
-	case h.lenient:
+	case h.cfg.Keys == Lenient:
 		return nil
 	case !ok:
 		return wire.ResourceNotFound
@@ -224,7 +217,7 @@ func (c *call) refuse(err error) {
 	case c.r.Context().Err() != nil && !ok:
 		return // the client has disconnected
 	case !ok:
-		c.handler.logger.Error("storage queue request did not succeed", "requestId", c.id, "err", err)
+		c.handler.cfg.Logger.Error("storage queue request did not succeed", "requestId", c.id, "err", err)
 		answer = wire.InternalError
 	case answer.Code == wire.NoAuthentication.Code:
 		c.w.Header().Set("Www-Authenticate", challenge)
@@ -248,7 +241,7 @@ func allowed(level level) string {
 
 // fail answers a request that ran into a defect.
 func (c *call) fail(defect any) {
-	c.handler.logger.Error("storage queue request panicked", "requestId", c.id, "err", fmt.Sprint(defect), "stack", string(debug.Stack()))
+	c.handler.cfg.Logger.Error("storage queue request panicked", "requestId", c.id, "err", fmt.Sprint(defect), "stack", string(debug.Stack()))
 	if c.status == 0 {
 		c.refuse(wire.InternalError)
 	}

@@ -73,7 +73,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 			Certificates: []tls.Certificate{*cfg.Certificate}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
 		})
 	}
-	s.http = listen.NewServer(handler, handler.logger)
+	s.http = listen.NewServer(handler, handler.cfg.Logger)
 	s.http.WriteTimeout = time.Minute
 	if cfg.Certificate != nil {
 		s.http.ConnContext = secureContext
@@ -90,7 +90,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 		select {
 		case <-s.served:
 		case <-handler.store.Failed():
-			handler.logger.Error("storage queue emulator cannot keep its data any more")
+			handler.cfg.Logger.Error("storage queue emulator cannot keep its data any more")
 		}
 	}()
 	s.release = context.AfterFunc(ctx, func() { _ = s.Close() }) //nolint:contextcheck // that context has ended
@@ -140,8 +140,8 @@ func (s *Server) URL() string {
 // ConnectionString returns the connection string of the default account or, without it, of the first account.
 func (s *Server) ConnectionString() string {
 	name := DefaultAccount
-	if _, ok := s.handler.accounts[name]; !ok && len(s.handler.accounts) > 0 {
-		name = slices.Min(slices.Collect(maps.Keys(s.handler.accounts)))
+	if _, ok := s.handler.cfg.Accounts[name]; !ok && len(s.handler.cfg.Accounts) > 0 {
+		name = slices.Min(slices.Collect(maps.Keys(s.handler.cfg.Accounts)))
 	}
 	return s.ConnectionStringFor(name)
 }
@@ -149,7 +149,7 @@ func (s *Server) ConnectionString() string {
 // ConnectionStringFor returns the connection string of an account. An account that is not configured has the
 // default key, which is accepted only with Lenient keys.
 func (s *Server) ConnectionStringFor(account string) string {
-	key, ok := s.handler.accounts[account]
+	key, ok := s.handler.cfg.Accounts[account]
 	if !ok {
 		key = DefaultKey
 	}
@@ -186,7 +186,7 @@ func (c *call) isMetrics() bool {
 
 // metrics serves Prometheus metrics, without authentication.
 func (c *call) metrics() error {
-	if h := c.handler; h.answers != nil && !h.answers(c.r.Host) {
+	if !c.isMine() {
 		return wire.UnknownHost
 	}
 	c.status = http.StatusOK

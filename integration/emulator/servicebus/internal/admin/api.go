@@ -122,7 +122,7 @@ type (
 // listEntities lists all entities with their counts.
 func (h *handler) listEntities(*http.Request) (any, error) {
 	list := entitiesJSON{Queues: []entityJSON{}, Topics: []topicJSON{}}
-	for _, info := range h.broker.Entities() {
+	for _, info := range h.Broker.Entities() {
 		e := entityJSON{
 			Name: info.Name, Path: info.Path, Status: statusText(info.Options.Status), RequiresSession: info.Options.RequiresSession,
 			Size: info.Usage.Size, Counts: info.Usage.Counts,
@@ -176,7 +176,7 @@ type faultJSON struct {
 
 func (h *handler) listFaults(*http.Request) (any, error) {
 	faults := []faultJSON{}
-	for _, f := range h.broker.Faults().All() {
+	for _, f := range h.Broker.Faults().All() {
 		shown := faultJSON{
 			Entity: f.Entity, Operation: string(f.Operation), Count: f.Count, Condition: string(f.Condition),
 			Description: f.Description, Drop: f.Drop,
@@ -201,7 +201,7 @@ func (h *handler) addFault(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.broker.Faults().Add(ordered)
+	h.Broker.Faults().Add(ordered)
 	return h.listFaults(r)
 }
 
@@ -238,14 +238,14 @@ func parseDelay(text string) (time.Duration, error) {
 }
 
 func (h *handler) clearFaults(r *http.Request) (any, error) {
-	h.broker.Faults().Clear()
+	h.Broker.Faults().Clear()
 	return h.listFaults(r)
 }
 
 func (h *handler) disconnect(*http.Request) (any, error) {
-	return map[string]int{"connections": h.connections.Drop()}, nil
+	return map[string]int{"connections": h.Connections.Drop()}, nil
 }
 
 func (h *handler) countConnections(*http.Request) (any, error) {
-	return map[string]int{"connections": h.connections.Connections()}, nil
+	return map[string]int{"connections": h.Connections.Connections()}, nil
 }

@@ -39,24 +39,18 @@ const maxBody = 1 << 20
 
 // handler serves the interfaces.
 type handler struct {
-	broker      *broker.Broker
-	keys        auth.Keyring
-	connections Connections
-	metrics     http.Handler
-	explain     func(r *http.Request, what, path string, err error)
-	started     time.Time
-	api         http.Handler
+	Config
+
+	started time.Time
+	api     http.Handler
 }
 
 // New returns what serves the interfaces.
 func New(config Config) http.Handler {
-	h := &handler{
-		broker: config.Broker, keys: config.Keys, connections: config.Connections, metrics: config.Metrics,
-		explain: config.Explain, started: time.Now(),
+	if config.Explain == nil {
+		config.Explain = func(*http.Request, string, string, error) {}
 	}
-	if h.explain == nil {
-		h.explain = func(*http.Request, string, string, error) {}
-	}
+	h := &handler{Config: config, started: time.Now()}
 	h.api = h.newAPI()
 	config.Metrics.Collect(h.collect)
 	return h
@@ -72,7 +66,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			h.health(w)
 			return
 		case path == "metrics":
-			h.metrics.ServeHTTP(w, r)
+			h.Metrics.ServeHTTP(w, r)
 			return
 		case path == "api" || strings.HasPrefix(path, "api/"):
 			h.serveAPI(w, r)
@@ -91,9 +85,9 @@ const administering = "a request of administration"
 
 // authorize checks the token of a request, and explains a refusal.
 func (h *handler) authorize(r *http.Request) error {
-	err := h.keys.Request(r, auth.Manage, "Manage claim is required for this operation")
+	err := h.Keys.Request(r, auth.Manage, "Manage claim is required for this operation")
 	if err != nil {
-		h.explain(r, administering, strings.Trim(r.URL.Path, "/"), err)
+		h.Explain(r, administering, strings.Trim(r.URL.Path, "/"), err)
 	}
 	return err
 }
@@ -157,11 +151,11 @@ var (
 
 // collect reports entities, connections and operations.
 func (h *handler) collect(to chan<- prometheus.Metric) {
-	for _, info := range h.broker.Entities() {
+	for _, info := range h.Broker.Entities() {
 		collectUsage(to, info.Path, info.Usage)
 	}
-	to <- connectionsMetric(float64(h.connections.Connections()))
-	h.broker.Operations().Collect(to)
+	to <- connectionsMetric(float64(h.Connections.Connections()))
+	h.Broker.Operations().Collect(to)
 }
 
 // collectUsage reports the content and the receivers of an entity.

@@ -95,13 +95,13 @@ func (h *handler) existing(r *http.Request, suffix string) (*broker.Source, erro
 	if strings.HasSuffix(strings.ToLower(path), "/$management") { // the broker passes it over
 		return nil, broker.ErrNotFound(path)
 	}
-	if _, err := h.broker.Inspect(path); err != nil {
+	if _, err := h.Broker.Inspect(path); err != nil {
 		return nil, err
 	}
 	if !strings.HasSuffix(strings.ToLower(path), strings.ToLower(suffix)) {
 		path += suffix
 	}
-	return h.broker.Source(path)
+	return h.Broker.Source(path)
 }
 
 func newMessageJSON(d broker.Delivery, m amqp.Message) messageJSON {
@@ -220,7 +220,7 @@ func (h *handler) purge(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	subscriptions, err := h.broker.Subscriptions(path)
+	subscriptions, err := h.Broker.Subscriptions(path)
 	if err != nil { // it is not a topic
 		return h.purgeBelow(r, "")
 	}
@@ -253,7 +253,7 @@ func (h *handler) purgeBelow(r *http.Request, suffix string) (any, error) {
 
 // purgeOne deletes the messages at a path. It continues when the client disconnects.
 func (h *handler) purgeOne(r *http.Request, path string) (int, error) {
-	t, err := browse.New(h.broker).Purge(context.WithoutCancel(r.Context()), browse.Batch{Path: path})
+	t, err := browse.New(h.Broker).Purge(context.WithoutCancel(r.Context()), browse.Batch{Path: path})
 	return t.Done, err
 }
 
@@ -268,7 +268,7 @@ func (h *handler) resubmit(r *http.Request) (any, error) {
 		return nil, err
 	}
 	batch := browse.Batch{Path: source.Path(), Only: wanted, ToTopic: true}
-	t, err := browse.New(h.broker).ResubmitAll(context.WithoutCancel(r.Context()), batch) // continues if the client disconnects
+	t, err := browse.New(h.Broker).ResubmitAll(context.WithoutCancel(r.Context()), batch) // continues if the client disconnects
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%d were resubmitted, then: %w", t.Done, err)

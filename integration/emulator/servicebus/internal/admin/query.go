@@ -21,7 +21,7 @@ type query struct {
 
 // serveATOM routes a request by its path. Names of queues and topics may contain slashes, so it parses the path from the end.
 func (h *handler) serveATOM(w http.ResponseWriter, r *http.Request, path string) {
-	q := &query{broker: h.broker, explain: h.explain, w: w, r: r}
+	q := &query{broker: h.Broker, explain: h.Explain, w: w, r: r}
 	lower := strings.ToLower(path)
 	switch {
 	case path == "":
