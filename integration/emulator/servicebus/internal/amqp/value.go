@@ -144,8 +144,6 @@ const (
 	descTransactional    = 0x34
 	descSASLMechanisms   = 0x40
 	descSASLInit         = 0x41
-	descSASLChallenge    = 0x42
-	descSASLResponse     = 0x43
 	descSASLOutcome      = 0x44
 	descHeader           = 0x70
 	descDeliveryAnnots   = 0x71
@@ -158,45 +156,24 @@ const (
 	descFooter           = 0x78
 )
 
-// descriptors are equal by symbol; the wire may have either form.
-var descriptors = map[Symbol]uint64{
-	"amqp:open:list":                  descOpen,
-	"amqp:begin:list":                 descBegin,
-	"amqp:attach:list":                descAttach,
-	"amqp:flow:list":                  descFlow,
-	"amqp:transfer:list":              descTransfer,
-	"amqp:disposition:list":           descDisposition,
-	"amqp:detach:list":                descDetach,
-	"amqp:end:list":                   descEnd,
-	"amqp:close:list":                 descClose,
-	"amqp:error:list":                 descError,
-	"amqp:received:list":              descReceived,
-	"amqp:accepted:list":              descAccepted,
-	"amqp:rejected:list":              descRejected,
-	"amqp:released:list":              descReleased,
-	"amqp:modified:list":              descModified,
-	"amqp:source:list":                descSource,
-	"amqp:target:list":                descTarget,
-	"amqp:coordinator:list":           descCoordinator,
-	"amqp:declare:list":               descDeclare,
-	"amqp:discharge:list":             descDischarge,
-	"amqp:declared:list":              descDeclared,
-	"amqp:transactional-state:list":   descTransactional,
-	"amqp:sasl-mechanisms:list":       descSASLMechanisms,
-	"amqp:sasl-init:list":             descSASLInit,
-	"amqp:sasl-challenge:list":        descSASLChallenge,
-	"amqp:sasl-response:list":         descSASLResponse,
-	"amqp:sasl-outcome:list":          descSASLOutcome,
-	"amqp:header:list":                descHeader,
-	"amqp:delivery-annotations:map":   descDeliveryAnnots,
-	"amqp:message-annotations:map":    descMessageAnnots,
-	"amqp:properties:list":            descProperties,
-	"amqp:application-properties:map": descApplicationProps,
-	"amqp:data:binary":                descData,
-	"amqp:amqp-sequence:list":         descSequence,
-	"amqp:amqp-value:*":               descValue,
-	"amqp:footer:map":                 descFooter,
-}
+// descriptors are equal by symbol; the wire may have either form. Within a group the codes are consecutive.
+var descriptors = func() map[Symbol]uint64 {
+	all := map[Symbol]uint64{}
+	for first, group := range map[uint64]string{
+		descOpen:           "open:list begin:list attach:list flow:list transfer:list disposition:list detach:list end:list close:list",
+		descError:          "error:list",
+		descReceived:       "received:list accepted:list rejected:list released:list modified:list source:list target:list",
+		descCoordinator:    "coordinator:list declare:list discharge:list declared:list transactional-state:list",
+		descSASLMechanisms: "sasl-mechanisms:list sasl-init:list sasl-challenge:list sasl-response:list sasl-outcome:list",
+		descHeader: "header:list delivery-annotations:map message-annotations:map properties:list application-properties:map " +
+			"data:binary amqp-sequence:list amqp-value:* footer:map",
+	} {
+		for i, name := range strings.Fields(group) {
+			all[Symbol("amqp:"+name)] = first + uint64(i)
+		}
+	}
+	return all
+}()
 
 // zeros are the zero values of types by their AMQP names.
 var zeros = map[string]any{

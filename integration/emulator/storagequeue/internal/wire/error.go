@@ -52,87 +52,70 @@ func fault(status int, code, message string) Error {
 	return Error{Status: status, Code: code, Message: message}
 }
 
+func badRequest(code, message string) Error { return fault(http.StatusBadRequest, code, message) }
+func forbidden(code, message string) Error  { return fault(http.StatusForbidden, code, message) }
+func notFound(code, message string) Error   { return fault(http.StatusNotFound, code, message) }
+
 // The errors of a request as such.
 var (
-	InvalidURI = fault(http.StatusBadRequest, "InvalidUri",
-		"The requested URI does not represent any resource on the server.")
-	UnsupportedVerb = fault(http.StatusMethodNotAllowed, "UnsupportedHttpVerb",
-		"The resource doesn't support specified Http Verb.")
-	InvalidHeader = fault(http.StatusBadRequest, "InvalidHeaderValue",
-		"The value for one of the HTTP headers is not in the correct format.")
-	InvalidMD5 = fault(http.StatusBadRequest, "InvalidMd5",
+	InvalidURI      = badRequest("InvalidUri", "The requested URI does not represent any resource on the server.")
+	UnsupportedVerb = fault(http.StatusMethodNotAllowed, "UnsupportedHttpVerb", "The resource doesn't support specified Http Verb.")
+	InvalidHeader   = badRequest("InvalidHeaderValue", "The value for one of the HTTP headers is not in the correct format.")
+	InvalidMD5      = badRequest("InvalidMd5",
 		"The MD5 value specified in the request is invalid. The MD5 value must be 128 bits and Base64-encoded.")
-	MD5Mismatch = fault(http.StatusBadRequest, "Md5Mismatch",
+	MD5Mismatch = badRequest("Md5Mismatch",
 		"The MD5 value specified in the request did not match with the MD5 value calculated by the server.")
 	BodyTooLarge = fault(http.StatusRequestEntityTooLarge, "RequestBodyTooLarge",
 		"The request body is too large and exceeds the maximum permissible limit.")
 	InternalError = fault(http.StatusInternalServerError, "InternalError",
 		"The server encountered an internal error. Please retry the request.")
-	InvalidParameter = fault(http.StatusBadRequest, "InvalidQueryParameterValue",
+	InvalidParameter = badRequest("InvalidQueryParameterValue",
 		"Value for one of the query parameters specified in the request URI is invalid.")
-	OutOfRangeParameter = fault(http.StatusBadRequest, "OutOfRangeQueryParameterValue",
+	OutOfRangeParameter = badRequest("OutOfRangeQueryParameterValue",
 		"One of the query parameters specified in the request URI is outside the permissible range.")
-	MissingParameter = fault(http.StatusBadRequest, "MissingRequiredQueryParameter",
-		"A query parameter that's mandatory for this request is not specified.")
-	InvalidMarker = fault(http.StatusBadRequest, "InvalidMarker",
-		"The specified marker is invalid.")
-	InvalidXML = fault(http.StatusBadRequest, "InvalidXmlDocument",
-		"XML specified is not syntactically valid.")
-	InvalidNode = fault(http.StatusBadRequest, "InvalidXmlNodeValue",
-		"The value for one of the XML nodes is not in the correct format.")
-	MissingNode = fault(http.StatusBadRequest, "MissingRequiredXmlNode",
+	MissingParameter = badRequest("MissingRequiredQueryParameter", "A query parameter that's mandatory for this request is not specified.")
+	InvalidMarker    = badRequest("InvalidMarker", "The specified marker is invalid.")
+	InvalidXML       = badRequest("InvalidXmlDocument", "XML specified is not syntactically valid.")
+	InvalidNode      = badRequest("InvalidXmlNodeValue", "The value for one of the XML nodes is not in the correct format.")
+	MissingNode      = badRequest("MissingRequiredXmlNode",
 		"An XML node that's mandatory for this request is not specified in the request body.")
-	UnsupportedNode = fault(http.StatusBadRequest, "UnsupportedXmlNode",
-		"One of the XML nodes specified in the request body is not supported.")
-	EmptyMetadataKey = fault(http.StatusBadRequest, "EmptyMetadataKey",
-		"The key for one of the metadata key-value pairs is empty.")
-	InvalidMetadata = fault(http.StatusBadRequest, "InvalidMetadata",
-		"The metadata specified is invalid. It has characters that are not permitted.")
-	MetadataTooLarge = fault(http.StatusBadRequest, "MetadataTooLarge",
-		"The metadata specified exceeds the maximum permissible limit (8KB).")
-	ReadOnly = fault(http.StatusForbidden, "InsufficientAccountPermissions",
-		"Write operations are not allowed.")
-	CORSPreflightFailure = fault(http.StatusForbidden, "CorsPreflightFailure",
-		"CORS not enabled or no matching rule found for this request.")
-	ForeignPage = fault(http.StatusForbidden, "AuthorizationFailure",
+	UnsupportedNode      = badRequest("UnsupportedXmlNode", "One of the XML nodes specified in the request body is not supported.")
+	EmptyMetadataKey     = badRequest("EmptyMetadataKey", "The key for one of the metadata key-value pairs is empty.")
+	InvalidMetadata      = badRequest("InvalidMetadata", "The metadata specified is invalid. It has characters that are not permitted.")
+	MetadataTooLarge     = badRequest("MetadataTooLarge", "The metadata specified exceeds the maximum permissible limit (8KB).")
+	ReadOnly             = forbidden("InsufficientAccountPermissions", "Write operations are not allowed.")
+	CORSPreflightFailure = forbidden("CorsPreflightFailure", "CORS not enabled or no matching rule found for this request.")
+	ForeignPage          = forbidden("AuthorizationFailure",
 		"A page of another origin has sent this request, and no CORS rule of the account lets it.")
 	UnknownHost = fault(http.StatusMisdirectedRequest, "UnknownHost",
 		"The host is none of this server's names; start it with --allowed-host if it is.")
-	InvalidResourceName = fault(http.StatusBadRequest, "InvalidResourceName",
-		"The specified resource name contains invalid characters.")
-	OutOfRangeName = fault(http.StatusBadRequest, "OutOfRangeInput",
-		"The specified resource name length is not within the permissible limits.")
-	ResourceNotFound = fault(http.StatusNotFound, "ResourceNotFound",
-		"The specified resource does not exist.")
-	QueueNotFound = fault(http.StatusNotFound, "QueueNotFound",
-		"The specified queue does not exist.")
-	QueueAlreadyExists = fault(http.StatusConflict, "QueueAlreadyExists",
-		"The specified queue already exists.")
-	MessageNotFound = fault(http.StatusNotFound, "MessageNotFound",
-		"The specified message does not exist.")
-	PopReceiptMismatch = fault(http.StatusBadRequest, "PopReceiptMismatch",
-		"The specified pop receipt did not match the pop receipt for a dequeued message.")
+	InvalidResourceName = badRequest("InvalidResourceName", "The specified resource name contains invalid characters.")
+	OutOfRangeName      = badRequest("OutOfRangeInput", "The specified resource name length is not within the permissible limits.")
+	ResourceNotFound    = notFound("ResourceNotFound", "The specified resource does not exist.")
+	QueueNotFound       = notFound("QueueNotFound", "The specified queue does not exist.")
+	QueueAlreadyExists  = fault(http.StatusConflict, "QueueAlreadyExists", "The specified queue already exists.")
+	MessageNotFound     = notFound("MessageNotFound", "The specified message does not exist.")
+	PopReceiptMismatch  = badRequest("PopReceiptMismatch", "The specified pop receipt did not match the pop receipt for a dequeued message.")
 )
 
 // Authorization errors.
 var (
 	NoAuthentication = fault(http.StatusUnauthorized, "NoAuthenticationInformation",
 		"Server failed to authenticate the request. Please refer to the information in the www-authenticate header.")
-	InvalidAuthentication = fault(http.StatusBadRequest, "InvalidAuthenticationInfo",
+	InvalidAuthentication = badRequest("InvalidAuthenticationInfo",
 		"Authentication information is not given in the correct format. Check the value of Authorization header.")
 	AuthenticationFailed = fault(http.StatusForbidden, "AuthenticationFailed",
 		"Server failed to authenticate the request. Make sure the value of Authorization header is formed correctly "+
 			"including the signature.")
-	PermissionMismatch = fault(http.StatusForbidden, "AuthorizationPermissionMismatch",
+	PermissionMismatch = forbidden("AuthorizationPermissionMismatch",
 		"This request is not authorized to perform this operation using this permission.")
-	NotAuthorized = fault(http.StatusForbidden, "AuthorizationFailure",
-		"This request is not authorized to perform this operation.")
-	ProtocolMismatch = fault(http.StatusForbidden, "AuthorizationProtocolMismatch",
+	NotAuthorized    = forbidden("AuthorizationFailure", "This request is not authorized to perform this operation.")
+	ProtocolMismatch = forbidden("AuthorizationProtocolMismatch",
 		"This request is not authorized to perform this operation using this protocol.")
-	ResourceTypeMismatch = fault(http.StatusForbidden, "AuthorizationResourceTypeMismatch",
+	ResourceTypeMismatch = forbidden("AuthorizationResourceTypeMismatch",
 		"This request is not authorized to perform this operation using this resource type.")
-	ServiceMismatch = fault(http.StatusForbidden, "AuthorizationServiceMismatch",
+	ServiceMismatch = forbidden("AuthorizationServiceMismatch",
 		"This request is not authorized to perform this operation using this service.")
-	SourceIPMismatch = fault(http.StatusForbidden, "AuthorizationSourceIPMismatch",
+	SourceIPMismatch = forbidden("AuthorizationSourceIPMismatch",
 		"This request is not authorized to perform this operation using this source IP.")
 )
