@@ -135,102 +135,63 @@ func (r *reader) value() any {
 
 // body decodes a value whose format code has been read.
 func (r *reader) body(code byte) any {
-	switch code >> 4 {
-	case 0x4:
-		return r.empty(code)
-	case 0x5, 0x6, 0x7, 0x8, 0x9:
-		if b := r.take(1 << (code>>4 - 5)); b != nil {
-			return r.fixed(code, b)
+	if decode := primitives[code]; decode != nil {
+		if b := r.take(width(code)); r.err == nil {
+			return decode(b)
 		}
 		return nil
-	case 0xa, 0xb:
-		b := r.variable(code)
-		switch code {
-		case codeBinary8, codeBinary32:
-			return append([]byte{}, b...)
-		case codeString8, codeString32:
-			return string(b)
-		case codeSymbol8, codeSymbol32:
-			return Symbol(b)
-		}
-	case 0xc, 0xd:
+	}
+	switch code {
+	case codeBinary8, codeBinary32:
+		return append([]byte{}, r.variable(code)...)
+	case codeString8, codeString32:
+		return string(r.variable(code))
+	case codeSymbol8, codeSymbol32:
+		return Symbol(r.variable(code))
+	case codeList8, codeList32, codeMap8, codeMap32:
 		return r.compound(code)
-	case 0xe, 0xf:
-		if code == codeArray8 || code == codeArray32 {
-			return r.array(code)
-		}
-	}
-	return r.unknown(code)
-}
-
-// empty returns the value of a format code without a body.
-func (r *reader) empty(code byte) any {
-	switch code {
-	case codeNull:
-		return nil
-	case codeTrue:
-		return true
-	case codeFalse:
-		return false
-	case codeUint0:
-		return uint32(0)
-	case codeUlong0:
-		return uint64(0)
-	case codeList0:
-		return List{}
+	case codeArray8, codeArray32:
+		return r.array(code)
 	default:
 		return r.unknown(code)
 	}
 }
 
-// fixed decodes a value of 1, 2, 4, 8 or 16 bytes.
-//
-//nolint:cyclop // one case for each type
-func (r *reader) fixed(code byte, b []byte) any {
-	order := binary.BigEndian
-	switch code {
-	case codeUbyte:
-		return b[0]
-	case codeByte:
-		return int8(b[0])
-	case codeSmallUint:
-		return uint32(b[0])
-	case codeSmallUlong:
-		return uint64(b[0])
-	case codeSmallInt:
-		return int32(int8(b[0]))
-	case codeSmallLong:
-		return int64(int8(b[0]))
-	case codeBoolean:
-		return b[0] != 0
-	case codeUshort:
-		return order.Uint16(b)
-	case codeShort:
-		return int16(order.Uint16(b))
-	case codeUint:
-		return order.Uint32(b)
-	case codeInt:
-		return int32(order.Uint32(b))
-	case codeFloat:
-		return math.Float32frombits(order.Uint32(b))
-	case codeChar:
-		return Char(order.Uint32(b))
-	case codeUlong:
-		return order.Uint64(b)
-	case codeLong:
-		return int64(order.Uint64(b))
-	case codeDouble:
-		return math.Float64frombits(order.Uint64(b))
-	case codeTimestamp:
-		return time.UnixMilli(int64(order.Uint64(b))).UTC()
-	case codeDecimal32, codeDecimal64, codeDecimal128:
-		return Decimal(b)
-	case codeUUID:
-		return UUID(b)
-	default:
-		return r.unknown(code)
-	}
+var order = binary.BigEndian
+
+// primitives decode the values of a fixed width, by format code.
+var primitives = [256]func(b []byte) any{
+	codeNull:       func([]byte) any { return nil },
+	codeTrue:       func([]byte) any { return true },
+	codeFalse:      func([]byte) any { return false },
+	codeUint0:      func([]byte) any { return uint32(0) },
+	codeUlong0:     func([]byte) any { return uint64(0) },
+	codeList0:      func([]byte) any { return List{} },
+	codeUbyte:      func(b []byte) any { return b[0] },
+	codeByte:       func(b []byte) any { return int8(b[0]) },
+	codeSmallUint:  func(b []byte) any { return uint32(b[0]) },
+	codeSmallUlong: func(b []byte) any { return uint64(b[0]) },
+	codeSmallInt:   func(b []byte) any { return int32(int8(b[0])) },
+	codeSmallLong:  func(b []byte) any { return int64(int8(b[0])) },
+	codeBoolean:    func(b []byte) any { return b[0] != 0 },
+	codeUshort:     func(b []byte) any { return order.Uint16(b) },
+	codeShort:      func(b []byte) any { return int16(order.Uint16(b)) },
+	codeUint:       func(b []byte) any { return order.Uint32(b) },
+	codeInt:        func(b []byte) any { return int32(order.Uint32(b)) },
+	codeFloat:      func(b []byte) any { return math.Float32frombits(order.Uint32(b)) },
+	codeChar:       func(b []byte) any { return Char(order.Uint32(b)) },
+	codeDecimal32:  func(b []byte) any { return Decimal(b) },
+	codeUlong:      func(b []byte) any { return order.Uint64(b) },
+	codeLong:       func(b []byte) any { return int64(order.Uint64(b)) },
+	codeDouble:     func(b []byte) any { return math.Float64frombits(order.Uint64(b)) },
+	codeTimestamp:  func(b []byte) any { return time.UnixMilli(int64(order.Uint64(b))).UTC() },
+	codeDecimal64:  func(b []byte) any { return Decimal(b) },
+	codeDecimal128: func(b []byte) any { return Decimal(b) },
+	codeUUID:       func(b []byte) any { return UUID(b) },
 }
+
+// width is the width of a primitive value: none, or 1, 2, 4, 8 or 16 bytes.
+func width(code byte) int { return 1 << (code >> 4) >> 5 }
 
 // number reads an unsigned integer of some bytes.
 func (r *reader) number(width int) uint64 {
@@ -286,8 +247,6 @@ func (r *reader) compound(code byte) any {
 	inner, count := r.open(code)
 	isMap := code == codeMap8 || code == codeMap32
 	switch {
-	case !isMap && code != codeList8 && code != codeList32:
-		return r.unknown(code)
 	case count > len(inner.b):
 		r.fail(malformed("%d elements in %d bytes", count, len(inner.b)))
 		return nil
@@ -337,24 +296,6 @@ func (r *reader) array(code byte) any {
 	return items
 }
 
-// widths holds the width of every known format code of a fixed width.
-var widths = func() (widths [256]int8) {
-	for i := range widths {
-		widths[i] = -1
-	}
-	for _, code := range []byte{codeNull, codeTrue, codeFalse, codeUint0, codeUlong0, codeList0} {
-		widths[code] = 0
-	}
-	for _, code := range []byte{
-		codeUbyte, codeByte, codeSmallUint, codeSmallUlong, codeSmallInt, codeSmallLong, codeBoolean, codeUshort, codeShort,
-		codeUint, codeInt, codeFloat, codeChar, codeDecimal32, codeUlong, codeLong, codeDouble, codeTimestamp, codeDecimal64,
-		codeDecimal128, codeUUID,
-	} {
-		widths[code] = 1 << (code>>4 - 5)
-	}
-	return widths
-}()
-
 // skip goes over the next value and checks that it can be decoded, without allocating.
 func (r *reader) skip() {
 	code := r.code()
@@ -370,8 +311,8 @@ func (r *reader) skip() {
 
 // skipBody goes over a value whose format code has been read.
 func (r *reader) skipBody(code byte) {
-	if width := widths[code]; width >= 0 {
-		r.take(int(width))
+	if primitives[code] != nil {
+		r.take(width(code))
 		return
 	}
 	switch code {

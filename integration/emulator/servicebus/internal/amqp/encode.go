@@ -12,7 +12,6 @@ import (
 //
 //nolint:cyclop // one case for each type
 func Append(dst []byte, value any) []byte {
-	order := binary.BigEndian
 	switch v := value.(type) {
 	case nil:
 		return append(dst, codeNull)
@@ -197,7 +196,6 @@ func appendArray(dst []byte, code byte, items Array) []byte {
 
 // appendWide is Append with the format code that fits every value of the type, as elements of an array share one.
 func appendWide(dst []byte, value any) []byte {
-	order := binary.BigEndian
 	switch v := value.(type) {
 	case bool:
 		if v {

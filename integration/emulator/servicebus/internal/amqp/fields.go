@@ -54,7 +54,7 @@ func (f *fields) number(absent uint64) uint64 {
 	case codeUint0, codeUlong0:
 		return 0
 	case codeUbyte, codeSmallUint, codeSmallUlong, codeUshort, codeUint, codeUlong:
-		return f.reader.number(int(widths[code]))
+		return f.reader.number(width(code))
 	default:
 		f.fail(malformed("format code %#02x where an unsigned integer is due", code))
 		return absent
