@@ -1,6 +1,9 @@
 package amqp
 
-import "bytes"
+import (
+	"bytes"
+	"time"
+)
 
 // A fields decodes the elements of a described list one by one. An element that is null, or that a shorter list does not
 // have, is the zero value.
@@ -78,17 +81,21 @@ type Optional struct {
 // Some returns an integer that is present.
 func Some(value uint32) Optional { return Optional{value, true} }
 
-func (f *fields) bool() bool {
-	if !f.more() {
-		return false
+// typed decodes a value of one type, or the zero value.
+func typed[T any](f *fields, due string) (value T) {
+	switch v := f.any().(type) {
+	case nil:
+	case T:
+		return v
+	default:
+		f.fail(malformed("%T where %s is due", v, due))
 	}
-	value := f.body(f.code())
-	flag, ok := value.(bool)
-	if !ok {
-		f.fail(malformed("%T where a boolean is due", value))
-	}
-	return flag
+	return value
 }
+
+func (f *fields) bool() bool      { return typed[bool](f, "a boolean") }
+func (f *fields) table() Map      { return typed[Map](f, "a map") }
+func (f *fields) time() time.Time { return typed[time.Time](f, "a timestamp") }
 
 // text decodes a string or symbol.
 func (f *fields) text() string { return string(f.bytes()) }
@@ -111,19 +118,6 @@ func (f *fields) bytes() []byte {
 
 // binary decodes a binary into a copy.
 func (f *fields) binary() []byte { return bytes.Clone(f.bytes()) }
-
-// table decodes a map.
-func (f *fields) table() Map {
-	switch value := f.any().(type) {
-	case nil:
-		return nil
-	case Map:
-		return value
-	default:
-		f.fail(malformed("%T where a map is due", value))
-		return nil
-	}
-}
 
 // symbols decodes one symbol or an array of them.
 func (f *fields) symbols() []Symbol {

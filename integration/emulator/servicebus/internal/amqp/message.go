@@ -262,19 +262,6 @@ func (f *fields) group() *string {
 	return new(string(id))
 }
 
-// time decodes a timestamp.
-func (f *fields) time() time.Time {
-	switch value := f.any().(type) {
-	case nil:
-		return time.Time{}
-	case time.Time:
-		return value
-	default:
-		f.fail(malformed("%T where a timestamp is due", value))
-		return time.Time{}
-	}
-}
-
 // An Edit replaces sections of a message. A nil field leaves the section's bytes unchanged; a pointer to an empty map removes
 // the section.
 type Edit struct {
