@@ -67,9 +67,6 @@ func (c Config) withDefaults() (Config, error) {
 	if c.HTTPAddr == "" {
 		c.HTTPAddr = "127.0.0.1:5300"
 	}
-	if c.MaxMessageSize <= 0 {
-		c.MaxMessageSize = c.Tier.MaxMessageSize()
-	}
 	if c.MaxConnections <= 0 {
 		c.MaxConnections = connlimit.Share(connlimit.Files())
 	}

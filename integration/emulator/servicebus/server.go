@@ -85,7 +85,7 @@ func (s *Server) run() {
 	s.clients = connlimit.New(s.config.MaxConnections)
 	speaking := protocol.Config{
 		Opened: func(client net.Addr) { s.clients.Busy(client.String()) },
-		Broker: s.broker, Keys: keys, TLS: s.config.TLS, MaxMessageSize: int(s.config.MaxMessageSize),
+		Broker: s.broker, Keys: keys, TLS: s.config.TLS, MaxMessageSize: int(s.broker.MaxMessageSize()),
 		Logger: s.config.Logger,
 	}
 	if s.config.Explain {

@@ -41,6 +41,7 @@ type Config struct {
 // A Broker has all entities of a namespace.
 type Broker struct {
 	config    Config
+	limits    limits
 	faults    fault.List
 	tally     tally
 	timetable *index.Timetable[*entity]
@@ -56,14 +57,15 @@ type Broker struct {
 
 // New returns a broker without entities. It is usable immediately; expiry and scheduling start with [Broker.Run].
 func New(config Config) *Broker {
+	limits := tiers[config.Tier]
 	if config.MaxMessageSize <= 0 {
-		config.MaxMessageSize = config.Tier.MaxMessageSize()
+		config.MaxMessageSize = limits.message
 	}
 	if config.Logger == nil {
 		config.Logger = slog.New(slog.DiscardHandler)
 	}
 	return &Broker{
-		config: config, timetable: index.NewTimetable[*entity](), salt: newNonce(), tally: newTally(),
+		config: config, limits: limits, timetable: index.NewTimetable[*entity](), salt: newNonce(), tally: newTally(),
 		snapshotDue: make(chan struct{}, 1), entities: map[string]*entity{},
 	}
 }

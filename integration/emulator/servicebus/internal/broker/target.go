@@ -122,7 +122,7 @@ func (e *entity) accepts(intakes []intake, pending int64) error {
 		}
 		size += in.message.size()
 	}
-	if quota := cmp.Or(e.settings.MaxSize, e.broker.config.Tier.entitySize()); quota > 0 && e.size+pending+size > quota {
+	if quota := cmp.Or(e.settings.MaxSize, e.broker.limits.entity); quota > 0 && e.size+pending+size > quota {
 		return fail(ResourceLimitExceeded, "The maximum entity size has been reached or exceeded for '%s': %d of %d bytes are in use.",
 			e.path, e.size, quota)
 	}

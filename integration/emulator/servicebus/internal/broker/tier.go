@@ -22,7 +22,7 @@ const (
 
 // ParseTier returns the tier with a name, in any case; the empty name returns the empty tier.
 func ParseTier(name string) (Tier, error) {
-	for _, tier := range []Tier{"", Basic, Standard, Premium} {
+	for tier := range tiers {
 		if strings.EqualFold(name, string(tier)) {
 			return tier, nil
 		}
@@ -38,41 +38,31 @@ const (
 
 // The limits of all tiers, from the page of the service on quotas.
 const (
-	maxEntitySizes     = 5 // megabytes in units of 1024
-	partitionedSize    = 80 << 10 * megabyte
-	maxSubscriptions   = 2000
-	maxSQLFilters      = 2000 // of a topic
-	maxCorrelations    = 100_000
-	maxProperty        = 32 * kilobyte
-	maxProperties      = 64 * kilobyte
-	maxTxnMessages     = 100
-	basicTTL           = 14 * 24 * time.Hour
-	standardEntities   = 10_000 // queues and topics
-	premiumEntities    = 1000
-	smallMessage       = 256 * kilobyte
-	premiumMessage     = 100 * megabyte
-	premiumByDefault   = megabyte
-	unlimitedByDefault = megabyte
+	maxEntitySizes   = 5 // megabytes in units of 1024
+	partitionedSize  = 80 << 10 * megabyte
+	maxSubscriptions = 2000
+	maxSQLFilters    = 2000 // of a topic
+	maxCorrelations  = 100_000
+	maxProperty      = 32 * kilobyte
+	maxProperties    = 64 * kilobyte
+	maxTxnMessages   = 100
+	basicTTL         = 14 * 24 * time.Hour
+	smallMessage     = 256 * kilobyte
+	premiumMessage   = 100 * megabyte
 )
 
-// MaxMessageSize is the default maximum size of a message in bytes.
-func (t Tier) MaxMessageSize() int64 {
-	switch t {
-	case Basic, Standard:
-		return smallMessage
-	case Premium:
-		return premiumByDefault
-	default:
-		return unlimitedByDefault
-	}
+// limits are those of a tier.
+type limits struct {
+	message  int64 // default maximum size of a message in bytes
+	entity   int64 // default size of entities; 0: no limit
+	entities int   // queues and topics
 }
 
-// entitySize is the default size of entities.
-func (t Tier) entitySize() int64 {
-	if t == "" {
-		return 0
-	}
-	return 1024 * megabyte
+var tiers = map[Tier]limits{
+	"":       {megabyte, 0, 1 << 30},
+	Basic:    {smallMessage, 1024 * megabyte, 10_000},
+	Standard: {smallMessage, 1024 * megabyte, 10_000},
+	Premium:  {megabyte, 1024 * megabyte, 1000},
 }
 
 // allows returns an error, in the service's words, if the tier lacks a feature of the entity.
@@ -126,18 +116,6 @@ func (t Tier) allowsSize(s *settings) error {
 	return fail(ArgumentError, "The value of MaxSizeInMegabytes should be one of the following values: 1024;2048;3072;4096;5120.")
 }
 
-// entities is the maximum number of queues and topics.
-func (t Tier) entities() int {
-	switch t {
-	case "":
-		return 1 << 30
-	case Premium:
-		return premiumEntities
-	default:
-		return standardEntities
-	}
-}
-
 // allowsMore returns an error if the namespace is full. b.mu is held; topic is the topic of a new subscription.
 func (b *Broker) allowsMore(k Kind, topic *entity) error {
 	t := b.config.Tier
@@ -157,9 +135,9 @@ func (b *Broker) allowsMore(k Kind, topic *entity) error {
 			n++
 		}
 	}
-	if n >= t.entities() {
+	if n >= b.limits.entities {
 		return fail(ResourceLimitExceeded, "The maximum number of queues and topics of the namespace '%s', %d, has been reached.",
-			NamespaceName, t.entities())
+			NamespaceName, b.limits.entities)
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ type (
 		items   []node
 	}
 	compareNode struct {
-		operator    string
+		holds       func(order int) bool
 		left, right node
 	}
 	arithmetic struct {
@@ -124,20 +124,7 @@ func (n compareNode) eval(m *Message) value {
 	case !ordered:
 		return value{}
 	}
-	switch n.operator {
-	case "=":
-		return boolOf(order == 0)
-	case "<":
-		return boolOf(order < 0)
-	case "<=":
-		return boolOf(order <= 0)
-	case ">":
-		return boolOf(order > 0)
-	case ">=":
-		return boolOf(order >= 0)
-	default:
-		return boolOf(order != 0)
-	}
+	return boolOf(n.holds(order))
 }
 
 func (n signNode) eval(m *Message) value {

@@ -2,7 +2,6 @@ package filter
 
 import (
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -153,16 +152,25 @@ func (p *parser) not() node {
 	return notNode{p.predicate(p.not(), at)}
 }
 
-var comparisons = []string{"=", "<>", "!=", "<", "<=", ">", ">="}
+// comparisons report whether an order is as an operator wants it.
+var comparisons = map[string]func(order int) bool{
+	"=":  func(order int) bool { return order == 0 },
+	"<>": func(order int) bool { return order != 0 },
+	"!=": func(order int) bool { return order != 0 },
+	"<":  func(order int) bool { return order < 0 },
+	"<=": func(order int) bool { return order <= 0 },
+	">":  func(order int) bool { return order > 0 },
+	">=": func(order int) bool { return order >= 0 },
+}
 
 // comparison parses an expression and its predicate, if any.
 func (p *parser) comparison() node {
 	at, mentions := p.token.position, len(p.mentions)
 	left := p.sum()
 	switch {
-	case p.token.kind == tokenSymbol && slices.Contains(comparisons, p.token.text):
-		operator := p.token.text
-		return p.asLeaf(compareNode{operator, p.expression(left, at), p.operand()}, at, mentions)
+	case p.token.kind == tokenSymbol && comparisons[p.token.text] != nil:
+		holds := comparisons[p.token.text]
+		return p.asLeaf(compareNode{holds, p.expression(left, at), p.operand()}, at, mentions)
 	case p.isKeyword("IS"):
 		return p.asLeaf(p.isNull(p.expression(left, at)), at, mentions)
 	case p.isKeyword("NOT"), p.isKeyword("IN"), p.isKeyword("LIKE"):
