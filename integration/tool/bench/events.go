@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/carillon-sched/carillon/scheduler"
 )
@@ -24,7 +23,10 @@ func events(ctx context.Context, s *stage) (figures, error) {
 	if _, err := s.startWorker(ctx); err != nil {
 		return nil, err
 	}
-	if err := s.putListeners(ctx); err != nil {
+	_, err := s.putEach(ctx, max(s.n, s.listeners), func(ctx context.Context, i int) error {
+		return s.putJob(ctx, eventJob(i), s.listener(i))
+	})
+	if err != nil {
 		return nil, err
 	}
 	before, err := s.readUsage(ctx)
@@ -59,17 +61,6 @@ func events(ctx context.Context, s *stage) (figures, error) {
 		return at, ok
 	})
 	return merge(figures{"events": float64(published), "occurrences": float64(runs)}, made.figures(), used), nil
-}
-
-func (s *stage) putListeners(ctx context.Context) error {
-	n := max(s.n, s.listeners)
-	s.log.Printf("%s: create %d jobs", s.side, n)
-	g, requests := errgroup.WithContext(ctx)
-	g.SetLimit(requestWindow)
-	for i := 0; i < n && requests.Err() == nil; i++ {
-		g.Go(func() error { return s.putJob(requests, eventJob(i), s.listener(i)) })
-	}
-	return g.Wait()
 }
 
 func eventJob(i int) string { return fmt.Sprint("job-", i) }
@@ -126,12 +117,7 @@ func (s *stage) publishEvents(ctx context.Context) (published int, err error) {
 			return published, err
 		}
 	}
-	select {
-	case <-s.js.PublishAsyncComplete():
-		return published, nil
-	case <-ctx.Done():
-		return published, context.Cause(ctx)
-	}
+	return published, s.stored(ctx)
 }
 
 // dueRuns reads the stored events, and returns when each run's event was published, by the key of its call. The key has

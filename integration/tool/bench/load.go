@@ -84,12 +84,17 @@ const (
 
 // putAll creates the jobs of a calendar by API requests and returns the time that this took.
 func (s *stage) putAll(ctx context.Context, c calendar) (time.Duration, error) {
-	s.log.Printf("%s: create %d jobs", s.side, c.jobs)
+	return s.putEach(ctx, c.jobs, func(ctx context.Context, i int) error { return s.put(ctx, c, i) })
+}
+
+// putEach creates n jobs by API requests and returns the time that this took.
+func (s *stage) putEach(ctx context.Context, n int, put func(ctx context.Context, i int) error) (time.Duration, error) {
+	s.log.Printf("%s: create %d jobs", s.side, n)
 	began := time.Now()
 	g, requests := errgroup.WithContext(ctx)
 	g.SetLimit(requestWindow)
-	for i := 0; i < c.jobs && requests.Err() == nil; i++ {
-		g.Go(func() error { return s.put(requests, c, i) })
+	for i := 0; i < n && requests.Err() == nil; i++ {
+		g.Go(func() error { return put(requests, i) })
 	}
 	err := errors.Join(g.Wait(), ctx.Err())
 	return time.Since(began), err
@@ -124,10 +129,16 @@ func (s *stage) publishAll(ctx context.Context, c calendar, publish func(i int) 
 			return 0, err
 		}
 	}
+	err := s.stored(ctx)
+	return time.Since(began), err
+}
+
+// stored waits until the server has stored all published messages.
+func (s *stage) stored(ctx context.Context) error {
 	select {
 	case <-s.js.PublishAsyncComplete():
-		return time.Since(began), nil
+		return nil
 	case <-ctx.Done():
-		return 0, context.Cause(ctx)
+		return context.Cause(ctx)
 	}
 }
