@@ -11,6 +11,7 @@
 package emulatortest
 
 import (
+	"cmp"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -43,12 +44,8 @@ func New(tb testing.TB) Emulators {
 // ServiceBus starts the Service Bus emulator alone, with a config. Addresses that the config leaves out are free ports.
 func ServiceBus(tb testing.TB, config servicebus.Config) *servicebus.Server {
 	tb.Helper()
-	if config.Addr == "" {
-		config.Addr = "127.0.0.1:0"
-	}
-	if config.HTTPAddr == "" {
-		config.HTTPAddr = "127.0.0.1:0"
-	}
+	config.Addr = cmp.Or(config.Addr, "127.0.0.1:0")
+	config.HTTPAddr = cmp.Or(config.HTTPAddr, "127.0.0.1:0")
 	server, err := servicebus.Start(tb.Context(), config)
 	if err != nil {
 		tb.Fatal(err)

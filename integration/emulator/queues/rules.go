@@ -1,6 +1,7 @@
 package queues
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -108,10 +109,7 @@ func (r *section) rules(c *frame.Request, e browse.Entity) error {
 		if err != nil {
 			return err
 		}
-		from := c.Query("from")
-		if from == "" {
-			from = e.Path
-		}
+		from := cmp.Or(c.Query("from"), e.Path)
 		v.Of = strconv.FormatInt(n, 10)
 		err = v.try(func(path string) ([]browse.Trial, error) {
 			return r.bus().TryMessage(path, from, partAsked(c), n)

@@ -1,6 +1,7 @@
 package servicebus
 
 import (
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -61,18 +62,10 @@ type Config struct {
 
 // withDefaults validates the config and sets defaults.
 func (c Config) withDefaults() (Config, error) {
-	if c.Addr == "" {
-		c.Addr = "127.0.0.1:5672"
-	}
-	if c.HTTPAddr == "" {
-		c.HTTPAddr = "127.0.0.1:5300"
-	}
-	if c.MaxConnections <= 0 {
-		c.MaxConnections = connlimit.Share(connlimit.Files())
-	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
+	c.Addr = cmp.Or(c.Addr, "127.0.0.1:5672")
+	c.HTTPAddr = cmp.Or(c.HTTPAddr, "127.0.0.1:5300")
+	c.MaxConnections = cmp.Or(max(c.MaxConnections, 0), connlimit.Share(connlimit.Files()))
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	if len(c.Keys) == 0 {
 		c.Keys = map[string]string{DefaultKeyName: DefaultKey}
 	}

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -104,12 +105,7 @@ func (c *call) seconds(name string, otherwise, low, high int) (time.Duration, er
 
 // isPrintable reports whether a text has only visible ASCII characters and spaces.
 func isPrintable(s string) bool {
-	for i := range len(s) {
-		if s[i] < ' ' || s[i] > '~' {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
 // An operation is a call of the service.
@@ -264,16 +260,14 @@ func accountOfHost(hostport string) (string, bool) {
 
 // checkQueueName checks the name of a queue.
 func checkQueueName(name string) error {
-	if len(name) < 3 || len(name) > 63 {
+	switch {
+	case len(name) < 3 || len(name) > 63:
 		return wire.OutOfRangeName
-	}
-	for _, c := range []byte(name) {
-		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' {
-			return wire.InvalidResourceName
-		}
-	}
-	if name[0] == '-' || name[len(name)-1] == '-' || strings.Contains(name, "--") {
+	case !queueName.MatchString(name):
 		return wire.InvalidResourceName
 	}
 	return nil
 }
+
+// queueName is lower-case letters and digits, with single dashes between them.
+var queueName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)

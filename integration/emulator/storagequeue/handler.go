@@ -1,6 +1,7 @@
 package storagequeue
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -45,9 +46,7 @@ func Open(cfg Config) (*Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("storagequeue: %w", err)
 	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	kept, err := store.Open(store.Config{Dir: cfg.Data, Sync: cfg.Sync, AutoCreate: cfg.AutoCreate, Logger: cfg.Logger})
 	if err != nil {
 		return nil, fmt.Errorf("storagequeue: %w", err)

@@ -1,8 +1,10 @@
 package storagequeue
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -96,7 +98,7 @@ func (c *call) metadata() (map[string]string, error) {
 		switch {
 		case lower == "":
 			return nil, wire.EmptyMetadataKey
-		case !isIdentifier(lower) || !isPrintable(value):
+		case !identifier.MatchString(lower) || !isPrintable(value):
 			return nil, wire.InvalidMetadata.With("HeaderName", metaPrefix+lower)
 		}
 		if length += len(lower) + len(value); length > maxMetadata {
@@ -114,16 +116,8 @@ func (c *call) metadata() (map[string]string, error) {
 // metaPrefix is the prefix of metadata headers. The service returns their names as written.
 const metaPrefix = "x-ms-meta-"
 
-// isIdentifier reports whether a name could be one in C#.
-func isIdentifier(name string) bool {
-	for i, c := range []byte(name) {
-		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_'
-		if !letter && (i == 0 || c < '0' || c > '9') {
-			return false
-		}
-	}
-	return name != ""
-}
+// identifier is a name that could be one in C#.
+var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // maxListed is the number of queues in a page, at most.
 const maxListed = 5000
@@ -143,9 +137,7 @@ func (c *call) listQueues() error {
 		return wire.InvalidMarker
 	}
 	listing := wire.Listing{Endpoint: c.endpoint(), Prefix: c.query.Get("prefix"), Marker: marker, MaxResults: limit}
-	if limit == 0 {
-		limit = maxListed
-	}
+	limit = cmp.Or(limit, maxListed)
 	queues, next := c.handler.store.Queues(c.target.account, listing.Prefix, from, min(limit, maxListed))
 	for _, queue := range queues {
 		entry := wire.Queue{Name: queue.Name}

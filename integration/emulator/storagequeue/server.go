@@ -11,6 +11,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -50,9 +51,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	if cfg.Addr == "" {
-		cfg.Addr = DefaultAddr
-	}
+	cfg.Addr = cmp.Or(cfg.Addr, DefaultAddr)
 	handler, err := Open(cfg)
 	if err != nil {
 		return nil, err
@@ -283,10 +282,7 @@ func CheckAccount(name, key string) error {
 
 // isAccount reports whether a name is valid for an account. The service permits 3 to 24 letters and digits.
 func isAccount(name string) bool {
-	for _, c := range []byte(name) {
-		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' {
-			return false
-		}
-	}
-	return name != "" && len(name) <= 63 && !strings.HasSuffix(name, secondarySuffix)
+	return accountName.MatchString(name) && !strings.HasSuffix(name, secondarySuffix)
 }
+
+var accountName = regexp.MustCompile(`^[a-z0-9-]{1,63}$`)

@@ -2,6 +2,7 @@ package wal
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -38,9 +39,7 @@ func Open(config Config) (*Log, error) {
 	if err := os.MkdirAll(config.Dir, 0o750); err != nil {
 		return nil, err
 	}
-	if config.SnapshotAfter <= 0 {
-		config.SnapshotAfter = 64 << 20
-	}
+	config.SnapshotAfter = cmp.Or(max(config.SnapshotAfter, 0), 64<<20)
 	lock, err := os.OpenFile(filepath.Join(config.Dir, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err

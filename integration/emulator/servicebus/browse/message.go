@@ -2,6 +2,7 @@ package browse
 
 import (
 	"bytes"
+	"cmp"
 	"math"
 	"regexp"
 	"strconv"
@@ -82,9 +83,7 @@ func (n *Namespace) Peek(q Query) (Page, error) {
 	if err != nil {
 		return Page{}, err
 	}
-	if q.Most <= 0 {
-		q.Most = 50
-	}
+	q.Most = cmp.Or(max(q.Most, 0), 50)
 	var page Page
 	var wanted func(g broker.Snapshot) bool
 	if q.Text != "" || q.Session != nil {

@@ -58,12 +58,8 @@ type Broker struct {
 // New returns a broker without entities. It is usable immediately; expiry and scheduling start with [Broker.Run].
 func New(config Config) *Broker {
 	limits := tiers[config.Tier]
-	if config.MaxMessageSize <= 0 {
-		config.MaxMessageSize = limits.message
-	}
-	if config.Logger == nil {
-		config.Logger = slog.New(slog.DiscardHandler)
-	}
+	config.MaxMessageSize = cmp.Or(max(config.MaxMessageSize, 0), limits.message)
+	config.Logger = cmp.Or(config.Logger, slog.New(slog.DiscardHandler))
 	return &Broker{
 		config: config, limits: limits, timetable: index.NewTimetable[*entity](), salt: newNonce(), tally: newTally(),
 		snapshotDue: make(chan struct{}, 1), entities: map[string]*entity{},

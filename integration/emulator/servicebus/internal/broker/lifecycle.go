@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -35,14 +36,10 @@ func checkName(name string, longest int) error {
 // complete clears options that the kind does not have, sets defaults, and reports problems.
 func (s *settings) complete(path string, k Kind) error {
 	s.Options = s.of(k)
-	setDefault(&s.LockDuration, time.Minute)
-	setDefault(&s.DuplicateWindow, 10*time.Minute)
-	if s.MaxDeliveryCount == 0 {
-		s.MaxDeliveryCount = 10
-	}
-	if s.Status == "" {
-		s.Status = Active
-	}
+	s.LockDuration = cmp.Or(s.LockDuration, time.Minute)
+	s.DuplicateWindow = cmp.Or(s.DuplicateWindow, 10*time.Minute)
+	s.MaxDeliveryCount = cmp.Or(s.MaxDeliveryCount, 10)
+	s.Status = cmp.Or(s.Status, Active)
 	bad := func(what string) error { return fail(ArgumentError, "'%s': %s", path, what) }
 	switch {
 	case s.LockDuration < 0 || s.DuplicateWindow < 0 || s.DefaultTTL < 0 || s.AutoDeleteOnIdle < 0:
@@ -59,12 +56,6 @@ func (s *settings) complete(path string, k Kind) error {
 		return bad("an entity cannot forward to itself.")
 	default:
 		return nil
-	}
-}
-
-func setDefault(d *time.Duration, value time.Duration) {
-	if *d == 0 {
-		*d = value
 	}
 }
 

@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/binary"
 	"slices"
@@ -53,9 +54,7 @@ func (q *queue) enqueue(m *message, now int64, en *entry) {
 	e := q.entity
 	e.seq++
 	m.seq, m.enqueued = e.seq, now
-	if m.enqueueSeq == 0 {
-		m.enqueueSeq = m.seq
-	}
+	m.enqueueSeq = cmp.Or(m.enqueueSeq, m.seq)
 	q.add(m, en)
 	q.stand(m, en)
 }

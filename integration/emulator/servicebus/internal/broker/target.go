@@ -26,10 +26,7 @@ func (t *Target) MaxMessageSize() int64 {
 }
 
 func (e *entity) maxMessageSize() int64 {
-	if limit := e.settings.MaxMessageSize; limit > 0 {
-		return limit
-	}
-	return e.broker.config.MaxMessageSize
+	return cmp.Or(e.settings.MaxMessageSize, e.broker.config.MaxMessageSize)
 }
 
 // Send accepts all messages or none. A message with the annotation x-opt-scheduled-enqueue-time in the future waits
@@ -159,9 +156,7 @@ func (e *entity) admit(in *intake, now int64, en *entry) int64 {
 		e.seq++
 		en.sequence(e)
 		m.seq, m.enqueued = e.seq, now
-		if m.enqueueSeq == 0 {
-			m.enqueueSeq = e.seq
-		}
+		m.enqueueSeq = cmp.Or(m.enqueueSeq, e.seq)
 		e.fanOut(m, now, en)
 		return m.seq
 	}

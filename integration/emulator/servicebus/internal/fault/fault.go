@@ -3,6 +3,7 @@
 package fault
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -63,9 +64,7 @@ type List struct {
 
 // Add orders a fault. Faults befall in the order they were added.
 func (f *List) Add(fault Fault) {
-	if fault.Count == 0 {
-		fault.Count = 1
-	}
+	fault.Count = cmp.Or(fault.Count, 1)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.list = append(f.list, fault)

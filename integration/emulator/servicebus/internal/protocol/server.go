@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -61,24 +62,14 @@ type Server struct {
 
 // New returns a server. It does no I/O.
 func New(config Config) *Server {
-	if config.MaxMessageSize <= 0 {
-		config.MaxMessageSize = 1 << 20
-	}
-	if config.IdleTimeout <= 0 {
-		config.IdleTimeout = time.Minute
-	}
-	if config.HandshakeTimeout <= 0 {
-		config.HandshakeTimeout = 20 * time.Second
-	}
-	if config.WriteTimeout <= 0 {
-		config.WriteTimeout = 30 * time.Second
-	}
+	config.MaxMessageSize = cmp.Or(max(config.MaxMessageSize, 0), 1<<20)
+	config.IdleTimeout = cmp.Or(max(config.IdleTimeout, 0), time.Minute)
+	config.HandshakeTimeout = cmp.Or(max(config.HandshakeTimeout, 0), 20*time.Second)
+	config.WriteTimeout = cmp.Or(max(config.WriteTimeout, 0), 30*time.Second)
 	if config.Opened == nil {
 		config.Opened = func(net.Addr) {}
 	}
-	if config.Logger == nil {
-		config.Logger = slog.New(slog.DiscardHandler)
-	}
+	config.Logger = cmp.Or(config.Logger, slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Server{config: config, id: "carillon", ctx: ctx, cancel: cancel, conns: map[*conn]bool{}}
 }

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -89,10 +90,7 @@ func (r *Request) paths() []string {
 }
 
 func (r *Request) verifyDate(now time.Time) error {
-	value := r.Header.Get("X-Ms-Date")
-	if value == "" {
-		value = r.Header.Get("Date")
-	}
+	value := cmp.Or(r.Header.Get("X-Ms-Date"), r.Header.Get("Date"))
 	date, err := http.ParseTime(value)
 	switch {
 	case err != nil:

@@ -67,9 +67,7 @@ type account struct {
 
 // Open returns a store with what its folder holds.
 func Open(cfg Config) (*Store, error) {
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	s := &Store{cfg: cfg, accounts: map[string]*account{}}
 	if cfg.Dir == "" {
 		return s, nil
