@@ -9,33 +9,52 @@ import (
 
 // Append appends the encoding of a value. It panics on a Go type outside this package's types, which is a bug of the
 // caller.
+func Append(dst []byte, value any) []byte { return appendAs(dst, value, 0) }
+
+// isWide is the bit of format codes with a size of four bytes.
+const isWide = 0x10
+
+// appendAs is Append in the smallest form or, if wide is isWide, in the one that fits every value of the type, as elements of
+// an array share one.
 //
 //nolint:cyclop // one case for each type
-func Append(dst []byte, value any) []byte {
+func appendAs(dst []byte, value any, wide byte) []byte {
 	switch v := value.(type) {
 	case nil:
 		return append(dst, codeNull)
 	case bool:
-		return appendBool(dst, v)
+		switch {
+		case wide == 0:
+			return appendBool(dst, v)
+		case v:
+			return append(dst, codeBoolean, 1)
+		}
+		return append(dst, codeBoolean, 0)
 	case uint8:
 		return append(dst, codeUbyte, v)
 	case uint16:
 		return order.AppendUint16(append(dst, codeUshort), v)
 	case uint32:
-		return appendUint(dst, v)
+		if wide == 0 {
+			return appendUint(dst, v)
+		}
+		return order.AppendUint32(append(dst, codeUint), v)
 	case uint64:
-		return appendUlong(dst, v)
+		if wide == 0 {
+			return appendUlong(dst, v)
+		}
+		return order.AppendUint64(append(dst, codeUlong), v)
 	case int8:
 		return append(dst, codeByte, byte(v))
 	case int16:
 		return order.AppendUint16(append(dst, codeShort), uint16(v))
 	case int32:
-		if v == int32(int8(v)) {
+		if wide == 0 && v == int32(int8(v)) {
 			return append(dst, codeSmallInt, byte(v))
 		}
 		return order.AppendUint32(append(dst, codeInt), uint32(v))
 	case int64:
-		if v == int64(int8(v)) {
+		if wide == 0 && v == int64(int8(v)) {
 			return append(dst, codeSmallLong, byte(v))
 		}
 		return order.AppendUint64(append(dst, codeLong), uint64(v))
@@ -52,20 +71,20 @@ func Append(dst []byte, value any) []byte {
 	case UUID:
 		return append(append(dst, codeUUID), v[:]...)
 	case []byte:
-		return append(appendSize(dst, codeBinary8, len(v)), v...)
+		return append(appendSize(dst, codeBinary8|wide, len(v)), v...)
 	case string:
-		return appendString(dst, v)
+		return append(appendSize(dst, codeString8|wide, len(v)), v...)
 	case Symbol:
-		return appendSymbol(dst, v)
+		return append(appendSize(dst, codeSymbol8|wide, len(v)), v...)
 	case List:
-		if len(v) == 0 {
+		if len(v) == 0 && wide == 0 {
 			return append(dst, codeList0)
 		}
-		return appendList(dst, codeList8, v)
+		return appendList(dst, codeList8|wide, v)
 	case Map:
-		return appendMap(dst, codeMap8, v)
+		return appendMap(dst, codeMap8|wide, v)
 	case Array:
-		return appendArray(dst, codeArray8, v)
+		return appendArray(dst, codeArray8|wide, v)
 	case Described:
 		dst = Append(append(dst, codeDescribed), v.Descriptor)
 		return Append(dst, v.Value)
@@ -114,9 +133,6 @@ func appendUlong(dst []byte, v uint64) []byte {
 	}
 }
 
-// isWide is the bit of format codes with a size of four bytes.
-const isWide = 0x10
-
 // appendSize appends the format code and the size. A narrow code becomes the wide one if the size wants it.
 func appendSize(dst []byte, code byte, size int) []byte {
 	if size <= math.MaxUint8 && code&isWide == 0 {
@@ -133,21 +149,21 @@ func appendSymbol(dst []byte, v Symbol) []byte {
 	return append(appendSize(dst, codeSymbol8, len(v)), v...)
 }
 
-// wide is the length of the wide constructor of a list or map: code, size and count.
-const wide = 9
+// wideHead is the length of the wide constructor of a list or map: code, size and count.
+const wideHead = 9
 
 // begin makes room for the constructor of a list or map, which end writes.
 func begin(dst []byte) (_ []byte, mark int) {
-	return append(dst, make([]byte, wide)...), len(dst)
+	return append(dst, make([]byte, wideHead)...), len(dst)
 }
 
 // end writes the constructor of a list or map of count elements that begin made room for. With a narrow code, it moves
 // short content to the place after the narrow constructor.
 func end(dst []byte, mark int, code byte, count int) []byte {
-	size := len(dst) - mark - wide
+	size := len(dst) - mark - wideHead
 	if size < math.MaxUint8 && count <= math.MaxUint8 && code&isWide == 0 {
 		dst[mark], dst[mark+1], dst[mark+2] = code, byte(size+1), byte(count)
-		copy(dst[mark+3:], dst[mark+wide:])
+		copy(dst[mark+3:], dst[mark+wideHead:])
 		return dst[:mark+3+size]
 	}
 	dst[mark] = code | isWide
@@ -185,44 +201,11 @@ func appendArray(dst []byte, code byte, items Array) []byte {
 			}
 			item = described.Value
 		}
-		element := appendWide(nil, item)
+		element := appendAs(nil, item, isWide)
 		if i > 0 {
 			element = element[1:]
 		}
 		dst = append(dst, element...)
 	}
 	return end(dst, mark, code, len(items))
-}
-
-// appendWide is Append with the format code that fits every value of the type, as elements of an array share one.
-func appendWide(dst []byte, value any) []byte {
-	switch v := value.(type) {
-	case bool:
-		if v {
-			return append(dst, codeBoolean, 1)
-		}
-		return append(dst, codeBoolean, 0)
-	case uint32:
-		return order.AppendUint32(append(dst, codeUint), v)
-	case uint64:
-		return order.AppendUint64(append(dst, codeUlong), v)
-	case int32:
-		return order.AppendUint32(append(dst, codeInt), uint32(v))
-	case int64:
-		return order.AppendUint64(append(dst, codeLong), uint64(v))
-	case []byte:
-		return append(appendSize(dst, codeBinary32, len(v)), v...)
-	case string:
-		return append(appendSize(dst, codeString32, len(v)), v...)
-	case Symbol:
-		return append(appendSize(dst, codeSymbol32, len(v)), v...)
-	case List:
-		return appendList(dst, codeList32, v)
-	case Map:
-		return appendMap(dst, codeMap32, v)
-	case Array:
-		return appendArray(dst, codeArray32, v)
-	default:
-		return Append(dst, value)
-	}
 }
