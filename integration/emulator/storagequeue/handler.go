@@ -284,10 +284,8 @@ func matchRule(rules []wire.Rule, r *http.Request) *wire.Rule {
 	if origin == "" {
 		return nil
 	}
-	for i := range rules {
-		if admits(&rules[i], origin, r.Method) {
-			return &rules[i]
-		}
+	if i := slices.IndexFunc(rules, func(rule wire.Rule) bool { return admits(&rule, origin, r.Method) }); i >= 0 {
+		return &rules[i]
 	}
 	return nil
 }

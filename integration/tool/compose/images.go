@@ -35,8 +35,8 @@ var bases = []base{
 
 // build builds the images of the stack, on substitutes unless the real base images are present or can be pulled.
 func (r *run) build(ctx context.Context) error {
-	if !r.pull {
-		if err := r.standIns(ctx); err != nil {
+	for _, b := range bases {
+		if err := r.standInFor(ctx, b); err != nil {
 			return err
 		}
 	}
@@ -53,18 +53,11 @@ func (r *run) build(ctx context.Context) error {
 	return nil
 }
 
-// standIns makes the base images that are not there.
-func (r *run) standIns(ctx context.Context) error {
-	for _, b := range bases {
-		if err := r.standInFor(ctx, b); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// standInFor makes a base image, if it is not there.
+// standInFor makes a base image, if it is neither there nor to be pulled.
 func (r *run) standInFor(ctx context.Context, b base) error {
+	if r.pull {
+		return nil
+	}
 	image, err := named(b.file, b.pattern)
 	if err != nil || present(ctx, image) {
 		return err

@@ -176,18 +176,10 @@ func (e *entity) see(now int64) {
 		return
 	}
 	en := e.broker.entry()
-	for {
-		m, ok := e.messages.First(now)
-		if !ok {
-			break
-		}
+	for m, ok := e.messages.First(now); ok; m, ok = e.messages.First(now) {
 		e.overdue(m, now, en)
 	}
-	for {
-		s, ok := e.locks.First(now)
-		if !ok {
-			break
-		}
+	for s, ok := e.locks.First(now); ok; s, ok = e.locks.First(now) {
 		e.endSession(s, true, en)
 	}
 	e.seen.Forget(now)
