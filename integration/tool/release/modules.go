@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -73,20 +72,16 @@ func fold(packages []listed) map[string]usedModule {
 		owners[p.ImportPath] = path
 		modules[path] = usedModule{dir: dir}
 	}
-	uses := map[string]map[string]bool{}
 	for _, p := range packages {
 		from := owners[p.ImportPath]
+		m := modules[from]
 		for _, imported := range p.Imports {
-			if to := owners[imported]; to != "" && to != from {
-				if uses[from] == nil {
-					uses[from] = map[string]bool{}
-				}
-				uses[from][to] = true
+			if to := owners[imported]; to != "" && to != from && !slices.Contains(m.uses, to) {
+				m.uses = append(m.uses, to)
 			}
 		}
-	}
-	for path, to := range uses {
-		modules[path] = usedModule{dir: modules[path].dir, uses: slices.Sorted(maps.Keys(to))}
+		slices.Sort(m.uses)
+		modules[from] = m
 	}
 	return modules
 }
