@@ -44,6 +44,7 @@ type devCmd struct {
 	terminal.Logging `embed:"" set:"loglevel=warn"`
 	historyFlags     `embed:""`
 	eventFlags       `embed:""`
+	consoleFlags     `embed:""`
 
 	Paths     []string `arg:"" name:"path" optional:"" help:"Job files, or directories of job files, to apply at startup."`
 	Watch     bool     `short:"w" help:"Apply job files again when they change. Deleting a file does not delete its jobs."`
@@ -167,7 +168,7 @@ func (c devCmd) listeners() []listen.Flag {
 // check validates the flags.
 func (c devCmd) check(ctx context.Context) error {
 	err := errors.Join(listen.Check(c.listeners()...), listen.CheckHosts(c.Hosts),
-		checkLeast("hold-memory", c.Hold, leastHold), c.historyFlags.check(), c.eventFlags.check(),
+		checkLeast("hold-memory", c.Hold, leastHold), c.historyFlags.check(), c.eventFlags.check(), c.consoleFlags.check(),
 		profiles.CheckAddress(ctx, c.Pprof))
 	if err != nil {
 		return err
@@ -267,6 +268,7 @@ func (d *dev) run(ctx context.Context) error {
 		RestartServer: d.nats.Restart, Space: d.nats.Space,
 		Access:    who.Config{Demand: who.OnceThereAre, Local: len(listen.Exposed(ctx, d.cmd.listeners()[0])) == 0},
 		NoConsole: d.cmd.NoConsole, Sections: []frame.Section{queues.Section(d.emulators.ConsoleConfig("carillon dev --show-connections"))},
+		TraceURL: frame.TraceURL(d.cmd.TraceURL),
 		Handlers: echoes(), Delivery: delivery, AllowHost: listen.Hosts(ctx, d.cmd.HTTP, d.cmd.Hosts),
 		Limits: scheduler.Limits{MinRetryInterval: jobs.DevMinRetry}, HistoryMemory: d.cmd.History.orNone(),
 		Worker: engine.Config{

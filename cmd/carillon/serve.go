@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"regexp"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -25,6 +26,7 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/cmd/carillon/tracing"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/engine"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
 	"github.com/carillon-sched/carillon/store"
@@ -39,6 +41,7 @@ type serveCmd struct {
 	workFlags        `embed:"" group:"Resource limits"`
 	secrets.KeyFlags `embed:"" group:"Secrets"`
 	accessFlags      `embed:"" group:"Access control (RBAC)"`
+	consoleFlags     `embed:""`
 
 	Config       string        `help:"Read settings from a YAML file, keyed by flag name. Flags and variables override it; see carillon config." env:"CARILLON_SERVE_CONFIG" placeholder:"FILE" setting:"-"`
 	HTTP         string        `name:"http" help:"Address of the API and console. On a loopback address, access is open until the first token exists; other addresses require a token." env:"CARILLON_HTTP" default:"127.0.0.1:8080" placeholder:"ADDR"`
@@ -59,6 +62,22 @@ type natsFlags struct {
 
 	Sync bool          `name:"nats-sync-always" help:"Set this if the NATS server uses sync_interval: always. Carillon then batches records, and fires jobs that are due at one instant earlier." env:"CARILLON_NATS_SYNC_ALWAYS"`
 	Wait time.Duration `name:"nats-wait" help:"How long startup waits for NATS to respond and for a new cluster to elect leaders." env:"CARILLON_NATS_WAIT" default:"30s" placeholder:"DURATION"`
+}
+
+// consoleFlags configure the console.
+type consoleFlags struct {
+	TraceURL string `name:"trace-url" help:"URL of a trace in your tracing UI, such as https://jaeger.example/trace/{traceId}. The console links trace IDs to it." env:"CARILLON_TRACE_URL" placeholder:"URL"`
+}
+
+// traceURL matches a URL that browsers can open, with the placeholder behind the host. It has no user.
+var traceURL = regexp.MustCompile(`^https?://[^/?#@{\s]+[/?#]\S*` + regexp.QuoteMeta(frame.TraceID) + `\S*$`)
+
+func (f consoleFlags) check() error {
+	if f.TraceURL == "" || traceURL.MatchString(f.TraceURL) {
+		return nil
+	}
+	return terminal.Usagef("--trace-url: must be an http or https URL without a user and with %s in place of the ID, such as %s",
+		frame.TraceID, "https://jaeger.example/trace/"+frame.TraceID)
 }
 
 // natsConn holds the flags of a connection to NATS.
@@ -309,7 +328,7 @@ func (c serveCmd) config(log *slog.Logger) (node.Config, error) {
 		Limits:         scheduler.Limits{MinRetryInterval: c.MinRetryTime},
 		Worker:         engine.Config{Concurrency: c.Concurrency, PerTarget: c.PerTarget, HoldMemory: int(c.HoldMemory), Grace: c.Grace},
 		MaxConnections: c.Connections, NoConsole: c.NoConsole, SpreadAfter: c.Spread, HistoryMemory: c.History.orNone(), Delivery: delivery,
-		Version: thisBuild().Version, Logger: log,
+		Version: thisBuild().Version, Logger: log, TraceURL: frame.TraceURL(c.TraceURL),
 	}, err
 }
 

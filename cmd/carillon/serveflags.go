@@ -35,7 +35,7 @@ func (c serveCmd) check() error {
 		checkLeast("min-retry-interval", c.MinRetryTime, time.Second),
 		checkLeast("nats-wait", c.Wait, 0),
 		checkMost("lanes", c.Lanes, conn.MaxLanes), checkMost("replicas", c.Replicas, conn.MaxReplicas),
-		c.historyFlags.check(), c.eventFlags.check(),
+		c.historyFlags.check(), c.eventFlags.check(), c.consoleFlags.check(),
 		checkLeast("final-age", c.FinalAge, time.Hour), checkLeast("result-age", c.ResultAge, time.Second),
 		checkLeast("audit-age", c.AuditAge, time.Hour),
 		checkLeast("concurrency", c.Concurrency, 1), checkLeast("per-target", c.PerTarget, 0),

@@ -42,6 +42,8 @@ type Config struct {
 	Settings func() []admin.Setting
 	// Prefix is the prefix of the NATS subjects of published specs. Default: carillon.
 	Prefix string
+	// TraceURL is where traces are shown. Default: nowhere.
+	TraceURL frame.TraceURL
 }
 
 // New returns the console. It serves / and all paths below [frame.Root].
@@ -56,11 +58,11 @@ func sections(cfg Config) []frame.Section {
 		overview.Section(cfg.Service, cfg.Activity),
 		failures.Section(cfg.Service, cfg.Activity),
 		jobs.Section(cfg.Service),
-		job.Section(job.Config{Service: cfg.Service, Prefix: cfg.Prefix}),
+		job.Section(job.Config{Service: cfg.Service, Prefix: cfg.Prefix, TraceURL: cfg.TraceURL}),
 		edit.Section(cfg.Service),
 		jobform.AssetSection(),
 		builder.Section(cfg.Service),
-		live.Section(cfg.Service),
+		live.Section(cfg.Service, cfg.TraceURL),
 		events.Section(cfg.Service),
 		collections.Section(cfg.Service),
 	}

@@ -49,6 +49,9 @@ type Config struct {
 	// NoConsole disables the web console.
 	NoConsole bool
 
+	// TraceURL is where the console shows traces. Default: nowhere.
+	TraceURL frame.TraceURL
+
 	// Sections are additional pages of the console. Default: none.
 	Sections []frame.Section
 

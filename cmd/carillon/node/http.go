@@ -156,7 +156,8 @@ func (n *Node) named(h http.Handler) http.Handler {
 // console returns the pages for people.
 func (n *Node) console() http.Handler {
 	return console.New(console.Config{
-		Service: n.service, Activity: n.activity, Prefix: n.cfg.Store.Prefix, Settings: n.cfg.ShownSettings, Config: frame.Config{
+		Service: n.service, Activity: n.activity, Prefix: n.cfg.Store.Prefix, Settings: n.cfg.ShownSettings,
+		TraceURL: n.cfg.TraceURL, Config: frame.Config{
 			Sections: n.cfg.Sections, Ready: n.Ready, Logger: n.log, Version: n.cfg.Version, AllowHost: n.cfg.AllowHost,
 			MaxLive: min(rest.DefaultMaxTails, max(1, n.cfg.MaxConnections/4)),
 			Observe: n.metrics.Requests("console"), Identify: n.authenticator.Find, Rate: n.cfg.Rate,

@@ -31,6 +31,15 @@ func JobPath(k scheduler.Key) string {
 // TargetPath returns the path of a target's page.
 func TargetPath(name string) string { return Root + "/targets/" + url.PathEscape(name) }
 
+// TraceURL is the URL of a trace in another program, with [TraceID] in place of the trace's ID; "": none.
+type TraceURL string
+
+// TraceID is the placeholder in a [TraceURL].
+const TraceID = "{traceId}"
+
+// Of returns the URL of a trace, "" for none.
+func (u TraceURL) Of(id string) string { return strings.ReplaceAll(string(u), TraceID, id) }
+
 // Config configures a console. Sections are required.
 type Config struct {
 	// Sections are its parts, in the order of the menu.

@@ -115,10 +115,13 @@ func (r section) historyOf(ctx context.Context, c *frame.Request, k scheduler.Ke
 	return h, nil
 }
 
-// askedBy adds the requests of attempts to runs. They are unknown for a deleted job.
+// askedBy adds the URLs of traces and the requests of attempts to runs. The requests are unknown for a deleted job.
 func (r section) askedBy(ctx context.Context, k scheduler.Key, runs []*run) error {
 	if len(runs) == 0 {
 		return nil
+	}
+	for _, one := range runs {
+		one.TraceURL = r.traces.Of(one.Trace)
 	}
 	v, err := r.service.Get(ctx, k)
 	if errors.Is(err, scheduler.ErrNotFound) {

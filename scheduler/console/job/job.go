@@ -38,11 +38,15 @@ type Config struct {
 
 	// Prefix is the prefix of the NATS subjects of published specs. Default: carillon.
 	Prefix string
+
+	// TraceURL is where traces are shown. Default: nowhere.
+	TraceURL frame.TraceURL
 }
 
 type section struct {
 	service *control.Service
 	prefix  string
+	traces  frame.TraceURL
 	graphs  *look.Looks[*v1.Graph]
 }
 
@@ -54,7 +58,7 @@ func Section(cfg Config) frame.Section {
 	if cfg.Prefix == "" {
 		cfg.Prefix = "carillon"
 	}
-	r := section{cfg.Service, cfg.Prefix, &look.Looks[*v1.Graph]{}}
+	r := section{cfg.Service, cfg.Prefix, cfg.TraceURL, &look.Looks[*v1.Graph]{}}
 	const of = root + "/{c}/{j}"
 	get := func(path string, do func(*frame.Request) error) frame.Route {
 		return frame.Route{Method: http.MethodGet, Path: of + path, Right: auth.Read, Do: do}

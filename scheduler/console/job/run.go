@@ -32,6 +32,7 @@ type run struct {
 	Data       string // the values for its templates, as JSON
 	Cause      *scheduler.Cause
 	Trace      string
+	TraceURL   string    // "": none
 	Attempts   []attempt // oldest first
 	Missing    int       // earlier attempts, in other records
 	Left       *leftOut  // skipped times; nil: the occurrence ran

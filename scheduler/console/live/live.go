@@ -39,8 +39,8 @@ type section struct {
 }
 
 // Section returns the page.
-func Section(s *control.Service) frame.Section {
-	r := section{s, &rows{}}
+func Section(s *control.Service, traces frame.TraceURL) frame.Section {
+	r := section{s, &rows{traces: traces}}
 	return frame.Section{Name: "live", Path: Path, Key: "l", Ranged: true, Right: auth.ReadAny, Assets: assets, Routes: []frame.Route{
 		{Method: http.MethodGet, Path: Path, Right: auth.ReadAny, Do: r.show},
 		{Method: http.MethodGet, Path: eventsPath, Right: auth.ReadAny, Do: r.events, Live: true},
@@ -122,7 +122,7 @@ func (r section) list(c *frame.Request, f *records.Filter) (l list, err error) {
 	if err != nil {
 		return l, err
 	}
-	l.Lines = linesOf(folded(found))
+	l.Lines = linesOf(folded(found), r.rows.traces)
 	if next > 0 {
 		l.Older = f.Address(Path, records.Before, v1.HistoryToken(next))
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/console"
 	"github.com/carillon-sched/carillon/scheduler/console/consoletest"
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
 )
 
 // job is one that does not run by itself within a test.
@@ -231,6 +232,28 @@ func TestMarks(t *testing.T) {
 	w.record("other/b", 1)
 	if e := s.Next("rows", ""); e.ID != "11" || !slices.Equal(numbers(sequences, e.Data), []int{11}) {
 		t.Errorf("got %v", e)
+	}
+}
+
+// TestTraces shows the ID of a trace on the pages of attempts, of the job and of the run: as a link to where traces are shown, if that
+// is known, and else as it is.
+func TestTraces(t *testing.T) {
+	const id = "0af7651916cd43dd8448eb211c80319c"
+	for to, want := range map[frame.TraceURL]string{
+		"": `">` + id + `</code> <button type="button" class="quiet" data-copy="trace-`,
+		"https://traces.example/t/{traceId}?a=1&b={traceId}": `"><a href="https://traces.example/t/` + id + `?a=1&amp;b=` + id + `">` + id + `</a></code> <button`,
+	} {
+		w := newHarness(t, func(_ *consoletest.Harness, cfg *console.Config) { cfg.TraceURL = to })
+		w.record("default/a", 1, func(r *scheduler.Record) {
+			r.UID = w.Job("default/a").Job.UID
+			r.Trace = &scheduler.BatonTrace{TraceContext: scheduler.TraceContext{Parent: "00-" + id + "-b7ad6b7169203331-01"}}
+		})
+		for _, path := range []string{"/console/live", "/console/jobs/default/a", "/console/jobs/default/a/runs/2026-03-01T12:00:01Z"} {
+			w.Has(w.Get(path), want)
+		}
+		if s := w.Follow("/console/live/events?follow=true&after=0"); !strings.Contains(s.Next("rows", id).Data, want) {
+			t.Errorf("%q: the live tail is without %s", to, want)
+		}
 	}
 }
 

@@ -93,6 +93,7 @@ type line struct {
 	Late     string
 	Took     string
 	Answer   string // summary
+	TraceURL string // "": none
 	Ends     string // names the attempt of a failed run, for [folded]; "": none
 }
 
@@ -126,8 +127,9 @@ func folded(records []*scheduler.Record) []*scheduler.Record {
 }
 
 // lineOf returns the line of a record.
-func lineOf(r *scheduler.Record) line {
+func lineOf(r *scheduler.Record, traces frame.TraceURL) line {
 	l := line{RecordForm: r.Form(), Sequence: r.Sequence, Key: r.Job, Outcome: r.Outcome, At: r.At(), Answer: answerOf(r), Ends: endOf(r)}
+	l.TraceURL = traces.Of(l.Trace)
 	if r.IsAttempt() {
 		l.Try = r.Try
 	}
@@ -141,10 +143,10 @@ func lineOf(r *scheduler.Record) line {
 }
 
 // linesOf returns the lines of records.
-func linesOf(records []*scheduler.Record) []line {
+func linesOf(records []*scheduler.Record, traces frame.TraceURL) []line {
 	lines := make([]line, len(records))
 	for i, r := range records {
-		lines[i] = lineOf(r)
+		lines[i] = lineOf(r, traces)
 	}
 	return lines
 }
@@ -185,6 +187,8 @@ const rowsKept = 512
 
 // rows caches the rendered rows of records for all readers. It is safe for concurrent use.
 type rows struct {
+	traces frame.TraceURL
+
 	mu   sync.Mutex
 	made map[place]string
 	last [rowsKept]place // ring buffer of the rendered records
@@ -205,7 +209,7 @@ func (o *rows) of(r *scheduler.Record) (string, error) {
 	if row, made := o.made[at]; made {
 		return row, nil
 	}
-	l := lineOf(r)
+	l := lineOf(r, o.traces)
 	row, err := frame.Written(templates, "row", &l)
 	if err != nil {
 		return "", err
