@@ -68,6 +68,9 @@ type Store interface { //nolint:interfacebloat // the sum of its parts
 	// Sources stores sources of events, by <collection>.<name>; see package source.
 	Sources() Bucket
 
+	// Settings stores what all processes share, by name.
+	Settings() Bucket
+
 	// Operations stores operations on many jobs by ID, and the marks of failure groups, for 7 days after their last change.
 	Operations() Bucket
 }

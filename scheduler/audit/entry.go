@@ -22,11 +22,12 @@ const (
 	Source     Kind = "source"    // of events
 	Operation  Kind = "operation" // a bulk operation on jobs
 	Failure    Kind = "failure"   // a group of failed attempts
+	View       Kind = "view"      // a shared view of the console
 	System     Kind = "system"    // the scheduler itself: repairs, key rotation
 )
 
 // Kinds lists all kinds.
-var Kinds = []Kind{Job, Collection, Secret, Token, Source, Operation, Failure, System}
+var Kinds = []Kind{Job, Collection, Secret, Token, Source, Operation, Failure, View, System}
 
 // Ops lists all operations.
 var Ops = []string{
@@ -63,7 +64,7 @@ type Entry struct {
 	Op         string    `json:"op"`                   // one of [Ops]
 	Collection string    `json:"collection,omitempty"` // of the job, or the changed collection
 	Job        string    `json:"job,omitempty"`
-	Name       string    `json:"name,omitempty"` // of the secret, token or source, the changed part of the system, or the target of a test run
+	Name       string    `json:"name,omitempty"` // of the secret, token, source or view, the changed part of the system, or the target of a test run
 
 	By    By     `json:"by,omitzero"`
 	Claim string `json:"claim,omitempty"` // unverified identity that the caller states
@@ -112,7 +113,7 @@ func (e *Entry) Target() string {
 		return "collection " + e.Collection
 	case Source:
 		return "source " + e.Collection + "/" + e.Name
-	case Secret, Token, Operation, Failure, System:
+	case Secret, Token, Operation, Failure, View, System:
 	}
 	return string(e.Kind) + " " + e.Name
 }

@@ -11,8 +11,8 @@
 //	reader     view it, its jobs and their history
 //	operator   and create, change, delete, run, resubmit,
 //	           enable and disable its jobs
-//	admin      and create, change, enable, disable and           secrets, tokens, doctor, the whole audit log
-//	           delete the collection; its audit log
+//	admin      and create, change, enable, disable and           secrets, tokens, doctor, shared views,
+//	           delete the collection; its audit log              the whole audit log
 //
 // An operation without a right is denied to everyone.
 package auth

@@ -26,6 +26,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/console/live"
 	"github.com/carillon-sched/carillon/scheduler/console/load"
 	"github.com/carillon-sched/carillon/scheduler/console/overview"
+	"github.com/carillon-sched/carillon/scheduler/console/views"
 	"github.com/carillon-sched/carillon/scheduler/control"
 )
 
@@ -66,6 +67,8 @@ func sections(cfg Config) []frame.Section {
 		events.Section(cfg.Service),
 		collections.Section(cfg.Service),
 	}
-	last := admin.Section(admin.Config{Service: cfg.Service, Activity: cfg.Activity, Settings: cfg.Settings})
-	return slices.Concat(own, load.Sections(cfg.Service), cfg.Sections, []frame.Section{last})
+	own = slices.Concat(own, load.Sections(cfg.Service), cfg.Sections, []frame.Section{
+		admin.Section(admin.Config{Service: cfg.Service, Activity: cfg.Activity, Settings: cfg.Settings}),
+	})
+	return append(own, views.Section(cfg.Service, own))
 }

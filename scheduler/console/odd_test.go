@@ -45,6 +45,7 @@ var (
 		"/console/audit": {
 			"who": {"a"}, "op": {"put"}, "kind": {"job"}, "collection": {"default"}, "job": {"a"}, "since": {"1h"}, "until": {""}, "before": {""}, "as": {""},
 		},
+		"/console/views":                  {"page": {"/console/jobs"}},
 		"/console/secrets":                {"used": {"a"}},
 		"/console/jobs/default/a/edit":    {"as": {"yaml"}},
 		"/console/jobs/default/a/runs/x":  {"before": {""}},
@@ -80,6 +81,7 @@ var (
 		"/console/collections/default": {
 			"plan": {""}, "maxJobs": {""}, "frequency": {""}, "interval": {""}, "minRetry": {""}, "targets": {""}, "etag": {""},
 		},
+		"/console/views":       {"name": {"a"}, "page": {"/console/jobs"}, "query": {"q=a"}, "remove": {""}},
 		"/console/check":       {"fix": {"true"}},
 		"/console/load/renew":  {"to": {""}},
 		"/console/load/review": {"pick": {`default/a {"properties":{"jitter":"PT1S"}}`}, "back": {""}},

@@ -115,6 +115,7 @@ type Service struct {
 	EventKeeper
 	SourceKeeper
 	FailureKeeper
+	ViewKeeper
 
 	shared *shared
 }
@@ -173,7 +174,7 @@ func New(cfg Config) *Service {
 		Auditor:         Auditor{h, planner, secrets}, SecretKeeper: secrets, TokenKeeper: TokenKeeper{h}, shared: h,
 		ScheduleKeeper: ScheduleKeeper{h, editor, collections}, Previewer: Previewer{h.computing, h.Store.Now}, TrailKeeper: TrailKeeper{h},
 		Forecaster: Forecaster{h}, TestRunner: TestRunner{h, editor, newTrials()}, EventKeeper: EventKeeper{h}, SourceKeeper: sources,
-		FailureKeeper: FailureKeeper{h},
+		FailureKeeper: FailureKeeper{h}, ViewKeeper: ViewKeeper{h},
 	}
 }
 

@@ -46,7 +46,10 @@ func (s *Buckets) Tokens() scheduler.Bucket { return bucket{s, tokensBucket, s.t
 
 // TokenLedger returns the bucket that authenticates the entries of Tokens (package tokens). It is in a separate
 // stream.
-func (s *Buckets) TokenLedger() scheduler.Bucket { return bucket{s, "settings", s.conn.Settings} }
+func (s *Buckets) TokenLedger() scheduler.Bucket { return s.Settings() }
+
+// Settings returns the bucket of what all processes share.
+func (s *Buckets) Settings() scheduler.Bucket { return bucket{s, "settings", s.conn.Settings} }
 
 // Load returns the current value. scheduler.ErrNotFound if it does not exist.
 func (b bucket) Load(ctx context.Context, name string) (scheduler.Stored, error) {

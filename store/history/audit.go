@@ -2,6 +2,7 @@ package history
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 	"strconv"
 	"sync/atomic"
@@ -82,7 +83,8 @@ func (s *Audit) BeginEntry(ctx context.Context, e *audit.Entry) (uint64, error) 
 }
 
 // entrySubject returns the subject of an entry: carillon.audit.job.<collection>.<job>,
-// carillon.audit.collection.<collection>, carillon.audit.source.<collection>.<name>, or carillon.audit.<kind>.<name>.
+// carillon.audit.collection.<collection>, carillon.audit.source.<collection>.<name>, or carillon.audit.<kind>.<name>. The name
+// of a view is a text, which a subject has in base64url.
 func (s *Audit) entrySubject(e *audit.Entry) string {
 	subject := s.conn.Config.Prefix + ".audit." + string(e.Kind) + "."
 	switch e.Kind {
@@ -92,6 +94,8 @@ func (s *Audit) entrySubject(e *audit.Entry) string {
 		return subject + e.Collection
 	case audit.Source:
 		return subject + e.Collection + "." + e.Name
+	case audit.View:
+		return subject + base64.RawURLEncoding.EncodeToString([]byte(e.Name))
 	case audit.Secret, audit.Token, audit.Operation, audit.Failure, audit.System:
 	}
 	return subject + e.Name

@@ -24,7 +24,7 @@ type Audit struct {
 	Top    int        `short:"n" help:"Number of changes to show." default:"20" placeholder:"N"`
 	Who    string     `help:"Show only changes by this name, verified or claimed." placeholder:"NAME"`
 	Op     string     `help:"Show only this operation: put, patch, delete, enable, disable, pause, cancel, run, try, resubmit, replay, create, revoke, rotate, repair, restore, acknowledge, mute, reopen." placeholder:"OP"`
-	Kind   audit.Kind `help:"Show only changes of this kind: job, collection, secret, token, source, operation, failure or system." enum:",job,collection,secret,token,source,operation,failure,system" default:"" placeholder:"KIND"`
+	Kind   audit.Kind `help:"Show only changes of this kind: job, collection, secret, token, source, operation, failure, view or system." enum:",job,collection,secret,token,source,operation,failure,view,system" default:"" placeholder:"KIND"`
 	Since  string     `help:"Show only changes since: 2026-03-08, 2026-03-08T02:30Z, or 2h (two hours ago)." placeholder:"TIME"`
 	Until  string     `help:"Show only changes until: formats as in --since." placeholder:"TIME"`
 }

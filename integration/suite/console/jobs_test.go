@@ -2,6 +2,7 @@ package console
 
 import (
 	"fmt"
+	"net/http"
 	"testing"
 
 	"github.com/carillon-sched/carillon/integration/suite/console/tab"
@@ -125,6 +126,37 @@ func TestSavedViews(t *testing.T) {
 	must(t, page.Go("/console/live"), page.Await("document.querySelector('[data-views]') && !document.querySelector('[data-views] li')"))
 	const broken = "(localStorage.setItem('carillon-views:/console/live', '{\"a\": 1}'), true)"
 	must(t, page.Await(broken), page.Go("/console/live"), page.Await("!document.querySelector('[data-views] li')"))
+}
+
+// TestSharedViews shares a filter as an administrator. A reader opens it and cannot remove it; the administrator can.
+func TestSharedViews(t *testing.T) {
+	s := own(t)
+	for _, name := range []string{"apple", "banana"} {
+		must(t, s.Put(t.Context(), "default", name, quiet("enabled")))
+	}
+	admin := made(t, s, nil, "admin")
+	reader := made(t, s, &http.Header{"Authorization": {"Bearer " + admin}}, "reader")
+	signIn := func(token string) *tab.Tab {
+		page := open(t, s.HTTP, tab.Look{})
+		page.Expect(http.StatusUnauthorized)
+		must(t, page.Go("/"), page.Fill("#token", token), page.Press("\r"), page.Text("h1", "Overview"))
+		page.Expect()
+		return page
+	}
+	const name, menu = "<img src=x onerror=\"document.title='taken'\">", "[data-views] summary"
+	editor := signIn(admin)
+	must(t, editor.Go("/console/jobs?q=nan&sort=next"), editor.Click(menu), editor.Fill("#view", name), editor.Click("#shared [name=share]"))
+	must(t, editor.Text("#note", "is shared"), editor.Await("location.search === '?q=nan&sort=next'"))
+	must(t, editor.Click(menu), editor.Text("#shared li", name))
+	accessible(t, editor, "shared views")
+
+	viewer := signIn(reader)
+	must(t, viewer.Go("/console/jobs"), viewer.Click(menu), viewer.Text("#shared li", name), viewer.Await("!document.querySelector('#shared button')"))
+	must(t, viewer.Click("#shared li a"), viewer.Await(shownJobs+" === 'default/banana'"))
+	sound(t, viewer, "a shared view")
+
+	must(t, editor.Click("#shared li button"), editor.Text("#note", "is removed"), editor.Click(menu))
+	must(t, editor.Await("document.querySelector('#shared [name=share]') && !document.querySelector('#shared li')"))
 }
 
 // TestSelectionIsKept has an operation that cannot be: the selection is as it was, in the list as it was, and again after the

@@ -102,6 +102,7 @@ func Section(cfg Config) frame.Section {
 	}
 	r.pages = append(r.pages, page{path: checkPath, Label: "admin.check", right: auth.Administer, show: r.check})
 	s := frame.Section{Name: "admin", Path: auditPath, Key: "a", Right: auth.AdministerAny}
+	s.Views = []string{"who", "op", "kind", "collection", "job", "since", "until"} // of the audit log
 	for _, p := range r.pages {
 		s.Routes = append(s.Routes, frame.Route{Method: http.MethodGet, Path: p.path, Right: p.right, Do: r.answer(p)})
 	}

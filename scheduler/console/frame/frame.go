@@ -94,6 +94,9 @@ type Section struct {
 
 	Routes []Route
 
+	// Views are the parameters that a shared view of its page can have. Default: none; its page has no shared views.
+	Views []string
+
 	// Ranged: its page takes the time range of another page.
 	Ranged bool
 

@@ -3,6 +3,7 @@ package jobs
 import (
 	"embed"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -49,7 +50,7 @@ func Section(s *control.Service) frame.Section {
 		{Method: http.MethodGet, Path: manyPath + "/{id}/events", Right: auth.OperateAny, Do: r.followMany, Live: true},
 		{Method: http.MethodPost, Path: manyPath + "/{id}/start", Right: auth.OperateAny, Do: frame.WithForm(r.start)},
 		{Method: http.MethodPost, Path: manyPath + "/{id}/stop", Right: auth.OperateAny, Do: r.stop},
-	}}
+	}, Views: parameters}
 }
 
 // filter selects and sorts the jobs of the table, as in its URL.
@@ -99,6 +100,9 @@ func parametersOf(f *filter) map[string]*string {
 		"outcome": &f.Outcome, "within": &f.Within,
 	}
 }
+
+// parameters are the parameters of the table without the position.
+var parameters = append(slices.Collect(maps.Keys(parametersOf(&filter{}))), "sort", "order")
 
 // readFilter parses the parameters of a URL, or of a form with them.
 func readFilter(of url.Values) filter {

@@ -59,7 +59,7 @@ const (
 
 // list shows a page of the table, or the search results, or the current rows of some jobs.
 func (r section) list(c *frame.Request) error {
-	params := c.Params("q", "collection", "state", "action", "target", "label", "outcome", "within", "sort", "after", "before")
+	params := c.Params(append([]string{"after", "before"}, parameters...)...)
 	if params.Has("shown") {
 		return r.refresh(c)
 	}

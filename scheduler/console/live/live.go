@@ -44,7 +44,7 @@ func Section(s *control.Service, traces frame.TraceURL) frame.Section {
 	return frame.Section{Name: "live", Path: Path, Key: "l", Ranged: true, Right: auth.ReadAny, Assets: assets, Routes: []frame.Route{
 		{Method: http.MethodGet, Path: Path, Right: auth.ReadAny, Do: r.show},
 		{Method: http.MethodGet, Path: eventsPath, Right: auth.ReadAny, Do: r.events, Live: true},
-	}}
+	}, Views: records.Parameters()}
 }
 
 // shown is the content of the page.

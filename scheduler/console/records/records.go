@@ -49,11 +49,16 @@ func (f *Filter) parameters() map[string]*string {
 	}
 }
 
+// Parameters returns the names of all parameters.
+func Parameters() []string {
+	return append(slices.Collect(maps.Keys((&Filter{}).parameters())), "outcome")
+}
+
 // ReadURL returns the filter of the requested URL, whose page takes the parameters with these names; none: all. Dates and local
 // times are in the browser's zone.
 func ReadURL(c *frame.Request, names ...string) (f Filter) {
 	if names == nil {
-		names = append(slices.Collect(maps.Keys(f.parameters())), "outcome")
+		names = Parameters()
 	}
 	f = Read(c.Params(names...))
 	for _, at := range []*string{&f.Since, &f.Until} {

@@ -36,7 +36,7 @@ var Pages = append([]string{
 	"/console/jobs/default/failing",
 	"/console/jobs/default/failing/why?at=now",
 	"/console/audit", "/console/audit?collection=default&job=failing", "/console/audit?who=nobody-has-this-name",
-	"/console/secrets", "/console/tokens", "/console/members", "/console/check",
+	"/console/views?page=/console/jobs", "/console/secrets", "/console/tokens", "/console/members", "/console/check",
 	"/console/jobs/default/failing/delete",
 	"/console/jobs/default/escalate/edit",
 	"/console/jobs/default/service-bus-queue/edit",

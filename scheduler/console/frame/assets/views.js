@@ -1,6 +1,6 @@
-// Saved views of a list: its addresses with a filter, by name. This browser has them, and no other.
+// Saved views of a list: its addresses with a filter, by name. This browser has them, and no other; the server has the shared ones.
 
-const { $ } = window.carillon;
+const { $, into } = window.carillon;
 
 const menu = $('[data-views]');
 const kept = `carillon-views:${location.pathname}`;
@@ -37,11 +37,17 @@ function show() {
 }
 
 $('form', menu).addEventListener('submit', (e) => {
-  e.preventDefault();
-  const field = $('input', menu);
+  const { name: field, page, query: shared } = e.target.elements;
   const query = new URLSearchParams(location.search); // of the first page
   for (const place of ['after', 'before']) query.delete(place);
+  [page.value, shared.value] = [location.pathname, query];
+  if (e.submitter?.name) return; // the server shares or removes it
+  e.preventDefault();
   keep([...saved().filter((v) => v.name !== field.value), { name: field.value, query: query.toString() }]);
   field.value = '';
 });
 show();
+
+menu.addEventListener('toggle', () => {
+  if (menu.open) into($('#shared', menu), `/console/views?${new URLSearchParams({ page: location.pathname })}`);
+});
