@@ -37,7 +37,7 @@ var (
 			"q": {"a"}, "collection": {"default"}, "state": {"Enabled"}, "action": {"http"}, "target": {"a:80"}, "label": {"a=b"}, "outcome": {"failed"},
 			"within": {"1h"}, "sort": {"next"}, "order": {"descending"}, "after": {""}, "before": {""}, "as": {""},
 		},
-		"/console/jobs?shown=default/a": {"shown": {"default/a"}},
+		"/console/jobs?shown=default/a": {"shown": {"default/a"}, "runs": {"1"}},
 		"/console/jobs/new":             {"from": {""}, "template": {"http"}, "collection": {"default"}},
 		"/console/jobs/default/a":       {"outcome": {"failed"}, "since": {"1h"}, "until": {""}, "manual": {""}, "$filter": {""}, "before": {""}},
 		"/console/jobs/default/a/next":  {"n": {"100"}},

@@ -78,6 +78,19 @@ func (r Reader) Some(ctx context.Context, keys []scheduler.Key) ([]*v1.Job, erro
 	return r.some(ctx, keys, &scheduler.JobQuery{WithOutcome: true})
 }
 
+// LastRecords returns the last record of each outcome of jobs, in no particular order, also of earlier jobs of the same names.
+func (r Reader) LastRecords(ctx context.Context, keys []scheduler.Key) (map[scheduler.Key][]*scheduler.Record, error) {
+	release, err := takeTurn(ctx, r.shared.searching)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	last := map[scheduler.Key][]*scheduler.Record{}
+	return last, r.shared.Store.LastRecords(ctx, keys, scheduler.Outcomes, func(rec *scheduler.Record) {
+		last[rec.Job] = append(last[rec.Job], rec)
+	})
+}
+
 // some is [Reader.Some] for the jobs that match a query.
 func (r Reader) some(ctx context.Context, keys []scheduler.Key, q *scheduler.JobQuery) ([]*v1.Job, error) {
 	page := v1.Page{Top: len(keys)}

@@ -3,6 +3,7 @@ package console
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/carillon-sched/carillon/integration/suite/console/tab"
@@ -126,6 +127,31 @@ func TestSavedViews(t *testing.T) {
 	must(t, page.Go("/console/live"), page.Await("document.querySelector('[data-views]') && !document.querySelector('[data-views] li')"))
 	const broken = "(localStorage.setItem('carillon-views:/console/live', '{\"a\": 1}'), true)"
 	must(t, page.Await(broken), page.Go("/console/live"), page.Await("!document.querySelector('[data-views] li')"))
+}
+
+// TestSparks shows the last runs of each job after the page is there, adds those that come later, and asks only for the jobs that ran.
+func TestSparks(t *testing.T) {
+	s := own(t)
+	job := quiet("enabled")
+	job["action"] = map[string]any{
+		"type": "http", "retryPolicy": map[string]any{"retryType": "none"},
+		"request": map[string]any{"method": "GET", "uri": s.HTTP + "/echo/status/500"},
+	}
+	must(t, s.Put(t.Context(), "default", "apple", quiet("enabled")), s.Put(t.Context(), "default", "banana", job))
+	run := func() { api(t, s, "POST", "/jobCollections/default/jobs/banana/run", map[string]any{}) }
+	page := open(t, s.HTTP, tab.Look{Width: 1400, Height: 900})
+	must(t, page.Go("/console/jobs"))
+	const spark = "document.querySelector('[id=\"job-default.%s\"] .spark')?.getAttribute('aria-label') "
+	run()
+	must(t, page.Await(fmt.Sprintf(spark, "banana")+"=== 'The last run. 1 faulted.'"))
+	const asked = "performance.getEntriesByType('resource').filter((e) => e.name.includes('runs=1')).map((e) => e.name.match(/apple/g)?.length ?? 0).join('')"
+	run()
+	must(t, page.Await(fmt.Sprintf(spark, "banana")+"=== 'The last 2 runs. 2 faulted.'"), page.Await(fmt.Sprintf(spark, "apple")+"=== undefined"))
+	if got, err := tab.Eval[string](page, asked); err != nil || len(got) < 2 || strings.Trim(got[1:], "0") != "" {
+		t.Errorf("asked for apple as often as %s (%v)", got, err)
+	}
+	sound(t, page, "the last runs")
+	accessible(t, page, "the last runs")
 }
 
 // TestSharedViews shares a filter as an administrator. A reader opens it and cannot remove it; the administrator can.

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"embed"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -18,6 +17,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/table"
+	"github.com/carillon-sched/carillon/scheduler/console/words"
 	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/explain"
 	"github.com/carillon-sched/carillon/scheduler/stats"
@@ -69,9 +69,9 @@ func Section(s *control.Service, source Source) frame.Section {
 type Group struct {
 	*v1.FailureGroup
 
-	Spark string // path of the failures per minute, 60 wide and 16 high
-	Job   string // path of the example's job
-	Run   string // path of the example's run
+	Spark *frame.Spark // failures per minute
+	Job   string       // path of the example's job
+	Run   string       // path of the example's run
 }
 
 // Groups returns groups as the pages show them.
@@ -97,18 +97,16 @@ func (g Group) Mark() string {
 
 func jobPath(name string) string { return frame.JobPath(scheduler.KeyIn("", name)) }
 
-// spark returns the path of bars.
-func spark(all []uint64) string {
-	const height = 16
-	var path strings.Builder
+// spark returns the chart of failures per minute.
+func spark(all []uint64) *frame.Spark {
+	s := &frame.Spark{Text: words.Text("failures.hour"), Paths: map[string]string{}}
 	most := max(1, slices.Max(append(slices.Clone(all), 0)))
 	for i, n := range all {
 		if n > 0 {
-			high := max(1, n*height/most)
-			fmt.Fprintf(&path, "M%d %dh1v-%dh-1z", i, height, high)
+			s.Bar("bar-failed", i, 1, int(max(1, n*16/most)))
 		}
 	}
-	return path.String()
+	return s
 }
 
 // ranged is the list of groups in a time range.

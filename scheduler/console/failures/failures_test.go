@@ -38,7 +38,7 @@ func TestRepair(t *testing.T) {
 	})
 	list := w.Get("/console/failures")
 	host := strings.TrimPrefix(target, "http://")
-	w.Has(list, "<bdi>"+host+"</bdi> <bdi>418</bdi>", "</span>open</span>", "hello", `<path d="M59 16h1v-16h-1z"/>`)
+	w.Has(list, "<bdi>"+host+"</bdi> <bdi>418</bdi>", "</span>open</span>", "hello", `<path class="bar-failed" d="M59 16h1v-16h-1z"/>`)
 	w.Has(w.Get("/console/failures?since=1h"), host, "/console/failures/events?follow=1&amp;since=1h", `/console/failures?as=csv&amp;since=1h`)
 	w.Has(w.Get("/console/failures?until=1h"), "!"+host, "No failures in this time range.")
 	w.Has(w.Get("/console/failures?as=csv&until=1h"), "!"+host)

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/console/consoletest"
@@ -94,6 +95,36 @@ func TestRows(t *testing.T) {
 	w.Await("two failures", func() bool { return w.Job("default/fails").Status.Faults > 1 })
 	w.Has(w.Part("/console/jobs?q=often"), `title="at once, then every 2 minutes">every 2 min<`, `class="state enabled"`)
 	w.Await("it to look failing", func() bool { return strings.Contains(w.Part("/console/jobs?q=fails"), `class="state failing"`) })
+}
+
+// TestLastRuns shows the last runs of a job where they are asked for: not in the first page, not those of an earlier job of the name,
+// and not to those who may not see the job.
+func TestLastRuns(t *testing.T) {
+	w := consoletest.New(t)
+	w.Put("default/a", never)
+	w.Put("default/new", never)
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	record := func(key string, number, faults int, outcome scheduler.Outcome) {
+		r := consoletest.Attempt(key, at.Add(time.Duration(number)*time.Hour))
+		r.Outcome, r.Progress = outcome, scheduler.Progress{Number: number, Faults: faults}
+		w.Append(r)
+	}
+	record("default/a", 40, 1, scheduler.OutcomeFaulted)
+	record("default/a", 42, 1, scheduler.OutcomeCompleted)
+	record("default/new", 1, 0, scheduler.OutcomeCompleted)
+	w.OK(w.Service.Delete(t.Context(), consoletest.Key("default/new"), 0))
+	w.Put("default/new", never)
+	indexed(w)
+	const strip = `<td data-live="runs"><svg class="spark" viewBox="0 0 60 16" preserveAspectRatio="none" role="img" ` +
+		`aria-label="The last 12 runs. 11 completed. 1 faulted."><title>The last 12 runs.`
+	w.Has(w.Get("/console/jobs"), `<th scope="col" class="live-runs" data-script hidden>Recent runs</th>`, "!<svg")
+	w.Has(w.Part("/console/jobs?shown=default/a&shown=default/new&runs=1"), strip, `id="job-default.new"`)
+	if body := w.Part("/console/jobs?shown=default/a&shown=default/new&runs=1"); strings.Count(body, "<svg") != 1 {
+		t.Error(body)
+	}
+	w.Has(w.Part("/console/jobs?shown=default/a"), `id="job-default.a"`, "!<svg")
+	w.Be("reader@billing")
+	w.Has(w.Part("/console/jobs?shown=default/a&runs=1"), "!default")
 }
 
 // TestFilters finds jobs by each filter of the address.

@@ -160,7 +160,8 @@ func (t *content) take(c *frame.Request, jobs []*v1.Job, now time.Time) {
 	}
 }
 
-// refresh shows the current rows of some jobs.
+// refresh shows the current rows of some jobs, with their last runs if the URL asks for them: they take a read of the history,
+// which would delay the first page.
 func (r section) refresh(c *frame.Request) error {
 	asked := c.Request.URL.Query()["shown"]
 	if len(asked) > v1.MaxPage {
@@ -176,6 +177,12 @@ func (r section) refresh(c *frame.Request) error {
 	if err != nil {
 		return err
 	}
+	last, known := map[scheduler.Key][]*scheduler.Record(nil), c.Query("runs") != ""
+	if known {
+		if last, err = r.service.LastRecords(c.Context(), keys); err != nil {
+			return err
+		}
+	}
 	rows := make([]row, 0, len(keys))
 	for _, k := range keys {
 		i := slices.IndexFunc(jobs, func(v *v1.Job) bool { return v.Job.Key == k })
@@ -183,7 +190,11 @@ func (r section) refresh(c *frame.Request) error {
 			rows = append(rows, row{Key: k, State: "deleted"})
 			continue
 		}
-		rows = append(rows, newRow(c, jobs[i], r.service.Now()))
+		one := newRow(c, jobs[i], r.service.Now())
+		if known {
+			one.Runs = stripOf(jobs[i], last[k])
+		}
+		rows = append(rows, one)
 	}
 	return c.Show(&frame.Page{Template: listPage, Part: "shown", Data: rows})
 }
@@ -208,6 +219,7 @@ type row struct {
 	OnEvents bool   // the next run is on events
 	Last     time.Time
 	Outcome  scheduler.Outcome // "": unknown
+	Runs     *frame.Spark      // the last runs; nil: unknown, or none
 	Labels   []scheduler.Label
 	MayAct   bool
 }

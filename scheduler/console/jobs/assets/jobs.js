@@ -18,10 +18,11 @@ found.addEventListener('carillon:new', pick);
 
 let silent = false; // the last refresh had no answer
 
-async function refresh() {
-  const rows = $$('tr[data-job]', found);
+// refresh brings rows up to date, with their last runs if runs says so.
+async function refresh(rows, runs) {
   if (document.hidden || !rows.length) return;
   const query = new URLSearchParams(rows.map((r) => ['shown', r.dataset.job]));
+  if (runs) query.set('runs', '1');
   let answer;
   try {
     answer = await part(`/console/jobs?${query}`);
@@ -45,14 +46,25 @@ async function refresh() {
       morph(old, cell);
       dress(old);
     }
+    if (runs) row.dataset.runs = lastRun(row);
   }
 }
 
+const lastRun = (row) => $('[data-live=last] time', row)?.dateTime ?? '';
+
+// refreshRuns brings the last runs of rows up to date whose job has run since, if they are shown at all.
+async function refreshRuns() {
+  if (!$('th.live-runs', found)?.offsetWidth) return;
+  await refresh($$('tr[data-job]', found).filter((r) => r.dataset.runs !== lastRun(r)), true);
+}
+
 async function keep() {
-  await refresh();
+  await refresh($$('tr[data-job]', found));
+  await refreshRuns();
   setTimeout(keep, 3000);
 }
 setTimeout(keep, 3000);
+refreshRuns();
 
 // ---- until the index has caught up ---------------------------------------------------------------------------------------
 
@@ -103,5 +115,6 @@ found.addEventListener('carillon:new', (e) => {
   if (e.target !== found) return;
   older = false;
   wait();
+  refreshRuns();
 });
 wait();
