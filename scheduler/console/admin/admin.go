@@ -8,7 +8,6 @@ import (
 	"context"
 	"embed"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -104,11 +103,11 @@ func Section(cfg Config) frame.Section {
 	s := frame.Section{Name: "admin", Path: auditPath, Key: "a", Right: auth.AdministerAny}
 	s.Views = []string{"who", "op", "kind", "collection", "job", "since", "until"} // of the audit log
 	for _, p := range r.pages {
-		s.Routes = append(s.Routes, frame.Route{Method: http.MethodGet, Path: p.path, Right: p.right, Do: r.answer(p)})
+		s.Routes = append(s.Routes, frame.Get(p.path, p.right, r.answer(p)))
 	}
 	checks := page{path: checkPath, Label: "admin.check", right: auth.Administer, show: r.checkNow}
 	do := frame.WithShortForm(func(c *frame.Request, _ url.Values) error { return r.answer(checks)(c) })
-	s.Routes = append(s.Routes, frame.Route{Method: http.MethodPost, Path: checkPath, Right: auth.Administer, Do: do})
+	s.Routes = append(s.Routes, frame.Post(checkPath, auth.Administer, do))
 	return s
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"embed"
 	"html/template"
-	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
@@ -380,7 +379,7 @@ type section struct {
 func Section(s *control.Service) frame.Section {
 	r := section{s}
 	return frame.Section{Name: "builder", Right: auth.Known, Assets: assets, Routes: []frame.Route{
-		{Method: http.MethodPost, Path: Path, Right: auth.Known, Do: frame.WithShortForm(r.preview)},
+		frame.Post(Path, auth.Known, frame.WithShortForm(r.preview)),
 	}}
 }
 

@@ -38,19 +38,16 @@ func path(name string) string { return root + "/" + url.PathEscape(name) }
 func Section(s *control.Service) frame.Section {
 	r := section{s}
 	const one = root + "/{c}"
-	route := func(method, path string, right auth.Right, do func(*frame.Request) error) frame.Route {
-		return frame.Route{Method: method, Path: path, Right: right, Do: do}
-	}
 	return frame.Section{Name: "collections", Path: root, Key: "k", Right: auth.ReadAny, Assets: assets, Routes: []frame.Route{
-		route(http.MethodGet, root, auth.ReadAny, r.list),
-		route(http.MethodPost, root, auth.Known, frame.WithShortForm(r.create)), // it checks the right on the collection in the form
-		route(http.MethodGet, one, auth.Read, r.show),
-		route(http.MethodPost, one, auth.Administer, frame.WithShortForm(r.save)),
-		route(http.MethodPost, one+"/enable", auth.Administer, r.enable),
-		route(http.MethodGet, one+"/disable", auth.Administer, r.confirmDisable),
-		route(http.MethodPost, one+"/disable", auth.Administer, r.disable),
-		route(http.MethodGet, one+"/delete", auth.Administer, r.confirmDelete),
-		route(http.MethodPost, one+"/delete", auth.Administer, frame.WithShortForm(r.remove)),
+		frame.Get(root, auth.ReadAny, r.list),
+		frame.Post(root, auth.Known, frame.WithShortForm(r.create)), // it checks the right on the collection in the form
+		frame.Get(one, auth.Read, r.show),
+		frame.Post(one, auth.Administer, frame.WithShortForm(r.save)),
+		frame.Post(one+"/enable", auth.Administer, r.enable),
+		frame.Get(one+"/disable", auth.Administer, r.confirmDisable),
+		frame.Post(one+"/disable", auth.Administer, r.disable),
+		frame.Get(one+"/delete", auth.Administer, r.confirmDelete),
+		frame.Post(one+"/delete", auth.Administer, frame.WithShortForm(r.remove)),
 	}}
 }
 

@@ -62,11 +62,11 @@ func Section(s *control.Service) frame.Section {
 	r.form = sync.OnceValue(func() *jobform.Form { return jobform.New(s.JobShape()) })
 	r.members = sync.OnceValues(func() ([]byte, error) { return json.Marshal(schema.Tree("job", s.JobShape())) })
 	return frame.Section{Name: "edit", Right: auth.Known, Assets: assets, Routes: []frame.Route{
-		{Method: http.MethodGet, Path: NewPath, Right: auth.OperateAny, Do: r.begin},
-		{Method: http.MethodPost, Path: NewPath, Right: auth.OperateAny, Do: frame.WithShortForm(r.take)},
-		{Method: http.MethodGet, Path: changePath, Right: auth.Operate, Do: r.open},
-		{Method: http.MethodPost, Path: changePath, Right: auth.Operate, Do: frame.WithShortForm(r.change)},
-		{Method: http.MethodGet, Path: membersPath, Right: auth.Known, Do: r.showMembers},
+		frame.Get(NewPath, auth.OperateAny, r.begin),
+		frame.Post(NewPath, auth.OperateAny, frame.WithShortForm(r.take)),
+		frame.Get(changePath, auth.Operate, r.open),
+		frame.Post(changePath, auth.Operate, frame.WithShortForm(r.change)),
+		frame.Get(membersPath, auth.Known, r.showMembers),
 	}}
 }
 

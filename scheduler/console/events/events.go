@@ -11,7 +11,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -43,24 +42,18 @@ type section struct {
 // Section returns the pages.
 func Section(s *control.Service) frame.Section {
 	r := section{s}
-	get := func(path string, right auth.Right, do func(*frame.Request) error) frame.Route {
-		return frame.Route{Method: http.MethodGet, Path: path, Right: right, Do: do}
-	}
-	post := func(path string, right auth.Right, do func(*frame.Request, url.Values) error) frame.Route {
-		return frame.Route{Method: http.MethodPost, Path: path, Right: right, Do: frame.WithShortForm(do)}
-	}
 	const source = sourcesRoot + "/{c}/{s}"
 	return frame.Section{Name: "events", Path: root, Key: "e", Right: auth.ReadAny, Routes: []frame.Route{
-		get(root, auth.ReadAny, r.list),
-		get(root+"/{c}/{n}", auth.Read, r.show),
-		get(root+"/new", auth.OperateAny, func(c *frame.Request) error {
+		frame.Get(root, auth.ReadAny, r.list),
+		frame.Get(root+"/{c}/{n}", auth.Read, r.show),
+		frame.Get(root+"/new", auth.OperateAny, func(c *frame.Request) error {
 			return r.draft(c, c.Params("collection", "event", "id", "type", "body"), nil)
 		}),
-		post(root+"/new", auth.OperateAny, r.publish),
-		post(root+"/replay", auth.OperateAny, r.replay),
-		get(sourcesRoot, auth.ReadAny, r.sources),
-		get(source, auth.Read, r.source),
-		post(source, auth.Operate, r.turn),
+		frame.Post(root+"/new", auth.OperateAny, frame.WithShortForm(r.publish)),
+		frame.Post(root+"/replay", auth.OperateAny, frame.WithShortForm(r.replay)),
+		frame.Get(sourcesRoot, auth.ReadAny, r.sources),
+		frame.Get(source, auth.Read, r.source),
+		frame.Post(source, auth.Operate, frame.WithShortForm(r.turn)),
 	}}
 }
 

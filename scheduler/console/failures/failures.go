@@ -55,13 +55,13 @@ func Section(s *control.Service, source Source) frame.Section {
 	r := section{s, source}
 	const one, target = root + "/{id}", frame.Root + "/targets/{target}"
 	return frame.Section{Name: "failures", Path: root, Key: "x", Ranged: true, Right: auth.ReadAny, Assets: assets, Routes: []frame.Route{
-		{Method: http.MethodGet, Path: root, Right: auth.ReadAny, Do: r.list},
-		{Method: http.MethodGet, Path: root + "/events", Right: auth.ReadAny, Do: r.follow(r.groups, "list"), Live: true},
-		{Method: http.MethodGet, Path: one, Right: auth.ReadAny, Do: r.show},
-		{Method: http.MethodGet, Path: one + "/events", Right: auth.ReadAny, Do: r.follow(r.group, "facts", "jobs"), Live: true},
-		{Method: http.MethodPost, Path: one + "/{verb}", Right: auth.OperateAny, Do: frame.WithShortForm(r.change)},
-		{Method: http.MethodGet, Path: target, Right: auth.ReadAny, Do: r.showTarget},
-		{Method: http.MethodGet, Path: target + "/events", Right: auth.ReadAny, Do: r.follow(r.now, "now"), Live: true},
+		frame.Get(root, auth.ReadAny, r.list),
+		frame.Stream(root+"/events", auth.ReadAny, r.follow(r.groups, "list")),
+		frame.Get(one, auth.ReadAny, r.show),
+		frame.Stream(one+"/events", auth.ReadAny, r.follow(r.group, "facts", "jobs")),
+		frame.Post(one+"/{verb}", auth.OperateAny, frame.WithShortForm(r.change)),
+		frame.Get(target, auth.ReadAny, r.showTarget),
+		frame.Stream(target+"/events", auth.ReadAny, r.follow(r.now, "now")),
 	}}
 }
 
@@ -78,9 +78,7 @@ type Group struct {
 func Groups(all []*v1.FailureGroup) []Group {
 	shown := make([]Group, len(all))
 	for i, g := range all {
-		shown[i] = Group{FailureGroup: g, Spark: spark(g.Minutes), Job: jobPath(g.Example.Job)}
-		_, at, _ := strings.Cut(g.Example.Occurrence, "@")
-		shown[i].Run = shown[i].Job + "/runs/" + url.PathEscape(at)
+		shown[i] = Group{FailureGroup: g, Spark: spark(g.Minutes), Job: jobPath(g.Example.Job), Run: frame.RunPath(g.Example.Occurrence)}
 	}
 	return shown
 }

@@ -28,6 +28,12 @@ func JobPath(k scheduler.Key) string {
 	return Root + "/jobs/" + url.PathEscape(k.Collection) + "/" + url.PathEscape(k.Job)
 }
 
+// RunPath returns the path of a run's page, by its occurrence: collection/job@instant.
+func RunPath(occurrence string) string {
+	job, at, _ := strings.Cut(occurrence, "@")
+	return JobPath(scheduler.KeyIn("", job)) + "/runs/" + url.PathEscape(at)
+}
+
 // TargetPath returns the path of a target's page.
 func TargetPath(name string) string { return Root + "/targets/" + url.PathEscape(name) }
 
@@ -113,6 +119,21 @@ type Route struct {
 
 	// Live: it answers with [Call.Live] for an unlimited time. MaxLive limits such requests.
 	Live bool
+}
+
+// Get returns the route of a page.
+func Get(path string, right auth.Right, do func(*Request) error) Route {
+	return Route{Method: http.MethodGet, Path: path, Right: right, Do: do}
+}
+
+// Post returns the route of a change.
+func Post(path string, right auth.Right, do func(*Request) error) Route {
+	return Route{Method: http.MethodPost, Path: path, Right: right, Do: do}
+}
+
+// Stream returns the route of a live answer.
+func Stream(path string, right auth.Right, do func(*Request) error) Route {
+	return Route{Method: http.MethodGet, Path: path, Right: right, Do: do, Live: true}
 }
 
 // Frame serves a console. It is safe for concurrent use.

@@ -20,9 +20,11 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// act returns the operation of a form. do changes the job and says so: in a message for a script, else on the page of the
-// job.
-func act(do func(c *frame.Request, k scheduler.Key, form url.Values) (said string, err error)) func(*frame.Request) error {
+// operation changes a job as a form asks for, and says so.
+type operation func(c *frame.Request, k scheduler.Key, form url.Values) (said string, err error)
+
+// act returns the operation of a form. It tells what do says in a message for a script, else on the page of the job.
+func act(do operation) func(*frame.Request) error {
 	return frame.WithForm(func(c *frame.Request, form url.Values) error {
 		said, err := do(c, key(c), form)
 		if err != nil {
@@ -48,14 +50,12 @@ func (r section) run(c *frame.Request, k scheduler.Key, form url.Values) (string
 	return c.Text("job.did.run"), err
 }
 
-func (r section) enable(c *frame.Request, k scheduler.Key, _ url.Values) (string, error) {
-	_, err := r.service.Enable(c.Lasting(), k)
-	return c.Text("job.did.enable"), err
-}
-
-func (r section) disable(c *frame.Request, k scheduler.Key, _ url.Values) (string, error) {
-	_, err := r.service.Disable(c.Lasting(), k)
-	return c.Text("job.did.disable"), err
+// turn returns the operation of a button without fields.
+func turn(do func(context.Context, scheduler.Key) (*v1.Job, error), did string) operation {
+	return func(c *frame.Request, k scheduler.Key, _ url.Values) (string, error) {
+		_, err := do(c.Lasting(), k)
+		return c.Text("job.did." + did), err
+	}
 }
 
 // pause pauses the job until a time, from a button or typed.
@@ -65,12 +65,6 @@ func (r section) pause(c *frame.Request, k scheduler.Key, form url.Values) (stri
 		return "", err
 	}
 	return c.Text("job.did.pause", onClock(v.Job.PausedUntil, v.Job)), nil
-}
-
-// resume ends a pause, by enabling the enabled job.
-func (r section) resume(c *frame.Request, k scheduler.Key, _ url.Values) (string, error) {
-	_, err := r.service.Enable(c.Lasting(), k)
-	return c.Text("job.did.resume"), err
 }
 
 func (r section) resubmit(c *frame.Request, k scheduler.Key, form url.Values) (string, error) {
@@ -173,25 +167,6 @@ func (r section) events(c *frame.Request) error {
 			Record: func(rec *scheduler.Record) { f.recorded.Store(rec.Sequence) },
 		})
 	}()
-	err = f.serve(ctx, ended, v, s)
-	cancel()
-	return err
-}
-
-// following is the state of an updated page.
-type following struct {
-	section section
-	call    *frame.Request
-	key     scheduler.Key
-	live    *frame.Live
-
-	recorded  atomic.Uint64 // sequence of the last received record
-	announced uint64        // sequence of the last announced record
-	seen      string        // the last sent status
-	unread    bool          // the page has no past runs yet
-}
-
-func (f *following) serve(ctx context.Context, ended <-chan error, v *v1.Job, s *status) error {
 	if err := f.status(v, s); err != nil {
 		return err
 	}
@@ -210,6 +185,19 @@ func (f *following) serve(ctx context.Context, ended <-chan error, v *v1.Job, s 
 		}
 		return nil
 	})
+}
+
+// following is the state of an updated page.
+type following struct {
+	section section
+	call    *frame.Request
+	key     scheduler.Key
+	live    *frame.Live
+
+	recorded  atomic.Uint64 // sequence of the last received record
+	announced uint64        // sequence of the last announced record
+	seen      string        // the last sent status
+	unread    bool          // the page has no past runs yet
 }
 
 // over ends the events after an error. After other errors than a missing job, the browser reconnects and gets the error

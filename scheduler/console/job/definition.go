@@ -1,7 +1,6 @@
 package job
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/command"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/jobform"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
 	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -19,7 +19,6 @@ import (
 
 // action is the main action or an error action of a job.
 type action struct {
-	Path    string // in the job
 	Error   bool
 	Type    string
 	Target  string
@@ -41,29 +40,19 @@ const (
 )
 
 // actionsOf returns the main action and the error actions of a job, in the order of the document.
-func actionsOf(d *scheduler.Definition) []action {
-	v, _ := d.Document().Member("action")
-	all := actionAt(&d.Action, v, "action", false)
-	for i, r := range v1.Requests(d.Document()) {
-		if i < len(all) { // both have the order of the document
-			all[i].Request = r.Shown()
+func actionsOf(d *scheduler.Definition) (all []action) {
+	requests := v1.Requests(d.Document()) // in the same order
+	var add func(s *scheduler.ActionSpec)
+	add = func(s *scheduler.ActionSpec) {
+		r := requests[len(all)]
+		a := action{Error: len(all) > 0, Type: s.Type, Target: s.Run.Target(), Request: r.Shown()}
+		flatten(jobform.At(d.Document(), r.Path).Without("type", "errorAction"), "", &a.Members)
+		all = append(all, a)
+		for i := range s.OnError {
+			add(&s.OnError[i])
 		}
 	}
-	return all
-}
-
-func actionAt(s *scheduler.ActionSpec, v document.Value, at string, isError bool) []action {
-	a := action{Path: at, Error: isError, Type: s.Type, Target: s.Run.Target()}
-	flatten(v.Without("type", "errorAction"), "", &a.Members)
-	all := []action{a}
-	below, _ := v.Member("errorAction")
-	for i := range s.OnError {
-		one, place := below, at+".errorAction"
-		if below.Kind() == document.KindArray && i < len(below.Items()) {
-			one, place = below.Items()[i], fmt.Sprintf("%s[%d]", place, i)
-		}
-		all = append(all, actionAt(&s.OnError[i], one, place, true)...)
-	}
+	add(&d.Action)
 	return all
 }
 
@@ -172,12 +161,9 @@ func standingOf(v *v1.Job, beside []control.DetachedRun, now time.Time) standing
 // addBeside adds the job's concurrent runs.
 func (s *standing) addBeside(beside []control.DetachedRun) {
 	s.Text += " " + words.Count("job.is.beside", len(beside))
-	if s.State == string(scheduler.Disabled) || s.State == string(scheduler.Enabled) {
-		for _, b := range beside {
-			if b.Running {
-				s.State = "running"
-			}
-		}
+	idle := s.State == string(scheduler.Disabled) || s.State == string(scheduler.Enabled)
+	if idle && slices.ContainsFunc(beside, func(b control.DetachedRun) bool { return b.Running }) {
+		s.State = "running"
 	}
 }
 

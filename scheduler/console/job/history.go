@@ -218,7 +218,7 @@ type asked struct {
 	At     string
 	Link   string // to this answer
 	Answer *explain.Answer
-	State  string // name of its mark
+	State  string // name of its mark; "": none
 	Run    string // the instant of the explained run; "": none
 	Wrong  *frame.Problem
 }
@@ -236,7 +236,7 @@ func (r section) showWhy(c *frame.Request) error {
 	case err != nil:
 		return err
 	default:
-		a.Answer, a.State, a.Run = answer, stateOf(answer.Code), instantOf(answer.Occurrence)
+		a.Answer, a.State, a.Run = answer, marks[answer.Code], instantOf(answer.Occurrence)
 		if answer.Attempts == 0 {
 			a.Run = ""
 		}
@@ -244,32 +244,10 @@ func (r section) showWhy(c *frame.Request) error {
 	return c.Show(shown(c.Text("job.why")+" · "+k.Job, "job-why-page", "job-answer", a))
 }
 
-// stateOf returns the mark of an answer.
-func stateOf(code explain.Code) string {
-	switch code {
-	case explain.Ran:
-		return "completed"
-	case explain.Failed:
-		return "faulted"
-	case explain.Running:
-		return "running"
-	case explain.Retrying, explain.Waits, explain.Overdue:
-		return "retrying"
-	case explain.Skipped, explain.Unrecorded:
-		return "skipped"
-	case explain.Postponed:
-		return "postponed"
-	case explain.Paused:
-		return string(v1.Paused)
-	case explain.Planned:
-		return "waiting"
-	case explain.Damaged:
-		return "damaged"
-	case explain.NotDue:
-		return "idle"
-	case explain.Disabled:
-		return "disabled"
-	case explain.NotCreated, explain.Ended, explain.Edited, explain.Unknown, explain.Deleted, explain.NoJob:
-	}
-	return "none"
+// marks are the states whose marks answers have; others have none.
+var marks = map[explain.Code]string{
+	explain.Ran: "completed", explain.Failed: "faulted", explain.Running: "running", explain.Retrying: "retrying", explain.Waits: "retrying",
+	explain.Overdue: "retrying", explain.Skipped: "skipped", explain.Unrecorded: "skipped", explain.Postponed: "postponed",
+	explain.Paused: string(v1.Paused), explain.Planned: "waiting", explain.Damaged: "damaged", explain.NotDue: "idle",
+	explain.Disabled: "disabled",
 }

@@ -5,7 +5,6 @@ import (
 	"embed"
 	"errors"
 	"maps"
-	"net/http"
 	"slices"
 	"strconv"
 	"time"
@@ -60,29 +59,23 @@ func Section(cfg Config) frame.Section {
 	}
 	r := section{cfg.Service, cfg.Prefix, cfg.TraceURL, &look.Looks[*v1.Graph]{}}
 	const of = root + "/{c}/{j}"
-	get := func(path string, do func(*frame.Request) error) frame.Route {
-		return frame.Route{Method: http.MethodGet, Path: of + path, Right: auth.Read, Do: do}
-	}
-	post := func(path string, do func(*frame.Request) error) frame.Route {
-		return frame.Route{Method: http.MethodPost, Path: of + path, Right: auth.Operate, Do: do}
-	}
 	return frame.Section{Name: "job", Right: auth.ReadAny, Assets: assets, Routes: []frame.Route{
-		{Method: http.MethodGet, Path: root + "/graph", Right: auth.ReadAny, Do: r.showGraph},
-		get("", r.show),
-		{Method: http.MethodGet, Path: of + "/events", Right: auth.Read, Do: r.events, Live: true},
-		get("/next", r.showNext),
-		get("/why", r.showWhy),
-		get("/copy", r.showCopy),
-		get("/runs/{occurrence}", r.showOccurrence),
-		{Method: http.MethodGet, Path: of + "/delete", Right: auth.Operate, Do: r.confirmDelete},
-		post("/run", act(r.run)),
-		post("/enable", act(r.enable)),
-		post("/disable", act(r.disable)),
-		post("/pause", act(r.pause)),
-		post("/resume", act(r.resume)),
-		post("/resubmit", act(r.resubmit)),
-		post("/cancel", act(r.cancel)),
-		post("/delete", frame.WithForm(r.remove)),
+		frame.Get(root+"/graph", auth.ReadAny, r.showGraph),
+		frame.Get(of, auth.Read, r.show),
+		frame.Stream(of+"/events", auth.Read, r.events),
+		frame.Get(of+"/next", auth.Read, r.showNext),
+		frame.Get(of+"/why", auth.Read, r.showWhy),
+		frame.Get(of+"/copy", auth.Read, r.showCopy),
+		frame.Get(of+"/runs/{occurrence}", auth.Read, r.showOccurrence),
+		frame.Get(of+"/delete", auth.Operate, r.confirmDelete),
+		frame.Post(of+"/run", auth.Operate, act(r.run)),
+		frame.Post(of+"/enable", auth.Operate, act(turn(cfg.Service.Enable, "enable"))),
+		frame.Post(of+"/disable", auth.Operate, act(turn(cfg.Service.Disable, "disable"))),
+		frame.Post(of+"/pause", auth.Operate, act(r.pause)),
+		frame.Post(of+"/resume", auth.Operate, act(turn(cfg.Service.Enable, "resume"))), // which ends a pause
+		frame.Post(of+"/resubmit", auth.Operate, act(r.resubmit)),
+		frame.Post(of+"/cancel", auth.Operate, act(r.cancel)),
+		frame.Post(of+"/delete", auth.Operate, frame.WithForm(r.remove)),
 	}}
 }
 

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"fmt"
 	"hash/fnv"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/console/command"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/jobform"
 	"github.com/carillon-sched/carillon/scheduler/console/records"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
@@ -169,20 +171,13 @@ func runsOf(records []*scheduler.Record, most int) []*run {
 func (o *run) add(r *scheduler.Record, most int) {
 	o.oldest = r.Sequence
 	o.Manual = o.Manual || r.Kind.IsManual()
-	if o.Trace == "" {
-		o.Trace = r.Trace.ID()
-	}
-	if f := r.Form(); f.Resubmits != "" {
-		o.Resubmits = f.Resubmits
-	}
-	if r.Data != nil {
-		o.Data = string(r.Data)
-	}
-	if r.Cause != nil {
-		o.Cause = r.Cause
-	}
+	o.Trace = cmp.Or(o.Trace, r.Trace.ID())
+	o.Resubmits = cmp.Or(r.Form().Resubmits, o.Resubmits)
+	o.Data = cmp.Or(string(r.Data), o.Data)
+	o.Cause = cmp.Or(r.Cause, o.Cause)
 	o.explain(r)
-	if o.weight(string(r.Outcome), r.Phase) > o.weight(o.State, scheduler.MainPhase) {
+	mainFailed := r.Phase == scheduler.ErrorPhase && r.Outcome == scheduler.OutcomeCompleted // the main action's outcome is decisive
+	if !mainFailed && ranks[r.Outcome] > ranks[scheduler.Outcome(o.State)] {
 		o.State = string(r.Outcome)
 	}
 	switch {
@@ -218,23 +213,10 @@ func (o *run) explain(r *scheduler.Record) {
 	o.Why, o.failed = excerptOf(v1.Answer(r), excerptLength/2).Text, failure
 }
 
-// weight ranks outcomes by how well they describe the whole occurrence.
-func (*run) weight(outcome string, phase scheduler.Phase) int {
-	switch scheduler.Outcome(outcome) {
-	case scheduler.OutcomeFaulted:
-		return 5
-	case scheduler.OutcomeCompleted:
-		if phase == scheduler.ErrorPhase {
-			return 0 // the main action's outcome is decisive
-		}
-		return 4
-	case scheduler.OutcomeFailed:
-		return 3
-	case scheduler.OutcomePostponed, scheduler.OutcomeSkipped:
-		return 2
-	case scheduler.NeverRan: // of jobs, not of records
-	}
-	return 0
+// ranks rank outcomes by how well they describe the whole occurrence.
+var ranks = map[scheduler.Outcome]int{
+	scheduler.OutcomeFaulted: 4, scheduler.OutcomeCompleted: 3, scheduler.OutcomeFailed: 2, scheduler.OutcomePostponed: 1,
+	scheduler.OutcomeSkipped: 1,
 }
 
 // stateChanges are the edits of a job that keep its action.
@@ -251,34 +233,16 @@ func (o *run) ask(j *scheduler.Job) {
 		form := a.Record.Form()
 		if r, ok := v1.RequestOf(all, &form); ok && r.Type == a.Record.Type {
 			a.Request, a.Edited = r.Shown(), a.Record.Started.Before(j.Updated) && !slices.Contains(stateChanges, j.Origin.Op)
-			if o.whole {
-				a.Curl = curlOf(j.Def.Document(), r)
+			if request := jobform.At(j.Def.Document(), r.Path+".request"); o.whole && request.Kind() == document.KindObject {
+				a.Curl = command.Request(r.ShownURI(), request)
 			}
 		}
 	}
 }
 
-// curlOf returns the command of a request of a job, "" if it is not over HTTP.
-func curlOf(job document.Value, r v1.Request) string {
-	for step := range strings.FieldsFuncSeq(r.Path+".request", func(c rune) bool { return strings.ContainsRune(".[]", c) }) {
-		if n, err := strconv.Atoi(step); err == nil {
-			job = job.Items()[n]
-			continue
-		}
-		next, ok := job.Member(step)
-		if !ok {
-			return ""
-		}
-		job = next
-	}
-	return command.Request(r.ShownURI(), job)
-}
-
 // finish derives the fields that depend on all records.
 func (o *run) finish() {
-	for i, j := 0, len(o.Attempts)-1; i < j; i, j = i+1, j-1 {
-		o.Attempts[i], o.Attempts[j] = o.Attempts[j], o.Attempts[i]
-	}
+	slices.Reverse(o.Attempts)
 	if o.State == "" && len(o.Attempts) > 0 { // error action only, because of a filter
 		o.State = string(o.Attempts[0].Record.Outcome)
 	}
@@ -307,12 +271,7 @@ func (o *run) finish() {
 
 // Resubmittable reports whether the run can be resubmitted.
 func (o *run) Resubmittable() bool {
-	switch scheduler.Outcome(o.State) {
-	case scheduler.OutcomeFailed, scheduler.OutcomeFaulted, scheduler.OutcomePostponed, scheduler.OutcomeSkipped:
-		return o.Occurrence != ""
-	case scheduler.OutcomeCompleted, scheduler.NeverRan:
-	}
-	return false
+	return o.Occurrence != "" && o.State != "" && scheduler.Outcome(o.State) != scheduler.OutcomeCompleted
 }
 
 // Tried returns the number of attempts.
@@ -334,7 +293,7 @@ func (o *run) Link() string {
 	if o.Occurrence == "" {
 		return ""
 	}
-	return frame.Address(frame.JobPath(o.Key)+"/runs/"+o.At(), nil, records.Before, strconv.FormatUint(o.Before(), 10))
+	return frame.Address(frame.RunPath(o.Occurrence), nil, records.Before, strconv.FormatUint(o.Before(), 10))
 }
 
 // ResubmitsAt returns the instant of the run that it repeats.
@@ -345,8 +304,7 @@ func (o *run) CausePath() string {
 	if o.Cause == nil || o.Cause.Upstream == "" {
 		return ""
 	}
-	job, at, _ := strings.Cut(o.Cause.Upstream, "@")
-	return frame.JobPath(scheduler.KeyIn("", job)) + "/runs/" + at
+	return frame.RunPath(o.Cause.Upstream)
 }
 
 // instantOf returns the instant in the id of an occurrence.
@@ -365,17 +323,13 @@ func whole(records []*scheduler.Record, next uint64) ([]*scheduler.Record, uint6
 		return records, next
 	}
 	last := records[len(records)-1]
+	same := func(r *scheduler.Record) bool { return r.Occurrence == last.Occurrence }
 	cut := len(records)
-	for cut > 0 && records[cut-1].Occurrence == last.Occurrence && last.Occurrence != "" {
+	for cut > 0 && same(records[cut-1]) && last.Occurrence != "" {
 		cut--
 	}
-	if cut == 0 || cut == len(records) || last.Try <= 1 {
+	if cut == 0 || cut == len(records) || last.Try <= 1 || slices.ContainsFunc(records[:cut], same) {
 		return records, next
-	}
-	for _, r := range records[:cut] {
-		if r.Occurrence == last.Occurrence {
-			return records, next
-		}
 	}
 	return records[:cut], records[cut-1].Sequence
 }

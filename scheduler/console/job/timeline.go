@@ -210,20 +210,17 @@ func (t *timeline) summarize(runs []*run, planned int) {
 		}
 	}
 	t.Summary = words.Count("job.timeline.summary", len(runs))
-	for _, state := range []string{"completed", "failed", "faulted", "skipped", "postponed"} {
-		if by[state] > 0 {
-			t.Summary += " " + words.Text("job.timeline.some", by[state], words.Text("job.outcome."+state))
-			t.Legend = append(t.Legend, state)
+	some := func(n int, mark, are string) {
+		if n > 0 {
+			t.Summary += " " + words.Text("job.timeline.some", n, are)
+			t.Legend = append(t.Legend, mark)
 		}
 	}
-	if late > 0 {
-		t.Summary += " " + words.Text("job.timeline.some", late, words.Text("common.late"))
-		t.Legend = append(t.Legend, "late")
+	for _, state := range []string{"completed", "failed", "faulted", "skipped", "postponed"} {
+		some(by[state], state, words.Text("job.outcome."+state))
 	}
-	if retried > 0 {
-		t.Summary += " " + words.Text("job.timeline.some", retried, words.Text("job.timeline.are.retried"))
-		t.Legend = append(t.Legend, "retried")
-	}
+	some(late, "late", words.Text("common.late"))
+	some(retried, "retried", words.Text("job.timeline.are.retried"))
 	if planned > 0 {
 		t.Summary += " " + words.Count("job.timeline.planned", planned)
 		t.Legend = append(t.Legend, "next")

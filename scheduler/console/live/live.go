@@ -42,8 +42,8 @@ type section struct {
 func Section(s *control.Service, traces frame.TraceURL) frame.Section {
 	r := section{s, &rows{traces: traces}}
 	return frame.Section{Name: "live", Path: Path, Key: "l", Ranged: true, Right: auth.ReadAny, Assets: assets, Routes: []frame.Route{
-		{Method: http.MethodGet, Path: Path, Right: auth.ReadAny, Do: r.show},
-		{Method: http.MethodGet, Path: eventsPath, Right: auth.ReadAny, Do: r.events, Live: true},
+		frame.Get(Path, auth.ReadAny, r.show),
+		frame.Stream(eventsPath, auth.ReadAny, r.events),
 	}, Views: records.Parameters()}
 }
 

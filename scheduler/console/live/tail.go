@@ -155,10 +155,7 @@ func linesOf(records []*scheduler.Record, traces frame.TraceURL) []line {
 func (l *line) Path() string { return frame.JobPath(l.Key) }
 
 // RunPath returns the path of the occurrence's page.
-func (l *line) RunPath() string {
-	_, at, _ := strings.Cut(l.Occurrence, "@")
-	return l.Path() + "/runs/" + at
-}
+func (l *line) RunPath() string { return frame.RunPath(l.Occurrence) }
 
 // TraceShort returns the beginning of the trace's id.
 func (l *line) TraceShort() string { return l.Trace[:min(8, len(l.Trace))] }

@@ -47,13 +47,13 @@ func Sections(s *control.Service) []frame.Section {
 	r := section{s, &look.Looks[*forecast.Report]{}, &look.Looks[*counted]{}}
 	return []frame.Section{
 		{Name: "calendar", Path: calendarPath, Key: "c", Ranged: true, Right: auth.ReadAny, Routes: []frame.Route{
-			{Method: http.MethodGet, Path: calendarPath, Right: auth.ReadAny, Do: r.calendar},
+			frame.Get(calendarPath, auth.ReadAny, r.calendar),
 		}},
 		{Name: "load", Path: loadPath, Key: "f", Right: auth.ReadAny, Assets: assets, Routes: []frame.Route{
-			{Method: http.MethodGet, Path: loadPath, Right: auth.ReadAny, Do: r.show},
-			{Method: http.MethodPost, Path: loadPath + "/renew", Right: auth.ReadAny, Do: frame.WithForm(r.renew)},
-			{Method: http.MethodPost, Path: loadPath + "/review", Right: auth.OperateAny, Do: frame.WithForm(r.review)},
-			{Method: http.MethodPost, Path: loadPath + "/apply", Right: auth.OperateAny, Do: frame.WithForm(r.apply)},
+			frame.Get(loadPath, auth.ReadAny, r.show),
+			frame.Post(loadPath+"/renew", auth.ReadAny, frame.WithForm(r.renew)),
+			frame.Post(loadPath+"/review", auth.OperateAny, frame.WithForm(r.review)),
+			frame.Post(loadPath+"/apply", auth.OperateAny, frame.WithForm(r.apply)),
 		}},
 	}
 }

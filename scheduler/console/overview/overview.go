@@ -3,7 +3,6 @@ package overview
 import (
 	"context"
 	"embed"
-	"net/http"
 	"slices"
 	"time"
 
@@ -51,8 +50,8 @@ const (
 func Section(s *control.Service, source Source) frame.Section {
 	r := section{s, source, &look.Looks[due]{Age: dueKept, Kept: dueLate}}
 	return frame.Section{Name: "overview", Path: path, Key: "o", Ranged: true, Right: auth.ReadAny, Assets: assets, Routes: []frame.Route{
-		{Method: http.MethodGet, Path: path + "{$}", Right: auth.ReadAny, Do: r.show},
-		{Method: http.MethodGet, Path: eventsPath, Right: auth.ReadAny, Do: r.events, Live: true},
+		frame.Get(path+"{$}", auth.ReadAny, r.show),
+		frame.Stream(eventsPath, auth.ReadAny, r.events),
 	}}
 }
 
