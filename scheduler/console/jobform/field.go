@@ -92,32 +92,28 @@ const (
 	howBoolean = "boolean"
 )
 
-// each calls do for the field and its descendants.
-func (f *Field) each(do func(f *Field)) {
-	do(f)
-	for _, inner := range slices.Concat(f.Fields, f.More, f.Items) {
-		inner.each(do)
+// all returns fields with their descendants.
+func all(fields []*Field) (list []*Field) {
+	for _, f := range fields {
+		list = append(append(list, f), all(slices.Concat(f.Fields, f.More, f.Items))...)
 	}
+	return list
 }
 
 // wrong reports whether the field or a descendant has a problem.
 func (f *Field) wrong() bool {
-	found := false
-	f.each(func(f *Field) { found = found || len(f.Problems) > 0 })
-	return found
+	return slices.ContainsFunc(all([]*Field{f}), func(f *Field) bool { return len(f.Problems) > 0 })
 }
 
 // filled reports whether the field or a descendant has a value.
 func (f *Field) filled() bool {
-	found := false
-	f.each(func(f *Field) {
+	return slices.ContainsFunc(all([]*Field{f}), func(f *Field) bool {
 		word := slices.ContainsFunc(f.Choices, func(c Choice) bool { return c.Chosen && c.Value != "" })
 		secret := f.Secret != nil && (f.Secret.Again || slices.ContainsFunc(f.Secret.How, func(c Choice) bool {
 			return c.Chosen && (c.Value == howKeep || c.Value == howRef)
 		}))
-		found = found || f.Text != "" || f.On || word || secret || len(f.Rows) > 0 || len(f.Items) > 0
+		return f.Text != "" || f.On || word || secret || len(f.Rows) > 0 || len(f.Items) > 0
 	})
-	return found
 }
 
 // Without returns the default, unless the form shows it otherwise: a choice lists it as a word, and a required field
@@ -190,20 +186,12 @@ func label(name string) string {
 }
 
 // often are fields that are always visible, like required ones. Others are folded unless one of them has a value.
-var often = map[string]bool{
-	"action": true, "request": true, "type": true, "method": true, "uri": true, "headers": true, "body": true, "message": true,
-	"mode": true, "subject": true, "replyTo": true, "expectStream": true, "authentication": true, "sasKeyName": true, "sasKey": true,
-	"customMessageProperties": true, "retryPolicy": true, "retryType": true, "retryCount": true,
-	"retryInterval": true, "errorAction": true, "username": true, "password": true, "pfx": true, "scope": true, "audience": true,
-	"source": true, "job": true, "outcome": true, "filter": true, "key": true,
-	"secretRef": true, "frequency": true, "interval": true, "cron": true, "rrule": true, "count": true,
-}
+var often = strings.Fields(`action request type method uri headers body message mode subject replyTo expectStream authentication sasKeyName
+	sasKey customMessageProperties retryPolicy retryType retryCount retryInterval errorAction username password pfx scope audience
+	source job outcome filter key secretRef frequency interval cron rrule count`)
 
 // areas are texts that usually have several lines.
-var areas = map[string]bool{"body": true, "message": true, "description": true, "rrule": true}
+var areas = []string{"body", "message", "description", "rrule"}
 
 // codes are texts that are shown monospaced.
-var codes = map[string]bool{
-	"body": true, "message": true, "uri": true, "cron": true, "rrule": true, "subject": true, "data": true,
-	"filter": true, "key": true, "unless": true, "delay": true,
-}
+var codes = []string{"body", "message", "uri", "cron", "rrule", "subject", "data", "filter", "key", "unless", "delay"}

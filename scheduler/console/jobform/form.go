@@ -121,7 +121,6 @@ func (f *Form) Read(in Input) *Reading {
 	root := &Field{Kind: KindObject}
 	w.reading.Document = w.members(root, f.shape.Members, location{}, in.Document)
 	w.reading.Reshaped = w.reading.Reshaped || strings.HasPrefix(w.do, "retype:")
-	w.keep()
 	w.reading.Sections = arrange(root.Fields)
 	return w.reading
 }
@@ -155,22 +154,25 @@ func arrange(fields []*Field) (all []*Section) {
 // Place assigns problems of the document to their fields, or to the nearest surrounding ones. Problems without a field
 // are in [Reading.Problems] only.
 func (r *Reading) Place(problems document.Problems) {
-	var all []target
-	r.each(func(f *Field) {
-		all = append(all, target{f.Path, f.ID, f.Label, &f.Problems})
+	fields := r.fields()
+	var targets []target
+	for _, f := range fields {
+		targets = append(targets, target{f.Path, f.ID, f.Label, &f.Problems})
 		for _, row := range f.Rows {
-			all = append(all, target{row.Path, row.ID, f.Label, &row.Problems})
+			targets = append(targets, target{row.Path, row.ID, f.Label, &row.Problems})
 		}
-	})
+	}
 	for _, p := range problems {
 		wrong := Wrong{Path: strings.TrimPrefix(p.Path, "properties."), Message: p.Message}
-		if t := nearest(all, wrong.Path); t != nil {
+		if t := nearest(targets, wrong.Path); t != nil {
 			*t.problems = append(*t.problems, p.Message)
 			wrong.Field, wrong.Label = t.id, t.label
 		}
 		r.Problems = append(r.Problems, wrong)
 	}
-	r.each(func(f *Field) { f.Open = f.Open || slices.ContainsFunc(f.More, (*Field).wrong) })
+	for _, f := range fields {
+		f.Open = f.Open || slices.ContainsFunc(f.More, (*Field).wrong)
+	}
 }
 
 // target is a field that can have problems.
@@ -200,13 +202,12 @@ func Outer(path string) string {
 	return path[:max(strings.LastIndexAny(path, ".["), 0)]
 }
 
-// each calls do for all fields.
-func (r *Reading) each(do func(f *Field)) {
+// fields returns all fields.
+func (r *Reading) fields() (list []*Field) {
 	for _, s := range r.Sections {
-		for _, f := range s.Fields {
-			f.each(do)
-		}
+		list = append(list, all(s.Fields)...)
 	}
+	return list
 }
 
 // Wrong is a problem with its field.

@@ -18,7 +18,7 @@ func (w *walker) leaf(s *document.Shape, at location, base optionalValue) (*Fiel
 	}
 	f := newField(KindText, s, at)
 	name := lastName(at.key)
-	f.Code = codes[name]
+	f.Code = slices.Contains(codes, name)
 	f.Text = written(base.v)
 	now := base
 	if text, ok := w.typed(at.name); ok && Plain(text) != Plain(f.Text) {
@@ -32,7 +32,7 @@ func (w *walker) leaf(s *document.Shape, at location, base optionalValue) (*Fiel
 	if at.name == "collection" && len(w.in.Collections) > 0 {
 		f.Kind, f.Required, f.Choices = KindWord, true, choices(f, w.in.Collections)
 	}
-	if areas[name] || strings.ContainsAny(f.Text, "\r\n") {
+	if slices.Contains(areas, name) || strings.ContainsAny(f.Text, "\r\n") {
 		f.Kind = KindArea
 	}
 	return f, now
@@ -78,10 +78,7 @@ func (w *walker) boolean(s *document.Shape, at location, base optionalValue) (*F
 	text, ok := w.typed(at.name)
 	if on := text == "true"; ok && on != f.On {
 		f.On = on
-		if !on {
-			return f, optionalValue{}
-		}
-		return f, optionalValue{document.BoolValue(true), true}
+		return f, optionalValue{document.BoolValue(on), on}
 	}
 	return f, base
 }
@@ -130,28 +127,29 @@ func (w *walker) read(f *Field, s *document.Shape, text string) optionalValue {
 		return optionalValue{}
 	case isList:
 		return optionalValue{w.list(f, trimmed, list), true}
-	case isObject:
-		v, err := document.Parse([]byte(trimmed))
-		if err == nil {
+	case isObject, isText:
+		if v, err := document.Parse([]byte(trimmed)); isObject && err == nil {
 			return optionalValue{v, true}
 		}
 		return optionalValue{document.StringValue(text), true}
-	case isText:
-		return optionalValue{document.StringValue(text), true}
 	}
 	for _, form := range s.Forms {
-		switch form.Kind { //nolint:exhaustive // all others are written as texts
-		case document.FormInteger, document.FormNumber:
-			if numeric.MatchString(trimmed) {
-				return optionalValue{document.NumberValue(trimmed), true}
-			}
-		case document.FormBoolean:
-			if trimmed == "true" || trimmed == "false" {
-				return optionalValue{document.BoolValue(trimmed == "true"), true}
-			}
+		if v, ok := scalar(form.Kind, trimmed); ok {
+			return optionalValue{v, true}
 		}
 	}
 	return optionalValue{document.StringValue(trimmed), true}
+}
+
+// scalar parses a number or a boolean; ok is false for other kinds and texts.
+func scalar(kind document.FormKind, text string) (v document.Value, ok bool) {
+	switch {
+	case (kind == document.FormInteger || kind == document.FormNumber) && numeric.MatchString(text):
+		return document.NumberValue(text), true
+	case kind == document.FormBoolean && (text == "true" || text == "false"):
+		return document.BoolValue(text == "true"), true
+	}
+	return v, false
 }
 
 // list parses a list with commas, or as JSON.
@@ -253,7 +251,7 @@ func (w *walker) secret(s *document.Shape, at location, base optionalValue) (*Fi
 	} else if now.ok && !isRef {
 		w.reading.Typed = append(w.reading.Typed, at.path)
 	} else if how == howKeep {
-		w.keeps(f, at)
+		w.keeps(at.path, at.was, func(message string) { w.wrong(f, message) })
 	}
 	secret.How = hows(how, s.Required, stored)
 	return f, now
@@ -269,7 +267,7 @@ func (w *walker) chooseSecret(f *Field, at location, how string, base optionalVa
 	}
 	switch how {
 	case howKeep:
-		w.keeps(f, at)
+		w.keeps(at.path, at.was, func(message string) { w.wrong(f, message) })
 		return how, optionalValue{}
 	case howRef:
 		return how, optionalValue{reference(base, secret.Ref), true}
@@ -285,9 +283,13 @@ func (w *walker) chooseSecret(f *Field, at location, how string, base optionalVa
 	return howNone, optionalValue{document.Value{}, slices.Contains(w.in.Stored, at.was) || isNull} // null removes it
 }
 
-// keeps records that a stored secret stays.
-func (w *walker) keeps(f *Field, at location) {
-	w.kept = append(w.kept, kept{at.path, at.was, func(message string) { w.wrong(f, message) }})
+// keeps records that a stored secret stays. One that has moved cannot, because it belongs to its position.
+func (w *walker) keeps(path, was string, wrong func(message string)) {
+	if path != was {
+		wrong(words.Text("jobform.secret.moved"))
+		return
+	}
+	w.reading.Kept = append(w.reading.Kept, path)
 }
 
 // reference returns the value that names a shared secret.
@@ -321,16 +323,4 @@ func asChoices(prefix string, all []string, chosen string) []Choice {
 		choices = append(choices, Choice{one, words.Text(prefix + one), one == chosen})
 	}
 	return choices
-}
-
-// keep collects the stored secrets that stay, and adds problems for those that cannot, because they belong to their
-// positions.
-func (w *walker) keep() {
-	for _, k := range w.kept {
-		if k.path != k.was {
-			k.wrong(words.Text("jobform.secret.moved"))
-			continue
-		}
-		w.reading.Kept = append(w.reading.Kept, k.path)
-	}
 }

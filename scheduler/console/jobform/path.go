@@ -167,11 +167,7 @@ func (s *seeker) value(v document.Value, shape *document.Shape, around *document
 		}
 	case document.KindObject:
 		if shape == nil {
-			for _, m := range v.Members() {
-				if m.Name != refMember {
-					s.value(m.Value, nil, nil, document.MemberPath(path, m.Name), s.form.IsSecret(m.Name))
-				}
-			}
+			s.object(v, nil, path)
 			return
 		}
 		switch m := shape.Members; {

@@ -151,15 +151,19 @@ func (w *walker) rowValue(f *Field, row *Row, s *document.Shape, at location, wa
 	base := optionalValue{was.Value, there}
 	ref, isRef := base.v.Member(refMember)
 	stored := slices.Contains(w.in.Stored, document.MemberPath(at.was, was.Name))
-	free := freeOf(s)
-	row.Is = kindOf(base.v, free)
+	var kinds []string
+	if s.Members != nil && s.Members.Free != nil {
+		kinds = kindsOf(s.Members.Free)
+	}
+	kind := kindOf(base.v, kinds)
+	row.Is = kind
 	switch {
 	case isRef:
 		row.Is = howRef
 	case stored:
 		row.Is = howKeep
 	}
-	if free == nil {
+	if kinds == nil {
 		return w.rowText(row, base, howText, row.Is)
 	}
 	row.Ref = ref.Text()
@@ -168,10 +172,10 @@ func (w *walker) rowValue(f *Field, row *Row, s *document.Shape, at location, wa
 		row.Is = how
 		row.Ref, _ = w.typed(row.Name + "~ref")
 	}
-	now, kind := optionalValue{}, kindOf(base.v, free)
+	now := optionalValue{}
 	switch text, _ := w.typed(row.Name + rowValue); {
 	case row.Is == howKeep && text == "" && row.Key == was.Name:
-		w.kept = append(w.kept, kept{row.Path, document.MemberPath(at.was, was.Name), func(m string) { w.wrongRow(f, row, m) }})
+		w.keeps(row.Path, document.MemberPath(at.was, was.Name), func(message string) { w.wrongRow(f, row, message) })
 	case row.Is == howKeep && text == "":
 		w.wrongRow(f, row, words.Text("jobform.secret.moved"))
 		row.Is = howText
@@ -189,50 +193,39 @@ func (w *walker) rowValue(f *Field, row *Row, s *document.Shape, at location, wa
 		}
 		row.Text, row.Again, row.Lines = "", now.ok, false
 	}
-	row.How = asChoices("jobform.row.", rowHows(free, stored), row.Is)
+	if kinds = append(kinds, howRef); stored {
+		kinds = append(kinds, howKeep)
+	}
+	row.How = asChoices("jobform.row.", kinds, row.Is)
 	return now
 }
 
-// kindOf returns the kind of a row's value. An unsupported value is shown as a text and stays unchanged if untouched.
-func kindOf(v document.Value, free *document.Shape) string {
-	may := func(kind document.FormKind) bool {
-		if free == nil {
-			return false
-		}
-		_, ok := free.Form(kind)
-		return ok
-	}
-	switch {
-	case v.Kind() == document.KindNumber && may(document.FormNumber):
-		return howNumber
-	case v.Kind() == document.KindBool && may(document.FormBoolean):
-		return howBoolean
-	}
-	return howText
-}
+// rowKinds are the kinds of a row's value that a shape may have in addition to a text.
+var rowKinds = []struct {
+	how   string
+	form  document.FormKind
+	value document.Kind
+}{{howNumber, document.FormNumber, document.KindNumber}, {howBoolean, document.FormBoolean, document.KindBool}}
 
-// freeOf returns the shape of the values in an object with free names; nil for texts only.
-func freeOf(s *document.Shape) *document.Shape {
-	if s.Members == nil {
-		return nil
-	}
-	return s.Members.Free
-}
-
-// rowHows returns the possible kinds of a value.
-func rowHows(free *document.Shape, stored bool) []string {
+// kindsOf returns the possible kinds of a value.
+func kindsOf(free *document.Shape) []string {
 	all := []string{howText}
-	if _, ok := free.Form(document.FormNumber); ok {
-		all = append(all, howNumber)
-	}
-	if _, ok := free.Form(document.FormBoolean); ok {
-		all = append(all, howBoolean)
-	}
-	all = append(all, howRef)
-	if stored {
-		all = append(all, howKeep)
+	for _, kind := range rowKinds {
+		if _, ok := free.Form(kind.form); ok {
+			all = append(all, kind.how)
+		}
 	}
 	return all
+}
+
+// kindOf returns the kind of a row's value. An unsupported value is shown as a text and stays unchanged if untouched.
+func kindOf(v document.Value, kinds []string) string {
+	for _, kind := range rowKinds {
+		if kind.value == v.Kind() && slices.Contains(kinds, kind.how) {
+			return kind.how
+		}
+	}
+	return howText
 }
 
 // rowText parses the text of a row.
@@ -245,13 +238,13 @@ func (w *walker) rowText(row *Row, base optionalValue, how, was string) optional
 	}
 	row.Lines = strings.ContainsAny(row.Text, "\r\n")
 	same := !ok || Plain(text) == Plain(before)
-	switch trimmed := strings.TrimSpace(text); {
-	case same && (how == was || !ok):
+	if same && (how == was || !ok) {
 		return base
-	case how == howNumber && numeric.MatchString(trimmed):
-		return optionalValue{document.NumberValue(trimmed), true}
-	case how == howBoolean && (trimmed == "true" || trimmed == "false"):
-		return optionalValue{document.BoolValue(trimmed == "true"), true}
+	}
+	for _, kind := range rowKinds {
+		if v, ok := scalar(kind.form, strings.TrimSpace(text)); ok && kind.how == how {
+			return optionalValue{v, true}
+		}
 	}
 	if row.Key == "" && text == "" {
 		return optionalValue{}

@@ -16,13 +16,6 @@ type walker struct {
 	values  url.Values // nil: not submitted
 	do      string
 	reading *Reading
-	kept    []kept
-}
-
-// kept is a stored secret that stays.
-type kept struct {
-	path, was string
-	wrong     func(message string)
 }
 
 // optionalValue is the value at a position; ok reports whether it exists.
@@ -129,7 +122,7 @@ var doubles = map[string]bool{
 
 // place adds a field, whose path without indexes is key, to its group.
 func place(f, field *Field, s *document.Shape, key string, there bool, known []*document.Shape) {
-	first := func(s *document.Shape) bool { return s.Required || often[s.Name] }
+	first := func(s *document.Shape) bool { return s.Required || slices.Contains(often, s.Name) }
 	switch {
 	case doubles[strings.ReplaceAll(key, ".errorAction", "")] && !there:
 	case first(s), f.Path == "", !slices.ContainsFunc(known, first):
@@ -141,8 +134,7 @@ func place(f, field *Field, s *document.Shape, key string, there bool, known []*
 
 // leftOut reports whether the form omits a field of the document.
 func (w *walker) leftOut(name string) bool {
-	switch name {
-	case "name", "collection":
+	if name == "name" || name == "collection" {
 		return !w.in.New
 	}
 	return slices.Contains(w.in.Except, name)
