@@ -356,12 +356,7 @@ func daysOf(text string) ([]string, bool) {
 		if !dayWord.MatchString(word) {
 			return -1
 		}
-		for i, day := range weekdays {
-			if strings.EqualFold(day, word[:3]) {
-				return i
-			}
-		}
-		return -1
+		return slices.IndexFunc(weekdays, func(day string) bool { return strings.EqualFold(day, word[:3]) })
 	}
 	var days []string
 	bad := false

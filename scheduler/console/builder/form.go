@@ -233,11 +233,11 @@ type Moment struct {
 // Moment returns the value of a time field.
 func (f Form) Moment(name string) *Moment {
 	text := f.text(name)
-	_, err := time.Parse(layouts[0], text)
-	if err != nil {
-		_, err = time.Parse(layouts[1], text)
-	}
-	return &Moment{text, err == nil || text == ""}
+	local := slices.ContainsFunc(layouts[:2], func(layout string) bool {
+		_, err := time.Parse(layout, text)
+		return err == nil
+	})
+	return &Moment{text, local || text == ""}
 }
 
 // More reports whether one of the folded fields has a value.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/spec"
@@ -78,12 +79,7 @@ func (f Form) Read() Schedule {
 	r := &reading{Form: f, zone: time.UTC}
 	r.takePasted()
 	out := Schedule{Members: map[string]json.RawMessage{}, OnRequest: r.When() == choiceAsked, OnEvents: r.When() == choiceEvents}
-	add := func(name string, v any) {
-		data, err := json.Marshal(v)
-		if err == nil { // the text is also valid JSON
-			out.Members[name] = data
-		}
-	}
+	add := func(name string, v any) { out.Members[name] = v1.JSON(v) }
 	zone := r.text("timeZone")
 	if loc, err := spec.LoadZone(zone); zone != "" && err == nil {
 		r.zone = loc
@@ -105,22 +101,14 @@ func (f Form) Read() Schedule {
 	if r.hasClock() && zone != "" && zone != "UTC" || zone != "" && zone == r.text("was.timeZone") {
 		add("timeZone", zone)
 	}
-	objects := map[string]map[string]string{}
+	texts := document.ObjectValue()
 	for _, d := range fields {
-		text := r.text(d.Name)
-		name, inner, nested := strings.Cut(d.Name, ".")
-		switch {
-		case !d.text || text == "":
-		case !nested:
-			add(name, text)
-		case objects[name] == nil:
-			objects[name] = map[string]string{inner: text}
-		default:
-			objects[name][inner] = text
+		if text := r.text(d.Name); d.text && text != "" {
+			texts = texts.With(document.StringValue(text), d.Name)
 		}
 	}
-	for name, object := range objects {
-		add(name, object)
+	for _, m := range texts.Members() {
+		add(m.Name, m.Value)
 	}
 	out.Form, out.Problems = r.Form, r.problems
 	out.Form.Problems = r.problems

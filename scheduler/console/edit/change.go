@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -11,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/console/builder"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/jobform"
@@ -92,13 +94,7 @@ func (e *editing) FromJSON() string {
 }
 
 // StoredJSON returns the paths of stored secrets.
-func (e *editing) StoredJSON() string {
-	data, err := json.Marshal(e.Stored)
-	if err != nil {
-		return "[]"
-	}
-	return string(data)
-}
+func (e *editing) StoredJSON() string { return string(v1.JSON(e.Stored)) }
 
 // load reads the current job.
 func (e *editing) load() error {
@@ -234,8 +230,8 @@ func (e *editing) turn(as string) error {
 // legible reports whether the typed text is a document. If not, its problem is already shown.
 func (e *editing) legible() bool { return e.As == asForm || e.Text.parsed }
 
-// patcher returns the service with the condition that the job is unchanged.
-func (e *editing) patcher() (*control.Service, error) {
+// send patches the job if it has not changed since it was opened.
+func (e *editing) send(ctx context.Context, patch document.Value, dry bool) (*v1.Job, error) {
 	if e.ETag == "" {
 		return nil, frame.Problem{Status: http.StatusBadRequest, Text: e.call.Text("frame.form")}
 	}
@@ -243,7 +239,7 @@ func (e *editing) patcher() (*control.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.section.service.If(when), nil
+	return e.section.service.If(when).Patch(ctx, control.Edit{Key: e.Key, Body: patch.JSON(), DryRun: dry, KeepInLists: e.inLists()})
 }
 
 // save saves the change if it is the reviewed one.
@@ -259,11 +255,7 @@ func (e *editing) save() error {
 	if !changed {
 		return e.leave(e.call.Text("common.unchanged"))
 	}
-	s, err := e.patcher()
-	if err != nil {
-		return e.failed(err)
-	}
-	if _, err := s.Patch(e.call.Lasting(), control.Edit{Key: e.Key, Body: patch.JSON(), KeepInLists: e.inLists()}); err != nil {
+	if _, err := e.send(e.call.Lasting(), patch, false); err != nil {
 		return e.failed(err)
 	}
 	return e.leave(e.call.Text("edit.saved", e.Key))

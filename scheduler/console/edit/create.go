@@ -186,17 +186,20 @@ func (r section) copyOf(c *frame.Request, s *creating, from string) (document.Va
 		return document.Value{}, frame.Problem{Status: http.StatusConflict, Text: c.Text("newjob.damaged", from)}
 	}
 	s.From = from
-	doc, err := document.Parse(v.Job.Def.Document().JSON()) // without secrets
-	if err != nil {
-		return document.Value{}, err
-	}
-	if v.Job.State == scheduler.Disabled {
-		doc = doc.With(document.StringValue(string(scheduler.Disabled)), "state")
-	}
-	if slices.Contains(s.Collections, collection) {
+	doc, err := shareable(v.Job)
+	if err == nil && slices.Contains(s.Collections, collection) {
 		doc = doc.With(document.StringValue(collection), "collection")
 	}
-	return doc, nil
+	return doc, err
+}
+
+// shareable returns the document of a job without secrets.
+func shareable(j *scheduler.Job) (document.Value, error) {
+	doc, err := document.Parse(j.Def.Document().JSON()) // which omits them
+	if err == nil && j.State == scheduler.Disabled {
+		doc = doc.With(document.StringValue(string(scheduler.Disabled)), "state")
+	}
+	return doc, err
 }
 
 // The actions of the page's buttons.
@@ -272,12 +275,19 @@ func (r section) answer(c *frame.Request, s *creating, t *draft, status int) (er
 // placeholderName replaces a missing name, so that the rest of the job can be checked.
 const placeholderName = "job-without-a-name"
 
+// named returns the name of the job, or another one if it is incomplete.
+func (t *draft) named() scheduler.Key {
+	if missing(t.key) == nil {
+		return t.key
+	}
+	return scheduler.Key{Collection: cmp.Or(t.key.Collection, scheduler.DefaultCollection), Job: placeholderName}
+}
+
 // put creates the job, or checks it in a dry run. It returns no job and no error if the form has problems.
 func (r section) put(c *frame.Request, t *draft, s *creating, dry bool) (*v1.Job, error) {
-	k := t.key
-	if problems := missing(k); problems != nil {
-		s.place(problems)
-		k = scheduler.Key{Collection: cmp.Or(k.Collection, scheduler.DefaultCollection), Job: placeholderName}
+	k := t.named()
+	if k != t.key {
+		s.place(missing(t.key))
 	}
 	if err := auth.Check(c.Context(), auth.Operate, k.Collection); err != nil {
 		return nil, err
@@ -340,12 +350,9 @@ func (r section) saved(c *frame.Request, v *v1.Job) error {
 
 // exportOf returns a job as a file and as a request. The scheduler has parsed it and omits its secrets.
 func exportOf(c *frame.Request, v *v1.Job) (*exported, error) {
-	doc, err := document.Parse(v.Job.Def.Document().JSON())
+	doc, err := shareable(v.Job)
 	if err != nil {
 		return nil, err
-	}
-	if v.Job.State == scheduler.Disabled {
-		doc = doc.With(document.StringValue(string(scheduler.Disabled)), "state")
 	}
 	k := v.Job.Key
 	name := document.Member{Name: "name", Value: document.StringValue(k.String())}

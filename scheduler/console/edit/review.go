@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -11,7 +12,6 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/console/jobform"
-	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
@@ -65,11 +65,7 @@ func (e *editing) review() error {
 		e.Review, e.Reviewed = &review{Unchanged: true}, ""
 		return e.show(http.StatusOK)
 	}
-	s, err := e.patcher()
-	if err != nil {
-		return e.failed(err)
-	}
-	v, err := s.Patch(e.call.Context(), control.Edit{Key: e.Key, Body: patch.JSON(), DryRun: true, KeepInLists: e.inLists()})
+	v, err := e.send(e.call.Context(), patch, true)
 	if err != nil {
 		return e.failed(err)
 	}
@@ -83,7 +79,10 @@ func (e *editing) review() error {
 			r.Before, r.After = r.Before[:min(len(r.Before), shownRuns)], r.After[:min(len(r.After), shownRuns)]
 		}
 		for _, c := range d.Changes {
-			r.Changes = append(r.Changes, differenceOf(c))
+			r.Changes = append(r.Changes, difference{
+				Path: strings.TrimPrefix(c.Path, "properties."), Before: plain(c.Before), After: plain(c.After),
+				New: c.Before == nil && !c.Secret, Gone: c.After == nil && !c.Secret, Secret: c.Secret,
+			})
 		}
 	}
 	disabled := jobform.At(e.mine, "state").Text() == string(scheduler.Disabled)
@@ -97,13 +96,6 @@ func (e *editing) review() error {
 	}
 	e.Review, e.Reviewed = r, r.Seal
 	return e.show(http.StatusOK)
-}
-
-func differenceOf(c document.Change) difference {
-	return difference{
-		Path: strings.TrimPrefix(c.Path, "properties."), Before: plain(c.Before), After: plain(c.After),
-		New: c.Before == nil && !c.Secret, Gone: c.After == nil && !c.Secret, Secret: c.Secret,
-	}
 }
 
 // plain formats a value for users.
@@ -166,9 +158,9 @@ func (a at) equal(b at) bool { return a.ok == b.ok && a.v.Equal(b.v) }
 
 // merging is a three-way merge by the user's choices.
 type merging struct {
-	picked  func(path string) string
-	all     string   // the choice for all conflicts; "" for none
-	secrets []string // paths of typed secrets in mine, which stay
+	values  url.Values // the form
+	all     string     // the choice for all conflicts; "" for none
+	secrets []string   // paths of typed secrets in mine, which stay
 	choices []choice
 }
 
@@ -187,7 +179,10 @@ func (m *merging) merge(path string, base, theirs, mine at) at {
 	c := choice{
 		Path: path, Name: pickPrefix + path,
 		Before: readable(base.v), Theirs: readable(theirs.v), Mine: readable(m.hidden(path, mine.v)),
-		NoBefore: !base.ok, NoTheirs: !theirs.ok, NoMine: !mine.ok, Picked: m.picked(path),
+		NoBefore: !base.ok, NoTheirs: !theirs.ok, NoMine: !mine.ok,
+	}
+	if p := cmp.Or(m.all, m.values.Get(c.Name)); p == pickTheirs || p == pickMine {
+		c.Picked = p
 	}
 	theirsChanged, mineChanged := !base.equal(theirs), !base.equal(mine)
 	c.Both = theirsChanged && mineChanged
@@ -197,6 +192,7 @@ func (m *merging) merge(path string, base, theirs, mine at) at {
 			c.Picked = pickTheirs
 		}
 	}
+	c.Missing = c.Picked == ""
 	m.choices = append(m.choices, c)
 	if c.Picked == pickTheirs {
 		return theirs
@@ -257,28 +253,23 @@ func of(v document.Value, name string) at {
 
 // showConflict shows the choices between the other change and the typed values.
 func (e *editing) showConflict() error {
-	_, err := e.theirs("", func(string) string { return "" })
-	if err != nil {
+	if _, err := e.theirs("", nil); err != nil {
 		return e.failed(err)
 	}
 	return e.show(http.StatusConflict)
 }
 
-// theirs merges the typed document with the current job. The page keeps the job as it was opened until all choices are
-// made.
-func (e *editing) theirs(all string, picked func(path string) string) (merged document.Value, err error) {
+// theirs merges the typed document with the current job, by the choices of a form, or all of theirs or mine. The page keeps the
+// job as it was opened until all choices are made.
+func (e *editing) theirs(all string, values url.Values) (merged document.Value, err error) {
 	now := e.section.editing(e.call)
 	if err := now.load(); err != nil {
 		return merged, err
 	}
-	m := &merging{picked: picked, all: all, secrets: e.section.form().SecretsIn(e.mine)}
+	m := &merging{values: values, all: all, secrets: e.section.form().SecretsIn(e.mine)}
 	result := m.merge("", at{e.base, true}, at{now.base, true}, at{e.mine, true})
-	e.Conflict = &conflict{ETag: now.ETag, Choices: m.choices}
-	for i := range m.choices {
-		c := &e.Conflict.Choices[i]
-		c.Missing = c.Picked == ""
-	}
-	e.Conflict.Asked = slices.ContainsFunc(e.Conflict.Choices, func(c choice) bool { return c.Missing })
+	asked := slices.ContainsFunc(m.choices, func(c choice) bool { return c.Missing })
+	e.Conflict = &conflict{ETag: now.ETag, Choices: m.choices, Asked: asked}
 	return result.v, nil
 }
 
@@ -289,13 +280,7 @@ func (e *editing) merge(all string) error {
 		return e.show(http.StatusBadRequest)
 	}
 	seen := values.Get("theirs")
-	merged, err := e.theirs(all, func(path string) string {
-		switch p := cmp.Or(all, values.Get(pickPrefix+path)); p {
-		case pickTheirs, pickMine:
-			return p
-		}
-		return ""
-	})
+	merged, err := e.theirs(all, values)
 	if err != nil {
 		return e.failed(err)
 	}

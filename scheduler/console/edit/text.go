@@ -142,8 +142,10 @@ func (t *text) add(p document.Problem) {
 	t.Wrong = append(t.Wrong, l)
 }
 
-// again replaces a typed secret in a text that is shown again. The scheduler refuses it with its path.
+// again replaces a typed secret in a text that is shown again; withheld is its value. The scheduler refuses it with its path.
 const again = `{secretRef: ""}`
+
+var withheld = document.ObjectValue(document.Member{Name: "secretRef", Value: document.StringValue("")})
 
 // redact removes secrets from the typed text before it is shown again. If it cannot remove them by line, it formats the
 // document again, without comments.
@@ -160,8 +162,7 @@ func (e *editing) redact(v document.Value, secrets []string) {
 	t := &e.Text
 	redacted, _ := redact(t.Text, e.section.form().IsSecret)
 	if holds(redacted, texts) || !sameBut(redacted, v, secrets) {
-		empty := document.ObjectValue(document.Member{Name: "secretRef", Value: document.StringValue("")})
-		redacted = string(jobform.Replaced(v, secrets, empty).YAML())
+		redacted = string(jobform.Replaced(v, secrets, withheld).YAML())
 	}
 	t.Text, t.Redacted = redacted, true
 }
@@ -169,11 +170,7 @@ func (e *editing) redact(v document.Value, secrets []string) {
 // sameBut reports whether a text is a document except for its secrets.
 func sameBut(text string, v document.Value, secrets []string) bool {
 	all, err := document.ParseFile([]byte(text))
-	if err != nil || len(all.Documents) != 1 {
-		return false
-	}
-	empty := document.ObjectValue(document.Member{Name: "secretRef", Value: document.StringValue("")})
-	return all.Documents[0].Equal(jobform.Replaced(v, secrets, empty))
+	return err == nil && len(all.Documents) == 1 && all.Documents[0].Equal(jobform.Replaced(v, secrets, withheld))
 }
 
 // holds reports whether a text contains one of some others, in any of its encodings.

@@ -1,7 +1,6 @@
 package edit
 
 import (
-	"cmp"
 	"errors"
 	"net/http"
 	"slices"
@@ -23,10 +22,7 @@ const mainAction = "action"
 // try executes one attempt of a typed action and returns the target's answer. It stores nothing. It returns no answer
 // and no error if the form has problems; problems of the schedule are ignored.
 func (r section) try(c *frame.Request, t *draft, s *creating, path string) (*trial, error) {
-	k := t.key
-	if missing(k) != nil { // a test run needs no name
-		k = scheduler.Key{Collection: cmp.Or(k.Collection, scheduler.DefaultCollection), Job: placeholderName}
-	}
+	k := t.named() // a test run needs none
 	if err := auth.Check(c.Context(), auth.Operate, k.Collection); err != nil {
 		return nil, err
 	}
