@@ -83,10 +83,10 @@ func patchText(patch []byte) (string, error) {
 }
 
 // readPicked parses the selected proposals of a form: job, ETag (of a review) and patch.
-func readPicked(c *frame.Request, form url.Values, tagged bool) (all []picked, back string, err error) {
+func readPicked(c *frame.Request, form url.Values, tagged bool) (all []picked, err error) {
 	values := form["pick"]
 	if len(values) > pickedMost {
-		return nil, "", frame.Problem{Status: http.StatusBadRequest, Text: c.Text("load.pick.many", pickedMost)}
+		return nil, frame.Problem{Status: http.StatusBadRequest, Text: c.Text("load.pick.many", pickedMost)}
 	}
 	for _, value := range values {
 		var p picked
@@ -98,72 +98,56 @@ func readPicked(c *frame.Request, form url.Values, tagged bool) (all []picked, b
 		p.Patch = rest
 		p.Text, err = patchText([]byte(rest))
 		if err != nil || p.Key.Validate() != nil {
-			return nil, "", frame.Problem{
-				Status: http.StatusBadRequest, Text: c.Text("load.pick.wrong"), Hint: c.Text("load.pick.none.hint"),
-			}
+			return nil, wrong(c.Text("load.pick.wrong"), c.Text("load.pick.none.hint"))
 		}
 		if !slices.ContainsFunc(all, func(other picked) bool { return other.Key == p.Key }) {
 			all = append(all, p)
 		}
 	}
-	if back = form.Get("back"); !strings.HasPrefix(back, loadPath) {
-		back = loadPath
-	}
-	return all, back, nil
+	return all, nil
 }
 
-// review shows the effect of the selected proposals.
-func (r section) review(c *frame.Request, form url.Values) error {
-	all, back, err := readPicked(c, form, false)
-	if err != nil {
-		return err
-	}
-	return r.each(c, all, reviewed{Back: back}, r.dryRun)
-}
-
-// apply applies the reviewed proposals.
-func (r section) apply(c *frame.Request, form url.Values) error {
-	all, back, err := readPicked(c, form, true)
-	if err != nil {
-		return err
-	}
-	defer r.forget()
-	return r.each(c, all, reviewed{Back: back, Done: true}, r.carryOut)
-}
-
-// each processes the selected proposals and shows the results.
-func (r section) each(c *frame.Request, all []picked, page reviewed, do func(c *frame.Request, p *picked) error) error {
-	if len(all) == 0 {
-		return c.Done(c.Text("load.pick.none"), page.Back)
-	}
-	for i := range all {
-		p := &all[i]
-		err := auth.Check(c.Context(), auth.Operate, p.Key.Collection)
-		if err == nil {
-			err = do(c, p)
-		}
-		if err == nil {
-			page.Ready++
-			continue
-		}
-		if c.Context().Err() != nil {
+// each returns the operation of a form that does something with each selected proposal. done: the proposals were reviewed.
+func (r section) each(done bool, do func(c *frame.Request, p *picked) error) func(*frame.Request, url.Values) error {
+	return func(c *frame.Request, form url.Values) error {
+		all, err := readPicked(c, form, done)
+		if err != nil {
 			return err
 		}
-		problem := c.Describe(err)
-		if errors.Is(err, scheduler.ErrPrecondition) {
-			problem.Hint = c.Text("load.changed.hint")
+		title, page := c.Text("load.review"), reviewed{Picked: all, Back: form.Get("back"), Done: done}
+		if !strings.HasPrefix(page.Back, loadPath) {
+			page.Back = loadPath
 		}
-		p.Problem = &problem
-		page.Wrong++
+		if done {
+			title = c.Text("load.applied")
+			defer r.reports.Forget()
+			defer r.agendas.Forget()
+		}
+		if len(all) == 0 {
+			return c.Done(c.Text("load.pick.none"), page.Back)
+		}
+		for i := range all {
+			p := &all[i]
+			err := auth.Check(c.Context(), auth.Operate, p.Key.Collection)
+			if err == nil {
+				err = do(c, p)
+			}
+			if err == nil {
+				page.Ready++
+				continue
+			}
+			if c.Context().Err() != nil {
+				return err
+			}
+			problem := c.Describe(err)
+			if errors.Is(err, scheduler.ErrPrecondition) {
+				problem.Hint = c.Text("load.changed.hint")
+			}
+			p.Problem = &problem
+			page.Wrong++
+		}
+		return c.Show(&frame.Page{Title: title, Template: reviewPage, Data: &page, Styles: []string{"load/load.css"}})
 	}
-	page.Picked = all
-	title := c.Text("load.review")
-	if page.Done {
-		title = c.Text("load.applied")
-	}
-	return c.Show(&frame.Page{
-		Title: title, Template: reviewPage, Data: &page, Styles: []string{"load/load.css"},
-	})
 }
 
 // dryRun performs the dry run.

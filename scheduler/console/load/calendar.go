@@ -202,7 +202,7 @@ func (w *where) span() span {
 	if w.Week {
 		return weekOf(w.noon)
 	}
-	return span{[]day{dayOf(w.noon)}}
+	return span{dayOf(w.noon)}
 }
 
 const dateForm = "2006-01-02"
@@ -221,13 +221,13 @@ func (r section) agenda(c *frame.Request, w *where) (a agenda, err error) {
 		Today:   w.address("", w.Week), Other: w.address(w.Date, !w.Week),
 		Past: s.begin().Before(w.now), Planned: s.end().After(w.now),
 	}
-	a.Title = s.days[0].Date.Format("Monday, 2 January 2006")
+	a.Title = s[0].Date.Format("Monday, 2 January 2006")
 	if w.Week {
-		_, number := s.days[3].Date.ISOWeek()
-		a.Title = s.days[0].Date.Format("2 January") + " – " + s.days[6].Date.Format("2 January 2006") + " · " +
+		_, number := s[3].Date.ISOWeek()
+		a.Title = s[0].Date.Format("2 January") + " – " + s[6].Date.Format("2 January 2006") + " · " +
 			c.Text("calendar.week.number", number)
 	}
-	one, err := r.counted(c, w, &s)
+	one, err := r.counted(c, w, s)
 	if err != nil {
 		return a, err
 	}
@@ -243,7 +243,7 @@ func (r section) agenda(c *frame.Request, w *where) (a agenda, err error) {
 	for i := range a.Throughout.Some {
 		a.Throughout.Some[i].At = ""
 	}
-	a.fill(w, &s, n.planned.Slots, n.past)
+	a.fill(w, s, n.planned.Slots, n.past)
 	return a, nil
 }
 
@@ -255,24 +255,24 @@ type counted struct {
 }
 
 // counted returns the counts, from a running or a recent computation if possible.
-func (r section) counted(c *frame.Request, w *where, s *span) (*look.Look[*counted], error) {
+func (r section) counted(c *frame.Request, w *where, s span) (*look.Look[*counted], error) {
 	sees, whose, err := c.Seen(r.service)
 	if err != nil {
 		return nil, err
 	}
 	k, at := w.key(), s.instants()
 	key := strings.Join([]string{k.String(), at[0].UTC().String(), strconv.Itoa(len(at)), w.zone.String(), whose}, " ")
-	asked, span := *w, *s
+	asked := *w
 	return r.agendas.At(c, key, func(ctx context.Context, report func(int)) (n *counted, err error) {
 		n = &counted{planned: &control.Agenda{Slots: make([]forecast.Slot, len(at)-1)}}
-		if span.end().After(asked.now) {
+		if s.end().After(asked.now) {
 			q := control.AgendaQuery{Key: k, At: at, Named: namedMost, Sees: sees, Counted: report}
 			if n.planned, err = r.service.Agenda(ctx, q); err != nil {
 				return nil, err
 			}
 		}
-		if span.begin().Before(asked.now) {
-			if n.past, n.back, err = r.ran(ctx, &asked, &span); err != nil {
+		if s.begin().Before(asked.now) {
+			if n.past, n.back, err = r.ran(ctx, &asked, s); err != nil {
 				return nil, err
 			}
 		}
@@ -281,7 +281,7 @@ func (r section) counted(c *frame.Request, w *where, s *span) (*look.Look[*count
 }
 
 // fill builds the days from planned and past runs. past may be nil.
-func (a *agenda) fill(w *where, s *span, slots []forecast.Slot, past []ranHour) {
+func (a *agenda) fill(w *where, s span, slots []forecast.Slot, past []ranHour) {
 	peak := 0
 	for i := range slots {
 		peak = max(peak, slots[i].Runs)
@@ -290,8 +290,8 @@ func (a *agenda) fill(w *where, s *span, slots []forecast.Slot, past []ranHour) 
 		peak = max(peak, past[i].ran)
 	}
 	at := 0
-	for i := range s.days {
-		d := &s.days[i]
+	for i := range s {
+		d := &s[i]
 		shown := dayShown{
 			Name: d.Date.Format("Monday, 2 January"), Short: d.Date.Format("Mon 2"), Link: w.address(d.Date.Format(dateForm), false),
 			Today: d.Date.Format(dateForm) == w.now.Format(dateForm),

@@ -3,6 +3,7 @@ package load
 import (
 	"fmt"
 	"math"
+	"sort"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/console/words"
@@ -143,14 +144,9 @@ func legend(peak int) []heatStep {
 	steps := []heatStep{{0, "0"}}
 	from := 1
 	for at := 1; at <= levels && from <= peak; at++ {
-		to := from
-		if level(from, peak) != at {
+		to := sort.Search(peak, func(n int) bool { return level(n+1, peak) > at }) // the last number of the step
+		if to < from {
 			continue
-		}
-		// The last number of the step: the inverse of the formula, corrected for rounding.
-		to = max(to, peak*at*at/(levels*levels)-1)
-		for to < peak && level(to+1, peak) == at {
-			to++
 		}
 		text := words.Number(from)
 		if to > from {

@@ -52,8 +52,8 @@ func Sections(s *control.Service) []frame.Section {
 		{Name: "load", Path: loadPath, Key: "f", Right: auth.ReadAny, Assets: assets, Routes: []frame.Route{
 			frame.Get(loadPath, auth.ReadAny, r.show),
 			frame.Post(loadPath+"/renew", auth.ReadAny, frame.WithForm(r.renew)),
-			frame.Post(loadPath+"/review", auth.OperateAny, frame.WithForm(r.review)),
-			frame.Post(loadPath+"/apply", auth.OperateAny, frame.WithForm(r.apply)),
+			frame.Post(loadPath+"/review", auth.OperateAny, frame.WithForm(r.each(false, r.dryRun))),
+			frame.Post(loadPath+"/apply", auth.OperateAny, frame.WithForm(r.each(true, r.carryOut))),
 		}},
 	}
 }
@@ -111,10 +111,6 @@ type counting struct {
 	Old     bool   // an older result is shown
 	Counted int64  // jobs so far
 	Since   string // elapsed time
-}
-
-func countingOf[T any](one *look.Look[T]) counting {
-	return counting{Again: true, Counted: one.Counted(), Since: frame.Took(time.Since(one.Began).Round(time.Second))}
 }
 
 // proposal is a proposal on the page.
@@ -223,21 +219,14 @@ func (r section) report(c *frame.Request, q asked) (p part, err error) {
 	return p, nil
 }
 
-// patienceOf returns how long a request waits.
-func patienceOf(c *frame.Request) time.Duration {
-	switch {
-	case c.Query("wait") != "":
-		return askWait
-	case c.Part():
-		return partWait
-	}
-	return pageWait
-}
-
 // settled returns the result of a computation or an older one, nil for none, and the progress.
 func settled[T any](c *frame.Request, one *look.Look[T]) (shown *look.Look[T], far counting, err error) {
-	patience := patienceOf(c)
-	if patience == askWait {
+	patience := pageWait
+	if c.Part() {
+		patience = partWait
+	}
+	if c.Query("wait") != "" {
+		patience = askWait
 		leave, err := c.Lasts()
 		if err != nil {
 			return nil, far, err
@@ -247,9 +236,8 @@ func settled[T any](c *frame.Request, one *look.Look[T]) (shown *look.Look[T], f
 	if shown = one.Shown(c.Context(), patience); shown == one {
 		return one, far, one.Err
 	}
-	far = countingOf(one)
-	far.Old = shown != nil
-	return shown, far, nil
+	took := frame.Took(time.Since(one.Began).Round(time.Second))
+	return shown, counting{Again: true, Old: shown != nil, Counted: one.Counted(), Since: took}, nil
 }
 
 // renew restarts all computations.
@@ -261,9 +249,4 @@ func (r section) renew(c *frame.Request, form url.Values) error {
 		to = loadPath
 	}
 	return c.Redirect(to)
-}
-
-func (r section) forget() {
-	r.reports.Forget()
-	r.agendas.Forget()
 }

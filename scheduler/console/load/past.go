@@ -30,7 +30,7 @@ type ranHour struct {
 }
 
 // ran reads the past runs of a span. back is the beginning of the part that it read, zero for all of it.
-func (r section) ran(ctx context.Context, w *where, s *span) (hours []ranHour, back time.Time, err error) {
+func (r section) ran(ctx context.Context, w *where, s span) (hours []ranHour, back time.Time, err error) {
 	at := s.instants()
 	hours = make([]ranHour, len(at)-1)
 	q := control.HistoryQuery{Key: w.key(), Sees: auth.Sees(ctx)}
@@ -130,9 +130,7 @@ var zones = []string{
 }
 
 // span is a part of the calendar: the hours of one day or of a week.
-type span struct {
-	days []day
-}
+type span []day
 
 // day is a day in a zone.
 type day struct {
@@ -200,22 +198,22 @@ func weekOf(t time.Time) span {
 	monday := d - (int(t.Weekday())+6)%7
 	var s span
 	for i := range 7 {
-		s.days = append(s.days, dayOf(time.Date(y, m, monday+i, 12, 0, 0, 0, t.Location())))
+		s = append(s, dayOf(time.Date(y, m, monday+i, 12, 0, 0, 0, t.Location())))
 	}
 	return s
 }
 
 // instants returns the hours of all days, and the end of the last.
-func (s *span) instants() (at []time.Time) {
-	for _, d := range s.days {
+func (s span) instants() (at []time.Time) {
+	for _, d := range s {
 		at = append(at, d.At[:len(d.At)-1]...)
 	}
 	return append(at, s.end())
 }
 
-func (s *span) begin() time.Time { return s.days[0].At[0] }
+func (s span) begin() time.Time { return s[0].At[0] }
 
-func (s *span) end() time.Time {
-	last := s.days[len(s.days)-1]
+func (s span) end() time.Time {
+	last := s[len(s)-1]
 	return last.At[len(last.At)-1]
 }
