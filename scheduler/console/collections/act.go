@@ -51,10 +51,10 @@ func (r section) save(c *frame.Request, values url.Values) error {
 		if errors.Is(err, scheduler.ErrPrecondition) {
 			p.Hint = c.Text("collections.changed")
 			if now, err := r.service.Collection(c.Lasting(), name(c)); err == nil {
-				typed.Etag = now.ETag() // submitting again is a new decision
+				typed["etag"] = now.ETag() // submitting again is a new decision
 			}
 		}
-		return r.showWith(c, p.Status, &typed, &p)
+		return r.showWith(c, p.Status, typed, &p)
 	}
 	cur, err := r.service.Collection(c.Lasting(), name(c))
 	if err != nil {
@@ -64,7 +64,7 @@ func (r section) save(c *frame.Request, values url.Values) error {
 	if err != nil {
 		return wrong(err)
 	}
-	s, err := r.held(typed.Etag)
+	s, err := r.held(typed["etag"])
 	if err != nil {
 		return err
 	}
@@ -82,36 +82,25 @@ func (r section) save(c *frame.Request, values url.Values) error {
 	return c.Done(text, path(name(c)))
 }
 
-func (r section) enable(c *frame.Request) error  { return r.turn(c, scheduler.Enabled) }
-func (r section) disable(c *frame.Request) error { return r.turn(c, scheduler.Disabled) }
-
-func (r section) turn(c *frame.Request, state scheduler.State) error {
-	if _, err := r.service.SetCollectionState(c.Lasting(), name(c), state); err != nil {
-		return err
+// turn enables or disables the collection.
+func (r section) turn(state scheduler.State, did string) func(*frame.Request) error {
+	return func(c *frame.Request) error {
+		if _, err := r.service.SetCollectionState(c.Lasting(), name(c), state); err != nil {
+			return err
+		}
+		return c.Done(c.Text("collections.did."+did), path(name(c)))
 	}
-	text := c.Text("collections.did.enable")
-	if state == scheduler.Disabled {
-		text = c.Text("collections.did.disable")
-	}
-	return c.Done(text, path(name(c)))
 }
 
-// confirmDisable asks for confirmation to disable the collection, with the number of its jobs that stop.
-func (r section) confirmDisable(c *frame.Request) error {
-	s, err := r.sheetOf(c)
-	if err != nil {
-		return err
+// confirm asks for confirmation to disable the collection, or to delete it with its jobs.
+func (r section) confirm(main, title string) func(*frame.Request) error {
+	return func(c *frame.Request) error {
+		s, err := r.sheetOf(c)
+		if err != nil {
+			return err
+		}
+		return c.Show(shown(c.Text(title, s.Name), main, s))
 	}
-	return c.Show(shown(c.Text("collections.disable.title", s.Name), "collections-disable", s))
-}
-
-// confirmDelete asks for confirmation to delete the collection and its jobs.
-func (r section) confirmDelete(c *frame.Request) error {
-	s, err := r.sheetOf(c)
-	if err != nil {
-		return err
-	}
-	return c.Show(shown(c.Text("collections.delete.title", s.Name), "collections-delete", s))
 }
 
 // remove deletes the collection. It deletes one with jobs only if the user has confirmed that, too.

@@ -43,10 +43,10 @@ func Section(s *control.Service) frame.Section {
 		frame.Post(root, auth.Known, frame.WithShortForm(r.create)), // it checks the right on the collection in the form
 		frame.Get(one, auth.Read, r.show),
 		frame.Post(one, auth.Administer, frame.WithShortForm(r.save)),
-		frame.Post(one+"/enable", auth.Administer, r.enable),
-		frame.Get(one+"/disable", auth.Administer, r.confirmDisable),
-		frame.Post(one+"/disable", auth.Administer, r.disable),
-		frame.Get(one+"/delete", auth.Administer, r.confirmDelete),
+		frame.Post(one+"/enable", auth.Administer, r.turn(scheduler.Enabled, "enable")),
+		frame.Get(one+"/disable", auth.Administer, r.confirm("collections-disable", "collections.disable.title")),
+		frame.Post(one+"/disable", auth.Administer, r.turn(scheduler.Disabled, "disable")),
+		frame.Get(one+"/delete", auth.Administer, r.confirm("collections-delete", "collections.delete.title")),
 		frame.Post(one+"/delete", auth.Administer, frame.WithShortForm(r.remove)),
 	}}
 }
@@ -173,13 +173,13 @@ const auditFew = 5
 func (r section) show(c *frame.Request) error { return r.showWith(c, http.StatusOK, nil, nil) }
 
 // showWith answers with the page. After a problem, it has the submitted form.
-func (r section) showWith(c *frame.Request, status int, typed *form, wrong *frame.Problem) error {
+func (r section) showWith(c *frame.Request, status int, typed form, wrong *frame.Problem) error {
 	s, err := r.sheetOf(c)
 	if err != nil {
 		return err
 	}
 	if typed != nil {
-		s.Form = *typed
+		s.Form = typed
 		s.Faults, s.Wrong = byField(c, wrong)
 	}
 	p := shown(c.Text("collections.one", s.Name), "collections-one", s)
@@ -197,7 +197,7 @@ func (r section) sheetOf(c *frame.Request) (*collectionPage, error) {
 		Quota: one.Quota(), Form: formOf(one),
 		Admin: c.May(auth.Administer, one.Name), Operate: c.May(auth.Operate, one.Name),
 	}
-	s.Targets = s.Form.Targets
+	s.Targets = s.Form["targets"]
 	if q := s.Quota.MaxRecurrence; q.Frequency != 0 {
 		s.Often = often(c, q)
 	}

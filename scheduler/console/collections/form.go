@@ -15,16 +15,9 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
-// form holds the settings of a collection as field values.
-type form struct {
-	Plan      string
-	MaxJobs   string
-	Frequency string
-	Interval  string
-	MinRetry  string
-	Targets   string // YAML
-	Etag      string // of the collection when the form was opened
-}
+// form holds the settings of a collection as field values, the targets as YAML, and the ETag of the collection when the form
+// was opened.
+type form map[string]string
 
 // The choices of its fields.
 var (
@@ -53,24 +46,24 @@ const (
 // formOf fills the fields with a collection's settings.
 func formOf(c *scheduler.Collection) form {
 	p, _ := c.Settings()
-	at := func(path string) string { return jobform.At(p, path).Text() }
-	f := form{
-		Etag: c.ETag(), Plan: at(planPath + "." + planName), MaxJobs: at(maxJobsPath), MinRetry: at(minRetryPath),
-		Frequency: strings.ToLower(at(oftenPath + "." + frequencyName)), Interval: at(oftenPath + "." + intervalName),
+	f := form{"etag": c.ETag()}
+	for _, one := range fields {
+		f[one.field] = jobform.At(p, one.value).Text()
 	}
+	f["frequency"] = strings.ToLower(f["frequency"])
 	if t := jobform.At(p, targetsPath); len(t.Members()) > 0 {
-		f.Targets = string(t.YAML())
+		f["targets"] = string(t.YAML())
 	}
 	return f
 }
 
 // sent parses a submitted form.
 func sent(values url.Values) form {
-	get := func(name string) string { return strings.TrimSpace(values.Get(name)) }
-	return form{
-		Plan: get("plan"), MaxJobs: get("maxJobs"), Frequency: get("frequency"), Interval: get("interval"), MinRetry: get("minRetry"),
-		Targets: strings.TrimSpace(values.Get("targets")), Etag: get("etag"),
+	f := form{"etag": strings.TrimSpace(values.Get("etag"))}
+	for _, one := range fields {
+		f[one.field] = strings.TrimSpace(values.Get(one.field))
 	}
+	return f
 }
 
 // over returns the document of a collection with these settings. Fields of the document that the form lacks stay
@@ -80,32 +73,32 @@ func (f form) over(ctx context.Context, c *scheduler.Collection) ([]byte, error)
 	if properties.Kind() != document.KindObject { // it is damaged
 		properties = document.ObjectValue()
 	}
-	set := func(text, path string, value document.Value) {
-		if text == "" {
+	set := func(field, path string, value document.Value) {
+		if f[field] == "" {
 			properties = jobform.Without(properties, []string{path})
 			return
 		}
 		properties = properties.With(value, path)
 	}
-	set(f.Plan, planPath, document.ObjectValue(document.Member{Name: planName, Value: document.StringValue(f.Plan)}))
-	set(f.MaxJobs, maxJobsPath, number(f.MaxJobs))
-	often := []document.Member{{Name: frequencyName, Value: document.StringValue(f.Frequency)}}
-	if f.Interval != "" {
-		often = append(often, document.Member{Name: intervalName, Value: number(f.Interval)})
+	set("plan", planPath, document.ObjectValue().With(document.StringValue(f["plan"]), planName))
+	set("maxJobs", maxJobsPath, number(f["maxJobs"]))
+	often := document.ObjectValue().With(document.StringValue(f["frequency"]), frequencyName)
+	if f["interval"] != "" {
+		often = often.With(number(f["interval"]), intervalName)
 	}
-	set(f.Frequency, oftenPath, document.ObjectValue(often...))
-	if f.Interval != "" && f.Frequency == "" {
+	set("frequency", oftenPath, often)
+	if f["interval"] != "" && f["frequency"] == "" {
 		return nil, scheduler.Invalid(oftenPath, words.Text("collections.unit.missing"))
 	}
-	set(f.MinRetry, minRetryPath, document.StringValue(f.MinRetry))
+	set("minRetry", minRetryPath, document.StringValue(f["minRetry"]))
 	var targets document.Value
-	if f.Targets != "" {
+	if f["targets"] != "" {
 		var err error
-		if targets, err = flow.Parse(ctx, []byte(f.Targets)); err != nil {
+		if targets, err = flow.Parse(ctx, []byte(f["targets"])); err != nil {
 			return nil, scheduler.Invalid(targetsPath, err.Error())
 		}
 	}
-	set(f.Targets, targetsPath, targets)
+	set("targets", targetsPath, targets)
 	members := append([]document.Member{}, top.Members()...)
 	return document.ObjectValue(append(members, document.Member{Name: "properties", Value: properties})...).JSON(), nil
 }
@@ -131,14 +124,14 @@ func often(c *frame.Request, r spec.Recurrence) string {
 // faults are problems by field.
 type faults map[string][]string
 
-// fieldPaths maps paths to fields, the more specific paths first.
-var fieldPaths = []struct{ path, field string }{
-	{planPath, "plan"},
-	{maxJobsPath, "maxJobs"},
-	{oftenPath + "." + intervalName, "interval"},
-	{oftenPath, "frequency"},
-	{minRetryPath, "minRetry"},
-	{targetsPath, "targets"},
+// fields are the fields with the paths of their values and of the problems that they show, the more specific paths first.
+var fields = []struct{ field, value, path string }{
+	{"plan", planPath + "." + planName, planPath},
+	{"maxJobs", maxJobsPath, maxJobsPath},
+	{"interval", oftenPath + "." + intervalName, oftenPath + "." + intervalName},
+	{"frequency", oftenPath + "." + frequencyName, oftenPath},
+	{"minRetry", minRetryPath, minRetryPath},
+	{"targets", targetsPath, targetsPath},
 }
 
 // byField splits a problem into details that belong to fields and the rest.
@@ -162,7 +155,7 @@ func byField(c *frame.Request, p *frame.Problem) (faults, *frame.Problem) {
 // fieldOf returns the field of a path and the remaining path; "" for a path without a field.
 func fieldOf(path string) (field, within string) {
 	path = strings.TrimPrefix(path, "properties.")
-	for _, one := range fieldPaths {
+	for _, one := range fields {
 		if rest, ok := strings.CutPrefix(path, one.path); ok && (rest == "" || strings.ContainsAny(rest[:1], ".[")) {
 			if rest = strings.TrimPrefix(rest, "."); rest != "" && one.field == "targets" {
 				within = rest + ":"

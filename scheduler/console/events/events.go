@@ -213,17 +213,14 @@ func (r section) replay(c *frame.Request, form url.Values) error {
 
 // draft is the form of a new event.
 type draft struct {
-	Collections                      []string
-	Collection, Name, ID, Type, Body string
-	Wrong                            *frame.Problem
+	Collections []string
+	Typed       url.Values
+	Wrong       *frame.Problem
 }
 
 // draft shows the form of a new event, with the problem of the last attempt; nil for none.
 func (r section) draft(c *frame.Request, typed url.Values, wrong error) (err error) {
-	d := &draft{
-		Collection: typed.Get("collection"), Name: typed.Get("event"), ID: typed.Get("id"), Type: typed.Get("type"),
-		Body: typed.Get("body"),
-	}
+	d := &draft{Typed: typed}
 	p := shown(c.Text("events.new"), "events-new", d)
 	if d.Wrong, p.Status, err = c.Inside(wrong); err != nil {
 		return err

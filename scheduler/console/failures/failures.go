@@ -70,15 +70,13 @@ type Group struct {
 	*v1.FailureGroup
 
 	Spark *frame.Spark // failures per minute
-	Job   string       // path of the example's job
-	Run   string       // path of the example's run
 }
 
 // Groups returns groups as the pages show them.
 func Groups(all []*v1.FailureGroup) []Group {
 	shown := make([]Group, len(all))
 	for i, g := range all {
-		shown[i] = Group{FailureGroup: g, Spark: spark(g.Minutes), Job: jobPath(g.Example.Job), Run: frame.RunPath(g.Example.Occurrence)}
+		shown[i] = Group{g, spark(g.Minutes)}
 	}
 	return shown
 }
@@ -92,8 +90,6 @@ func (g Group) Mark() string {
 		v1.FailureOpen: "failed", v1.FailureAcknowledged: "active", v1.FailureMuted: "paused", v1.FailureResolved: "completed",
 	}[g.State]
 }
-
-func jobPath(name string) string { return frame.JobPath(scheduler.KeyIn("", name)) }
 
 // spark returns the chart of failures per minute.
 func spark(all []uint64) *frame.Spark {
@@ -178,9 +174,6 @@ type list struct {
 	Names  []string
 	Others int // jobs that are not shown
 }
-
-// Path returns the path of a job's page.
-func (list) Path(name string) string { return jobPath(name) }
 
 // shownJobs limits the jobs on a page.
 const shownJobs = 50

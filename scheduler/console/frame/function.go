@@ -32,12 +32,15 @@ import (
 //	visible V         a value with signs for characters that are invisible or change the text direction
 //	shown TEXT        visible for the beginning of a text
 //	target NAME       the path of a target's page
+//	job KEY           the path of a job's page
+//	run OCCURRENCE    the path of a run's page
 //	dict K V …        a map, for templates with several arguments
 //	bytes N           a size: 1.2 MB
 var functions = template.FuncMap{
 	"say": words.Text, "count": words.Count, "asset": address,
 	"instant": Instant, "relative": Relative, "ago": Ago, "took": Took, "number": words.Number, "dict": dict, "bytes": Bytes,
-	"target": TargetPath, "visible": func(v any) string { return Visible(fmt.Sprint(v)) }, "shown": Shown, "instants": Instants,
+	"target": TargetPath, "job": func(key any) string { return JobPath(scheduler.KeyIn("", fmt.Sprint(key))) }, "run": RunPath,
+	"visible": func(v any) string { return Visible(fmt.Sprint(v)) }, "shown": Shown, "instants": Instants,
 }
 
 // plainTime is the form of times without the script.

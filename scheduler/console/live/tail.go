@@ -151,12 +151,6 @@ func linesOf(records []*scheduler.Record, traces frame.TraceURL) []line {
 	return lines
 }
 
-// Path returns the path of the job's page.
-func (l *line) Path() string { return frame.JobPath(l.Key) }
-
-// RunPath returns the path of the occurrence's page.
-func (l *line) RunPath() string { return frame.RunPath(l.Occurrence) }
-
 // TraceShort returns the beginning of the trace's id.
 func (l *line) TraceShort() string { return l.Trace[:min(8, len(l.Trace))] }
 

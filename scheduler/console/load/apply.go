@@ -35,9 +35,6 @@ type picked struct {
 	Problem *frame.Problem
 }
 
-// Link returns the path of the job's page.
-func (p *picked) Link() string { return frame.JobPath(p.Key) }
-
 // Value returns the proposal as a hidden field of the review.
 func (p *picked) Value() string { return p.Key.String() + " " + p.ETag + " " + p.Patch }
 

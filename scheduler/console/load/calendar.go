@@ -100,7 +100,6 @@ type hourShown struct {
 // entry is a job in an hour.
 type entry struct {
 	Job    string
-	Link   string
 	At     string
 	Times  int
 	Failed int
@@ -372,9 +371,7 @@ func hourOf(w *where, d *day, i int, s *forecast.Slot) hourShown {
 func (h *hourShown) plan(w *where, s *forecast.Slot) {
 	h.Runs, h.Jobs, h.MoreRuns, h.More = s.Runs, s.Jobs, s.Runs, s.Jobs-len(s.Some)
 	for _, j := range s.Some {
-		h.Some = append(h.Some, entry{
-			Job: j.Key.String(), Link: frame.JobPath(j.Key), At: j.First.In(w.zone).Format("15:04"), Times: j.Runs,
-		})
+		h.Some = append(h.Some, entry{Job: j.Key.String(), At: j.First.In(w.zone).Format("15:04"), Times: j.Runs})
 		h.MoreRuns -= j.Runs
 	}
 }

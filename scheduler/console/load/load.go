@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/look"
@@ -117,7 +116,6 @@ type counting struct {
 type proposal struct {
 	forecast.Proposal
 
-	Link    string
 	Value   string // of its checkbox
 	Text    string
 	Allowed bool
@@ -208,7 +206,7 @@ func (r section) report(c *frame.Request, q asked) (p part, err error) {
 	}
 	for _, each := range one.Value.Proposals {
 		collection, _, _ := strings.Cut(each.Job, "/")
-		way := proposal{Proposal: each, Link: frame.JobPath(scheduler.KeyIn("", each.Job)), Value: each.Job + " " + string(each.Patch)}
+		way := proposal{Proposal: each, Value: each.Job + " " + string(each.Patch)}
 		way.Allowed = c.May(auth.Operate, collection)
 		p.MayApply = p.MayApply || way.Allowed
 		if way.Text, err = patchText(each.Patch); err != nil {

@@ -76,7 +76,7 @@ func (h *ranHour) add(r *scheduler.Record, zone *time.Location) {
 	}
 	e := h.jobs[r.Job]
 	if e == nil {
-		e = &entry{Job: r.Job.String(), Link: frame.JobPath(r.Job)}
+		e = &entry{Job: r.Job.String()}
 		h.jobs[r.Job] = e
 	}
 	e.Times++

@@ -124,10 +124,6 @@ func (r section) countDue(c *frame.Request, s, before *shown) (err error) {
 	return err
 }
 
-// Soon returns the jobs due in the next minute.
-func (s *shown) Soon() int  { return s.Due.Within[0] }
-func (s *shown) Later() int { return s.Due.Within[1] }
-
 // Sum adds the lanes.
 func (s *shown) Sum() (sum scheduler.LaneLoad) {
 	for _, l := range s.Load.Lanes {
@@ -200,6 +196,3 @@ func (s *shown) Clock(t time.Time) string {
 	}
 	return t.In(s.Range.Zone).Format("15:04")
 }
-
-// JobPath returns the path of a job's page.
-func (s *shown) JobPath(name string) string { return frame.JobPath(scheduler.KeyIn("", name)) }
