@@ -1,6 +1,6 @@
 // A job as text: the numbers of its lines, the way to a line, and suggestions of what may stand at the cursor.
 
-const { $, $$ } = window.carillon;
+const { $, $$, make, select } = window.carillon;
 let root = null; // what a job may have
 
 async function learn(address) {
@@ -174,20 +174,14 @@ function editor(box) {
   const number = () => {
     const n = area.value.split('\n').length;
     while (gutter.children.length > n) gutter.lastChild.remove();
-    while (gutter.children.length < n) {
-      const li = document.createElement('li');
-      li.textContent = gutter.children.length + 1;
-      li.id = `line-${li.textContent}`;
-      gutter.append(li);
-    }
+    for (let i = gutter.children.length + 1; i <= n; i++) gutter.append(make('li', { id: `line-${i}` }, i));
     scroll();
   };
   const height = () => parseFloat(getComputedStyle(area).lineHeight);
   const notes = $$('.bad', gutter).map((li) => { // what is wrong, beside its line; the list above has it for those who listen
-    const note = Object.assign(document.createElement('p'), { className: 'yaml-wrong', textContent: li.title });
-    note.setAttribute('aria-hidden', 'true');
+    const note = make('p', { className: 'yaml-wrong', ariaHidden: 'true' }, li.title);
     note.dataset.line = li.textContent;
-    box.querySelector('.yaml-notes').append(note);
+    $('.yaml-notes', box).append(note);
     return note;
   });
   const scroll = () => {
@@ -205,27 +199,16 @@ function editor(box) {
 
   const activate = (i) => {
     current = i;
-    [...list.children].forEach((li, n) => li.setAttribute('aria-selected', n === i));
-    const li = list.children[i];
-    if (li) {
-      area.setAttribute('aria-activedescendant', li.id);
-      li.scrollIntoView({ block: 'nearest' });
-    } else area.removeAttribute('aria-activedescendant');
+    select(area, list, list.children[i]);
   };
 
   const item = (m, i) => {
-    const li = document.createElement('li');
-    li.id = `yaml-option-${i}`;
-    li.setAttribute('role', 'option');
-    const line = document.createElement('span');
-    const name = document.createElement('code');
-    name.textContent = m.name;
-    line.append(name);
+    const line = make('span', {}, make('code', {}, m.name));
+    const li = make('li', { id: `yaml-option-${i}`, role: 'option' }, line);
     const facts = [m.kind, m.required ? box.dataset.required : '', m.default ? `${box.dataset.default}: ${m.default}` : ''].filter(Boolean).join(' · ');
-    if (facts) line.append(Object.assign(document.createElement('span'), { className: 'faint', textContent: ` ${facts}` }));
-    li.append(line);
+    if (facts) line.append(make('span', { className: 'faint' }, ` ${facts}`));
     const about = [m.description, m.bounds && `(${m.bounds})`].filter(Boolean).join(' ');
-    if (about) li.append(Object.assign(document.createElement('span'), { className: 'about', textContent: about }));
+    if (about) li.append(make('span', { className: 'about' }, about));
     li.addEventListener('pointerdown', (e) => e.preventDefault()); // the text keeps the focus
     li.addEventListener('click', () => take(i));
     return li;

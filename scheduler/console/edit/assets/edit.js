@@ -1,7 +1,7 @@
 // The pages on which a job is created and changed. The page stays while the server answers, and so do the typed values, secrets
 // included, which no answer has. They also stay if the server is unreachable or requires a sign-in.
 
-const { $, $$, put, parse, part, dress, lead } = window.carillon;
+const { $, $$, make, put, parse, part, dress, lead } = window.carillon;
 const page = $('#editor, #newjob');
 const creates = page?.id === 'newjob';
 let changed = false; // leaving the page would lose input
@@ -78,9 +78,8 @@ function tell(problem) {
 
 // message returns a problem, with a link to the sign-in if that solves it.
 function message(text, link) {
-  const p = Object.assign(document.createElement('p'), { className: 'problem', textContent: text });
-  p.setAttribute('role', 'alert');
-  if (link) p.append(' ', Object.assign(document.createElement('a'), { href: '/console/sign-in', target: '_blank', rel: 'noopener', textContent: link }));
+  const p = make('p', { className: 'problem', role: 'alert' }, text);
+  if (link) p.append(' ', make('a', { href: '/console/sign-in', target: '_blank', rel: 'noopener' }, link));
   return p;
 }
 

@@ -106,6 +106,13 @@ function update(old, fresh) {
   morph(old, fresh);
 }
 
+// make returns an element with properties and children.
+function make(tag, properties, ...children) {
+  const e = Object.assign(document.createElement(tag), properties);
+  e.append(...children);
+  return e;
+}
+
 // parse makes elements of the text of a part.
 function parse(html) {
   const t = document.createElement('template');
@@ -380,24 +387,22 @@ document.addEventListener('pointerdown', (e) => {
   const { left, top, width, height } = chart.getBoundingClientRect();
   const { from, step, steps } = chart.dataset;
   const at = (x) => Math.min(1, Math.max(0, (x - left) / width));
-  const mark = document.body.appendChild(document.createElement('div'));
+  const mark = document.body.appendChild(make('div', { className: 'zoom' }));
+  const over = new AbortController();
   const drag = (to) => {
     const [a, b] = [at(e.clientX), at(to.clientX)].sort((x, y) => x - y);
     Object.assign(mark.style, { left: `${left + width * a}px`, width: `${width * (b - a)}px`, top: `${top}px`, height: `${height}px` });
     return [a, b];
   };
   const end = (to) => {
-    document.removeEventListener('pointermove', drag);
-    for (const name of ['pointerup', 'pointercancel']) document.removeEventListener(name, end);
+    over.abort();
     const [a, b] = drag(to);
     mark.remove();
     if (to.type !== 'pointerup' || Math.abs(to.clientX - e.clientX) < 5) return;
     const time = (n) => `${new Date(Number(from) + n * step).toISOString().slice(0, 19)}Z`;
     location = ranged(time(Math.floor(a * steps)), time(Math.ceil(b * steps)));
   };
-  mark.className = 'zoom';
-  document.addEventListener('pointermove', drag);
-  for (const name of ['pointerup', 'pointercancel']) document.addEventListener(name, end);
+  for (const [name, does] of [['pointermove', drag], ['pointerup', end], ['pointercancel', end]]) document.addEventListener(name, does, { signal: over.signal });
 });
 
 // ---- keys --------------------------------------------------------------------------------------------------------------
@@ -478,6 +483,13 @@ function key(e) {
 
 const finder = $('#palette');
 
+// select selects an option of the list of a field; undefined: none.
+function select(field, list, option) {
+  for (const one of list.children) one.setAttribute('aria-selected', one === option);
+  field.setAttribute('aria-activedescendant', option?.id ?? '');
+  option?.scrollIntoView({ block: 'nearest' });
+}
+
 // find makes a dialog offer the pages of the menu, the buttons of this page, jobs and runs. It asks the pages of jobs and runs
 // for what they show, so that it offers what the reader may see, and do.
 function find(dialog) {
@@ -486,24 +498,15 @@ function find(dialog) {
   const most = 8; // of a kind
   let timer = 0;
   let turn = 0;
-  const mark = (li) => {
-    for (const one of $$('li', list)) one.setAttribute('aria-selected', one === li);
-    field.setAttribute('aria-activedescendant', li?.id ?? '');
-    li?.scrollIntoView({ block: 'nearest' });
-  };
   const add = (kind, name, go) => {
-    const li = document.createElement('li');
-    const [text, of] = [document.createElement('bdi'), document.createElement('span')];
-    text.textContent = name;
-    Object.assign(of, { textContent: list.dataset[kind], className: 'faint' });
-    Object.assign(li, { id: `palette-${list.children.length}`, role: 'option' });
-    li.append(text, of);
+    const of = make('span', { className: 'faint' }, list.dataset[kind]);
+    const li = make('li', { id: `palette-${list.children.length}`, role: 'option' }, make('bdi', {}, name), of);
     li.addEventListener('click', () => {
       dialog.close();
       go();
     });
     list.append(li);
-    if (list.children.length === 1) mark(li);
+    if (list.children.length === 1) select(field, list, li);
     else li.setAttribute('aria-selected', 'false');
   };
   const open = (path) => () => location.assign(path);
@@ -548,7 +551,7 @@ function find(dialog) {
     const all = $$('li', list);
     const at = all.findIndex((li) => li.getAttribute('aria-selected') === 'true');
     if (e.key === 'Enter') all[at]?.click();
-    else if (e.key === 'ArrowDown' || e.key === 'ArrowUp') mark(all.at((at + (e.key === 'ArrowDown' ? 1 : -1)) % all.length));
+    else if (e.key === 'ArrowDown' || e.key === 'ArrowUp') select(field, list, all.at((at + (e.key === 'ArrowDown' ? 1 : -1)) % all.length));
     else return;
     e.preventDefault();
   });
@@ -571,7 +574,7 @@ async function copy(button) {
   }
 }
 
-window.carillon = { $, $$, morph, parse, put, into, part, plain, say, stream, picking, dress };
+window.carillon = { $, $$, make, select, morph, parse, put, into, part, plain, say, stream, picking, dress };
 
 // The server writes times on the browser's clock, too, and learns which one that is by a cookie: the first page of all is
 // asked for again when it has come too early.

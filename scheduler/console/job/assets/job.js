@@ -65,28 +65,25 @@ let refreshing = false;
 let again = false;
 
 async function refresh() {
-  if (refreshing) {
-    again = true;
-    return;
-  }
+  again = true;
+  if (refreshing) return;
   refreshing = true;
   const address = (e) => e.dataset.refresh || location.pathname + location.search;
-  for (const e of $$('[data-refresh]')) {
-    if ($('[data-still]', e)) continue;
-    const url = address(e);
-    try {
-      const answer = e.hasAttribute('aria-busy') ? null : await part(url);
-      if (!answer || e.hasAttribute('aria-busy') || address(e) !== url) {
-        setTimeout(refresh, 300); // somebody asks for something else there, which may be of before the change
-      } else if (answer.ok) put(e, answer.html);
-    } catch { // the next change brings it
+  while (again) {
+    again = false;
+    for (const e of $$('[data-refresh]')) {
+      if ($('[data-still]', e)) continue;
+      const url = address(e);
+      try {
+        const answer = e.hasAttribute('aria-busy') ? null : await part(url);
+        if (!answer || e.hasAttribute('aria-busy') || address(e) !== url) {
+          setTimeout(refresh, 300); // somebody asks for something else there, which may be of before the change
+        } else if (answer.ok) put(e, answer.html);
+      } catch { // the next change brings it
+      }
     }
   }
   refreshing = false;
-  if (again) {
-    again = false;
-    refresh();
-  }
 }
 
 const job = $('#job');
