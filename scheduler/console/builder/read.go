@@ -323,32 +323,25 @@ func (r *reading) days() string {
 
 // weekly returns the weekdays.
 func (r *reading) weekly() string {
-	var chosen []int
-	for i, day := range weekdays {
-		if r.Has("plain.days", day) {
-			chosen = append(chosen, i)
+	var spans []string
+	for i := 0; i < len(weekdays); i++ {
+		n := 0
+		for i+n < len(weekdays) && r.Has("plain.days", weekdays[i+n]) {
+			n++
+		}
+		switch {
+		case n == len(weekdays):
+			return "*"
+		case n > 2: // a range of two days becomes a list
+			spans = append(spans, weekdays[i]+"-"+weekdays[i+n-1])
+			i += n - 1
+		case n > 0:
+			spans = append(spans, weekdays[i])
 		}
 	}
-	if len(chosen) == 0 {
+	if spans == nil {
 		r.wrong("plain.days", words.Text("builder.days.missing"))
 		return "*"
-	}
-	if len(chosen) == len(weekdays) {
-		return "*"
-	}
-	var spans []string
-	for i := 0; i < len(chosen); {
-		end := i
-		for end+1 < len(chosen) && chosen[end+1] == chosen[end]+1 {
-			end++
-		}
-		if end-i < 2 { // a range of two days becomes a list
-			end = i
-			spans = append(spans, weekdays[chosen[i]])
-		} else {
-			spans = append(spans, weekdays[chosen[i]]+"-"+weekdays[chosen[end]])
-		}
-		i = end + 1
 	}
 	return strings.Join(spans, ",")
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -20,8 +21,8 @@ func Quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\
 // document.
 func HereDocument(command, text string) string {
 	text = strings.TrimSuffix(text, "\n")
-	end := "CARILLON"
-	for n := 2; hasLine(text, end); n++ {
+	lines, end := strings.Split(text, "\n"), "CARILLON"
+	for n := 2; slices.Contains(lines, end); n++ {
 		end = fmt.Sprintf("CARILLON%d", n)
 	}
 	return command + " <<'" + end + "'\n" + text + "\n" + end + "\n"
@@ -78,15 +79,6 @@ func Request(uri string, request document.Value) string {
 		options = append(options, "--data-raw "+Quoted(body.Text()))
 	}
 	return strings.Join(options, " \\\n  ")
-}
-
-func hasLine(text, line string) bool {
-	for one := range strings.SplitSeq(text, "\n") {
-		if one == line {
-			return true
-		}
-	}
-	return false
 }
 
 // Untemplated escapes JSON that "nats pub" would expand as a template. Compact JSON has two adjacent opening braces

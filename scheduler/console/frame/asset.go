@@ -2,6 +2,7 @@ package frame
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"crypto/sha256"
 	"embed"
@@ -74,19 +75,14 @@ func address(name string) (string, error) {
 	return at.(string), nil
 }
 
+// kinds are the media types of assets, independent of the machine's.
+var kinds = map[string]string{
+	".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml", ".woff2": "font/woff2",
+}
+
 func newAsset(name string, data []byte) *asset {
 	sum := sha256.Sum256(data)
-	kind := mime.TypeByExtension(path.Ext(name))
-	switch path.Ext(name) { // independent of the machine's MIME types
-	case ".js":
-		kind = "text/javascript; charset=utf-8"
-	case ".css":
-		kind = "text/css; charset=utf-8"
-	case ".svg":
-		kind = "image/svg+xml"
-	case ".woff2":
-		kind = "font/woff2"
-	}
+	kind := cmp.Or(kinds[path.Ext(name)], mime.TypeByExtension(path.Ext(name)))
 	a := &asset{kind: kind, hash: hex.EncodeToString(sum[:8]), data: data}
 	if z := zipped(data); len(z) < len(data) {
 		a.smaller = z

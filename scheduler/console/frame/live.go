@@ -128,9 +128,7 @@ func (l *Live) Event(name, mark, data string) error {
 	if name != "" {
 		fmt.Fprintf(&out, "event: %s\n", name)
 		for line := range strings.SplitSeq(strings.ReplaceAll(data, "\r", ""), "\n") {
-			out.WriteString("data: ")
-			out.WriteString(line)
-			out.WriteByte('\n')
+			fmt.Fprintf(&out, "data: %s\n", line)
 		}
 	} else {
 		out.WriteString(":\n")

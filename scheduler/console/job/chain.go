@@ -98,15 +98,6 @@ func (r section) graph(c *frame.Request) (*v1.Graph, error) {
 	return one.Value, one.Err
 }
 
-// chainOf returns the chain of a job, nil if it is in none. An error of the graph leaves it out of the page.
-func (r section) chainOf(c *frame.Request, k scheduler.Key) (*chain, error) {
-	g, err := r.graph(c)
-	if err != nil {
-		return nil, nil //nolint:nilerr,nilnil // the page of the graph has the error
-	}
-	return r.draw(c, connected(g.Edges, k.String()))
-}
-
 // connected returns the edges that are connected with a job, the nearest first.
 func connected(all []v1.GraphEdge, job string) (edges []v1.GraphEdge) {
 	of := map[string][]int{}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"embed"
 	"errors"
-	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -122,7 +121,7 @@ type jobPage struct {
 	status
 
 	Schedule string
-	Labels   []label
+	Labels   map[string]string
 	Warnings []spec.Warning
 	Actions  []action
 	Settings []setting
@@ -134,11 +133,6 @@ type jobPage struct {
 	After    string // the history position after which the events begin
 	Reading  string // the URL of the page that waits for the past runs; "": they have been read
 }
-
-// AllChanges returns the URL of the job's audit log.
-func (s *jobPage) AllChanges() string { return admin.AuditOf(s.Job.Key) }
-
-type label struct{ Name, Value string }
 
 // show answers with the page, or with its history alone.
 func (r section) show(c *frame.Request) error {
@@ -198,10 +192,7 @@ func (r section) sheetOf(ctx context.Context, c *frame.Request, k scheduler.Key)
 	s := &jobPage{status: *st}
 	if v.Job.Plan != nil {
 		s.Schedule, s.Warnings = v.Job.Schedule(), v.Job.Def.Warnings(v.Job.Plan)
-		s.Actions, s.Settings = actionsOf(v.Job.Def), settingsOf(v.Job)
-		for _, name := range slices.Sorted(maps.Keys(v.Job.Def.Labels)) {
-			s.Labels = append(s.Labels, label{name, v.Job.Def.Labels[name]})
-		}
+		s.Actions, s.Settings, s.Labels = actionsOf(v.Job.Def), settingsOf(v.Job), v.Job.Def.Labels
 	}
 	if s.Next, err = r.nextOf(ctx, c, v, nextFew); err != nil {
 		return nil, err
@@ -214,7 +205,9 @@ func (r section) sheetOf(ctx context.Context, c *frame.Request, k scheduler.Key)
 	if err := r.readPast(ctx, c, s, changes); err != nil {
 		return nil, err
 	}
-	s.Chain, err = r.chainOf(c, k) //nolint:contextcheck // c has it
+	if g, failed := r.graph(c); failed == nil { //nolint:contextcheck // c has it; the page of the graph shows its error
+		s.Chain, err = r.draw(c, connected(g.Edges, k.String())) //nolint:contextcheck // likewise
+	}
 	return s, err
 }
 
@@ -243,7 +236,8 @@ func (r section) readPast(ctx context.Context, c *frame.Request, s *jobPage, cha
 	}
 	last, err := r.service.LastRecord(ctx)
 	s.After = strconv.FormatUint(last, 10)
-	s.Timeline, s.History = &timeline{}, &history{Filter: filterOf(c), Outcomes: scheduler.Outcomes, Key: s.Key, Path: s.Path}
+	s.Timeline = &timeline{Audit: admin.AuditOf(s.Key)}
+	s.History = &history{Filter: filterOf(c), Outcomes: scheduler.Outcomes, Key: s.Key, Path: s.Path}
 	s.Reading = s.History.Filter.Address(s.Path, "wait", "true")
 	return err
 }

@@ -296,9 +296,6 @@ func (o *run) Link() string {
 	return frame.Address(frame.RunPath(o.Occurrence), nil, records.Before, strconv.FormatUint(o.Before(), 10))
 }
 
-// ResubmitsAt returns the instant of the run that it repeats.
-func (o *run) ResubmitsAt() string { return instantOf(o.Resubmits) }
-
 // CausePath returns the path of the run that started it, "" for none.
 func (o *run) CausePath() string {
 	if o.Cause == nil || o.Cause.Upstream == "" {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -101,6 +102,27 @@ func (r section) show(c *frame.Request) error {
 	})
 }
 
+// exported are the columns of the history as a file.
+var exported = strings.Fields(`name properties.status properties.reason properties.occurrence properties.actionName properties.retryCount
+	properties.manual properties.dueTime properties.startTime properties.endTime properties.lateness properties.duration
+	properties.actionType properties.target properties.statusCode properties.message properties.response`)
+
+// export sends the records of a filter as a file, if the URL asks for one.
+func (r section) export(c *frame.Request, f *records.Filter) (sent bool, err error) {
+	var q control.HistoryQuery // of the first page, so that all have the same times
+	return table.List[*scheduler.Record, uint64]{
+		Name: "history", Fields: exported, JSON: v1.Record,
+		Next: func(before uint64) (all []*scheduler.Record, next uint64, err error) {
+			if before == 0 {
+				if q, err = f.Query(c.Context(), r.service); err != nil {
+					return nil, 0, err
+				}
+			}
+			return r.service.History(c.Context(), q, v1.Page{Before: before})
+		},
+	}.Export(c)
+}
+
 // list reads the requested page of the history.
 func (r section) list(c *frame.Request, f *records.Filter) (l list, err error) {
 	l = list{Base: f.Address(Path), Files: table.FilesOf(Path, f.Values()), Filters: !f.IsEmpty(), Most: linesKept}
@@ -152,7 +174,7 @@ func (r section) events(c *frame.Request) error {
 	if err != nil {
 		return err
 	}
-	s := sender{call: c, live: c.Live(), tail: newTail(), filter: &f, rows: r.rows}
+	s := sender{call: c, live: c.Live(), tail: &tail{credit: atOnce}, filter: &f, rows: r.rows}
 	ctx, cancel := context.WithCancel(c.Context())
 	ended := make(chan error, 1)
 	var following sync.WaitGroup

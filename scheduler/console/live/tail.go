@@ -32,8 +32,6 @@ type tail struct {
 	credit  int                 // lines that may be sent
 }
 
-func newTail() *tail { return &tail{credit: atOnce} }
-
 // add adds a record.
 func (t *tail) add(r *scheduler.Record) {
 	t.mu.Lock()

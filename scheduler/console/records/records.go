@@ -162,11 +162,7 @@ func (f *Filter) Query(ctx context.Context, s *control.Service) (q control.Histo
 				choices = append(choices, one.field+" "+one.comparison+" "+v)
 			}
 		}
-		switch len(choices) {
-		case 0:
-		case 1:
-			terms = append(terms, choices[0])
-		default:
+		if len(choices) > 0 {
 			terms = append(terms, "("+strings.Join(choices, " or ")+")")
 		}
 	}

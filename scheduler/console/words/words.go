@@ -11,6 +11,7 @@ package words
 import (
 	"embed"
 	"fmt"
+	"io/fs"
 	"iter"
 	"maps"
 	"slices"
@@ -68,12 +69,9 @@ func Keys() iter.Seq[string] { return slices.Values(slices.Sorted(maps.Keys(text
 // read parses the files. It panics on an error, because they are embedded.
 func read() map[string]string {
 	all := map[string]string{}
-	entries, err := files.ReadDir("en")
-	if err != nil {
-		panic(err)
-	}
-	for _, e := range entries {
-		data, err := files.ReadFile("en/" + e.Name())
+	names, _ := fs.Glob(files, "en/*") // the pattern is right
+	for _, name := range names {
+		data, err := files.ReadFile(name)
 		if err != nil {
 			panic(err)
 		}
@@ -85,7 +83,7 @@ func read() map[string]string {
 			}
 			key, text, ok := strings.Cut(line, "=")
 			if key = strings.TrimSpace(key); !ok || all[key] != "" {
-				panic(fmt.Sprintf("console: words of %s: %q", e.Name(), line))
+				panic(fmt.Sprintf("console: words of %s: %q", name, line))
 			}
 			all[key] = strings.TrimSpace(text)
 		}
