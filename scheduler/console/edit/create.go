@@ -359,7 +359,6 @@ func exportOf(c *frame.Request, v *v1.Job) (*exported, error) {
 	file := document.ObjectValue(append([]document.Member{name}, variable.Escape(doc).Members()...)...)
 	t := &exported{YAML: string(file.YAML())}
 	t.Secrets, _ = v.Job.Def.Document().SecretPaths()
-	open := c.Who.Via == auth.ViaOpen || c.Who.Via == auth.ViaLoopback
-	t.Curl = command.Put(c.Server(), k, !open, "If-None-Match: *", string(doc.JSON()))
+	t.Curl = command.Put(c.Server(), k, !c.Open(), "If-None-Match: *", string(doc.JSON()))
 	return t, nil
 }

@@ -210,12 +210,7 @@ func (section) follow(read func(*frame.Request) (any, error), parts ...string) f
 			if err != nil {
 				return nil //nolint:nilerr // the last state stays
 			}
-			for _, part := range parts {
-				if err := l.Part(part, pages, part, data); err != nil {
-					return err
-				}
-			}
-			return nil
+			return l.Parts(pages, data, parts...)
 		})
 	}
 }

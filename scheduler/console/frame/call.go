@@ -399,7 +399,7 @@ func (f *Frame) takeToken(c *Request, form url.Values) error {
 // showSignIn shows the form, with the problem of an attempt.
 func (c *Request) showSignIn(status int, why, next string) {
 	_ = c.Show(&Page{
-		Status: status, Title: c.Text("frame.signin"), Template: signInPage, Data: asking{why, next, c.open()},
+		Status: status, Title: c.Text("frame.signin"), Template: signInPage, Data: asking{why, next, c.Open()},
 	})
 }
 

@@ -81,6 +81,16 @@ func (l *Live) Part(id string, t Set, name string, data any) error {
 	return l.Event(id, "", text)
 }
 
+// Parts sends templates as the new contents of the elements that have their names as ids.
+func (l *Live) Parts(t Set, data any, names ...string) error {
+	for _, name := range names {
+		if err := l.Part(name, t, name, data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // held sends the banner of the page, if it has changed.
 func (l *Live) held() error {
 	return l.Part("held", own, "held", l.call.frame.cfg.Held(l.call.Context()))

@@ -139,7 +139,7 @@ func (c *Request) dress(p *Page) *shown {
 		s.Who = c.Who.String()
 	}
 	s.Held = c.frame.cfg.Held(c.Context())
-	s.Open, s.Locks = c.open(), !c.frame.cfg.Unlocked
+	s.Open, s.Locks = c.Open(), !c.frame.cfg.Unlocked
 	for _, section := range c.frame.cfg.Sections {
 		if section.Path != "" && auth.May(c.Who, section.Right, "") {
 			text := c.Text(section.Name + ".menu")
@@ -149,8 +149,8 @@ func (c *Request) dress(p *Page) *shown {
 	return s
 }
 
-// open reports whether authentication is disabled.
-func (c *Request) open() bool {
+// Open reports whether authentication is disabled.
+func (c *Request) Open() bool {
 	return c.Who != nil && c.Who.Name == "" && (c.Who.Via == auth.ViaOpen || c.Who.Via == auth.ViaLoopback)
 }
 

@@ -240,10 +240,8 @@ func (f *following) look(ctx context.Context, last uint64) error {
 	if err != nil {
 		return err
 	}
-	for _, part := range []string{"job-last", "job-timeline"} {
-		if err := f.live.Part(part, page, part, drawn); err != nil {
-			return err
-		}
+	if err := f.live.Parts(page, drawn, "job-last", "job-timeline"); err != nil {
+		return err
 	}
 	f.announced, f.unread = last, false
 	mark := ""
@@ -261,5 +259,5 @@ func (f *following) status(v *v1.Job, s *status) error {
 		return err
 	}
 	f.seen = string(seen)
-	return f.live.Part("job-status", page, "job-status", s)
+	return f.live.Parts(page, s, "job-status")
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
-	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/command"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/jobform"
@@ -192,7 +191,6 @@ type copies struct {
 	Curl    string
 	Apply   string
 	NATS    string
-	Token   bool     // the first command needs an access token
 	Secrets []string // paths of secrets to be added
 	Over    bool     // the job has ended and would run again elsewhere
 }
@@ -207,8 +205,7 @@ func (r section) showCopy(c *frame.Request) error {
 	if v.Job.State == scheduler.Damaged {
 		return frame.Problem{Status: 409, Text: v.Status.Message, Hint: c.Text("job.is.damaged.hint")}
 	}
-	open := c.Who.Via == auth.ViaOpen || c.Who.Via == auth.ViaLoopback
-	copies := copiesOf(v, c.Server(), r.prefix, !open)
+	copies := copiesOf(v, c.Server(), r.prefix, !c.Open())
 	copies.name = nameOf(c, k)
 	return c.Show(shown(c.Text("job.copy")+" · "+k.Job, "job-copy-page", "job-copies", copies))
 }
@@ -217,19 +214,18 @@ func (r section) showCopy(c *frame.Request) error {
 // token.
 func copiesOf(v *v1.Job, server, prefix string, token bool) *copies {
 	k, own := v.Job.Key, v.Job.Def.Document()
-	members := own.Members()
 	if !v.Job.State.Final() {
-		members = own.Without("state").With(document.StringValue(string(v.Job.State)), "state").Members()
+		own = own.Without("state").With(document.StringValue(string(v.Job.State)), "state")
 	}
-	body := document.ObjectValue(document.Member{Name: "properties", Value: document.ObjectValue(members...)}).JSON()
+	body := document.ObjectValue(document.Member{Name: "properties", Value: own}).JSON()
 	file := document.ObjectValue(append([]document.Member{
 		{Name: "name", Value: document.StringValue(k.Job)},
 		{Name: "collection", Value: document.StringValue(k.Collection)},
-	}, variable.Escape(document.ObjectValue(members...)).Members()...)...)
+	}, variable.Escape(own).Members()...)...)
 	yaml := string(file.YAML())
 	subject := strings.Join([]string{prefix, "spec", "put", k.Collection, k.Job}, ".")
 	c := &copies{
-		YAML: yaml, Token: token, Over: v.Job.State.Final(),
+		YAML: yaml, Over: v.Job.State.Final(),
 		Curl:  command.Put(server, k, token, "", string(body)),
 		Apply: command.HereDocument("carillon apply --server "+command.Quoted(server)+" -", yaml),
 		NATS:  command.HereDocument("nats pub --force-stdin "+command.Quoted(subject), command.Untemplated(string(body))),

@@ -28,7 +28,6 @@ type history struct {
 	Filter   records.Filter
 	Wrong    *frame.Problem
 	Runs     []*run
-	Records  int
 	Page     string // the URL of this page
 	First    string // the URL of the first page; "": this page
 	Older    string // the URL of the next page; "": none
@@ -38,8 +37,7 @@ type history struct {
 	Path     string // of the job
 	Files    *table.Files
 
-	newest uint64 // sequence of the newest record of the first page
-	zone   *time.Location
+	zone *time.Location
 }
 
 // runsOfDay are the runs of a page on a day of the browser's zone.
@@ -100,14 +98,12 @@ func (r section) historyOf(ctx context.Context, c *frame.Request, k scheduler.Ke
 		return nil, err
 	}
 	found, next = whole(found, next)
-	h.Runs, h.Records = runsOf(found, excerptLength), len(found)
+	h.Runs = runsOf(found, excerptLength)
 	if err := r.askedBy(ctx, k, h.Runs); err != nil {
 		return nil, err
 	}
 	if before != 0 {
 		h.First = link("")
-	} else if len(found) > 0 {
-		h.newest = found[0].Sequence
 	}
 	if next != 0 {
 		h.Older = link(v1.HistoryToken(next))

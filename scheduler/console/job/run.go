@@ -42,9 +42,9 @@ type run struct {
 	FaultedAt  time.Time
 	Canceled   bool
 
-	newest, oldest uint64 // sequences of its records
-	failed         bool   // Why describes a failed attempt
-	whole          bool   // for its page
+	newest uint64 // sequence of its newest record
+	failed bool   // Why describes a failed attempt
+	whole  bool   // for its page
 }
 
 // leftOut is a number of skipped times.
@@ -169,7 +169,6 @@ func runsOf(records []*scheduler.Record, most int) []*run {
 
 // add adds the next older record.
 func (o *run) add(r *scheduler.Record, most int) {
-	o.oldest = r.Sequence
 	o.Manual = o.Manual || r.Kind.IsManual()
 	o.Trace = cmp.Or(o.Trace, r.Trace.ID())
 	o.Resubmits = cmp.Or(r.Form().Resubmits, o.Resubmits)

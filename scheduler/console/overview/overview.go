@@ -116,12 +116,7 @@ func (r section) events(c *frame.Request) error {
 		}
 		before = s
 		turn++
-		for _, id := range ids {
-			if err := l.Part(id, page, id, s); err != nil {
-				return err
-			}
-		}
-		return nil
+		return l.Parts(page, s, ids...)
 	})
 }
 
