@@ -29,9 +29,8 @@ func (r *reading) takePasted() {
 		r.wrong("paste", words.Text("builder.paste.unknown", document.Cut(text, maxQuoted)))
 		return
 	}
-	for _, name := range []string{"paste", "was.dialect"} {
-		r.values.Del(name)
-	}
+	r.values.Del("paste")
+	r.values.Del("was.dialect")
 	maps.Copy(r.values, values)
 }
 
@@ -140,13 +139,9 @@ func detectDocument(text string) (url.Values, bool) {
 	if json.Unmarshal(v.JSON(), &job{}) != nil {
 		return nil, false
 	}
-	f := Fields(v)
-	for name := range f.values {
-		if strings.HasPrefix(name, "was.") && name != "was.anchor" {
-			f.values.Del(name)
-		}
-	}
-	return f.values, true
+	values := Fields(v).values
+	maps.DeleteFunc(values, func(name string, _ []string) bool { return strings.HasPrefix(name, "was.") && name != "was.anchor" })
+	return values, true
 }
 
 // properties returns the schedule properties of an iCalendar event.

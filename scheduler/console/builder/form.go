@@ -139,13 +139,8 @@ type Form struct {
 }
 
 // Group returns the fields of a group, in order.
-func (f Form) Group(group string) (some []field) { //nolint:revive // for templates
-	for _, d := range fields {
-		if d.group == group {
-			some = append(some, d)
-		}
-	}
-	return some
+func (f Form) Group(group string) []field { //nolint:revive // for templates
+	return slices.DeleteFunc(slices.Clone(fields), func(d field) bool { return d.group != group })
 }
 
 // Choices returns the choices of a field.
@@ -264,15 +259,8 @@ var zoneOptions = sync.OnceValue(func() template.HTML {
 
 // Kept returns the hidden fields, which hold the original text of some job fields.
 func (f Form) Kept() []string {
-	var list []string
-	for _, name := range []string{
-		"was.startTime", "was.endTime", "was.timeZone", "was.dialect", "was.anchor", "was.interval", "was.weekDays",
-	} {
-		if f.text(name) != "" {
-			list = append(list, name)
-		}
-	}
-	return list
+	all := []string{"was.startTime", "was.endTime", "was.timeZone", "was.dialect", "was.anchor", "was.interval", "was.weekDays"}
+	return slices.DeleteFunc(all, func(name string) bool { return f.text(name) == "" })
 }
 
 var (

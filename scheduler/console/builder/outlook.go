@@ -235,12 +235,7 @@ var heats = []struct{ heat, most int }{{0, 0}, {2, 1}, {3, 4}, {4, 24}, {5, 288}
 
 // heat returns the color of a number of runs.
 func heat(runs int) int {
-	for _, h := range heats {
-		if runs <= h.most {
-			return h.heat
-		}
-	}
-	return 0
+	return heats[slices.IndexFunc(heats, func(h struct{ heat, most int }) bool { return runs <= h.most })].heat
 }
 
 // newYear returns the chart of a preview.

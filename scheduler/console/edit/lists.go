@@ -14,13 +14,7 @@ import (
 
 // inLists returns the paths of stored secrets in lists that stay.
 func (e *editing) inLists() []string {
-	var keep []string
-	for _, path := range e.Stored {
-		if e.left(path) && e.inPlace(path) {
-			keep = append(keep, path)
-		}
-	}
-	return keep
+	return slices.DeleteFunc(slices.Clone(e.Stored), func(path string) bool { return !e.left(path) || !e.inPlace(path) })
 }
 
 // checkLists reports stored secrets in lists that would be lost without an explicit removal.
