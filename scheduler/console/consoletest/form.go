@@ -51,26 +51,18 @@ func formOf(form *html.Node) *Form {
 		if n.Type != html.ElementNode || has(n, "disabled") {
 			continue
 		}
-		name := attribute(n, "name")
-		switch n.Data {
-		case "button":
+		name, kind := attribute(n, "name"), attribute(n, "type")
+		switch {
+		case n.Data == "button":
 			f.Buttons = append(f.Buttons, Button{name, attribute(n, "value"), textOf(n)})
-			continue
-		case "input":
-			kind := attribute(n, "type")
-			if (kind == "checkbox" || kind == "radio") && !has(n, "checked") || name == "" {
-				continue
-			}
+		case name == "", (kind == "checkbox" || kind == "radio") && !has(n, "checked"):
+		case n.Data == "input":
 			f.Values.Add(name, strings.NewReplacer("\r", "", "\n", "").Replace(attribute(n, "value")))
-		case "textarea":
-			if name != "" { // like browsers, the parser drops the first line end; browsers submit CR LF
-				text := strings.ReplaceAll(strings.ReplaceAll(textOf(n), "\r\n", "\n"), "\r", "\n")
-				f.Values.Add(name, strings.ReplaceAll(text, "\n", "\r\n"))
-			}
-		case "select":
-			if name != "" {
-				f.Values.Add(name, chosen(n))
-			}
+		case n.Data == "textarea": // like browsers, the parser drops the first line end; browsers submit CR LF
+			text := strings.ReplaceAll(strings.ReplaceAll(textOf(n), "\r\n", "\n"), "\r", "\n")
+			f.Values.Add(name, strings.ReplaceAll(text, "\n", "\r\n"))
+		case n.Data == "select":
+			f.Values.Add(name, chosen(n))
 		}
 	}
 	return f

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -53,10 +54,7 @@ const root = frame.Root + "/jobs"
 
 // Section returns the page.
 func Section(cfg Config) frame.Section {
-	if cfg.Prefix == "" {
-		cfg.Prefix = "carillon"
-	}
-	r := section{cfg.Service, cfg.Prefix, cfg.TraceURL, &look.Looks[*v1.Graph]{}}
+	r := section{cfg.Service, cmp.Or(cfg.Prefix, "carillon"), cfg.TraceURL, &look.Looks[*v1.Graph]{}}
 	const of = root + "/{c}/{j}"
 	return frame.Section{Name: "job", Right: auth.ReadAny, Assets: assets, Routes: []frame.Route{
 		frame.Get(root+"/graph", auth.ReadAny, r.showGraph),

@@ -127,10 +127,12 @@ func (w *walker) read(f *Field, s *document.Shape, text string) optionalValue {
 		return optionalValue{}
 	case isList:
 		return optionalValue{w.list(f, trimmed, list), true}
-	case isObject, isText:
-		if v, err := document.Parse([]byte(trimmed)); isObject && err == nil {
+	case isObject:
+		if v, err := document.Parse([]byte(trimmed)); err == nil {
 			return optionalValue{v, true}
 		}
+		return optionalValue{document.StringValue(text), true}
+	case isText:
 		return optionalValue{document.StringValue(text), true}
 	}
 	for _, form := range s.Forms {
