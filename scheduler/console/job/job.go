@@ -134,15 +134,15 @@ type jobPage struct {
 
 // show answers with the page, or with its history alone.
 func (r section) show(c *frame.Request) error {
-	ctx, k := c.Context(), key(c)
+	k := key(c)
 	if c.Part() {
-		h, err := r.historyOf(ctx, c, k, nil)
+		h, err := r.historyOf(c.Context(), c, k, nil)
 		if err != nil {
 			return err
 		}
 		return c.Show(&frame.Page{Template: page, Part: "job-history", Data: h})
 	}
-	s, err := r.sheetOf(ctx, c, k)
+	s, err := r.sheetOf(c, k)
 	if err != nil {
 		return gone(c, err)
 	}
@@ -182,7 +182,8 @@ func (r section) statusOf(ctx context.Context, c *frame.Request, k scheduler.Key
 	}, nil
 }
 
-func (r section) sheetOf(ctx context.Context, c *frame.Request, k scheduler.Key) (*jobPage, error) {
+func (r section) sheetOf(c *frame.Request, k scheduler.Key) (*jobPage, error) {
+	ctx := c.Context()
 	v, st, err := r.statusOf(ctx, c, k)
 	if err != nil {
 		return nil, err
@@ -203,8 +204,8 @@ func (r section) sheetOf(ctx context.Context, c *frame.Request, k scheduler.Key)
 	if err := r.readPast(ctx, c, s, changes); err != nil {
 		return nil, err
 	}
-	if g, failed := r.graph(c); failed == nil { //nolint:contextcheck // c has it; the page of the graph shows its error
-		s.Chain, err = r.draw(c, connected(g.Edges, k.String())) //nolint:contextcheck // likewise
+	if g, failed := r.graph(c); failed == nil { // the page of the graph shows its error
+		s.Chain, err = r.draw(c, connected(g.Edges, k.String()))
 	}
 	return s, err
 }

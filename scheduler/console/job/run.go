@@ -20,7 +20,6 @@ import (
 
 // run is an occurrence, or a set of skipped times, as its records describe it.
 type run struct {
-	Key        scheduler.Key
 	Anchor     string // id of its element
 	Occurrence string // "": none, for example a time in a DST gap
 	Nominal    time.Time
@@ -153,7 +152,7 @@ func runsOf(records []*scheduler.Record, most int) []*run {
 			h := fnv.New64a()
 			_, _ = h.Write([]byte(name))
 			one = &run{
-				Key: r.Job, Anchor: fmt.Sprintf("o-%x", h.Sum64()), Occurrence: r.Occurrence, Nominal: r.Nominal.UTC(),
+				Anchor: fmt.Sprintf("o-%x", h.Sum64()), Occurrence: r.Occurrence, Nominal: r.Nominal.UTC(),
 				newest: r.Sequence, whole: most > excerptLength,
 			}
 			byName[name] = one

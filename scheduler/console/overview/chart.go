@@ -13,30 +13,28 @@ import (
 // for screen readers, and a tooltip for each step. The drawing is stretched to the page's width. Text is placed next to it
 // and does not scale, so that it stays readable on a narrow screen.
 type chart struct {
-	ID            string // of its element; prefix of the ids of its parts
-	Title         string
-	Desc          string // description, one sentence
-	Width, Height int    // of the drawing, in its own units: ten per step
-	Panels        []*panel
-	Ticks         []tick
-	Bands         []bar  // outages: the steps in which attempts failed
-	Slots         []slot // tooltips
-	Of            *stats.Series
+	ID          string // of its element; prefix of the ids of its parts
+	Title       string
+	Desc        string // description, one sentence
+	Name        string // of the axis, at its top
+	Width       int    // of the drawing, in its own units: ten per step
+	Top, Bottom int    // of the axis
+	Labels      []axisLabel
+	Bars        []bar
+	Paths       []curve
+	Ticks       []tick
+	Bands       []bar  // outages: the steps in which attempts failed
+	Slots       []slot // tooltips
+	Of          *stats.Series
 }
 
-// panel is a part of a chart with a separate axis. Panels are stacked.
-type panel struct {
-	Name   string // title at its top
-	Height int    // in pixels
+// Height returns the height of the drawing, with the last line.
+func (c *chart) Height() int { return c.Bottom + 1 }
 
-	Top    int
-	Labels []axisLabel
-	Bars   []bar
-	Paths  []curve
+// y returns the place of a part of the axis.
+func (c *chart) y(part float64) float64 {
+	return tenth(float64(c.Bottom) - part*float64(c.Bottom-c.Top))
 }
-
-// Bottom returns the lower end of the panel.
-func (p *panel) Bottom() int { return p.Top + p.Height }
 
 type (
 	axisLabel struct {
@@ -63,22 +61,18 @@ type line struct {
 
 const (
 	stepWidth  = 10
-	panelGap   = 22 // between panels, for their names
+	nameHeight = 22 // of the name of the axis
 	bandHeight = 6  // of an outage, at the top
 	leastBar   = 2  // minimum height of a bar that is not zero, in pixels
 )
 
-// newChart returns a chart with empty panels.
-func (s *shown) newChart(id, title, desc string, panels ...*panel) *chart {
+// newChart returns an empty chart with an axis of a height.
+func (s *shown) newChart(id, title, desc, name string, height int) *chart {
 	of := s.series
 	c := &chart{
-		ID: id, Title: title, Desc: desc, Width: stepWidth * len(of.Steps), Panels: panels, Ticks: ticks(of, s.Range.Zone), Of: of,
+		ID: id, Title: title, Desc: desc, Name: name, Width: stepWidth * len(of.Steps), Top: nameHeight, Bottom: nameHeight + height,
+		Ticks: ticks(of, s.Range.Zone), Of: of,
 	}
-	for _, p := range panels {
-		p.Top = c.Height + panelGap
-		c.Height = p.Bottom()
-	}
-	c.Height++ // the last line
 	for i := range of.Steps {
 		switch n := len(c.Bands); {
 		case of.Steps[i].Failed+of.Steps[i].Refused == 0:
@@ -95,7 +89,7 @@ func (s *shown) newChart(id, title, desc string, panels ...*panel) *chart {
 func (c *chart) hint(text string) { c.Slots = append(c.Slots, slot{len(c.Slots) * stepWidth, text}) }
 
 // bars adds bars, stacked from the first line on, and the labels of their axis.
-func (p *panel) bars(label func(v float64) string, stack ...line) {
+func (c *chart) bars(label func(v float64) string, stack ...line) {
 	sums := make([]float64, len(stack[0].values))
 	for _, l := range stack {
 		for i, v := range l.values {
@@ -110,15 +104,15 @@ func (p *panel) bars(label func(v float64) string, stack ...line) {
 	}
 	top, step := round(most)
 	for v := 0.0; v <= top*1.0001; v += step {
-		p.Labels = append(p.Labels, axisLabel{tenth(float64(p.Bottom()) - v/top*float64(p.Height)), label(v)})
+		c.Labels = append(c.Labels, axisLabel{c.y(v / top), label(v)})
 	}
 	for i := range sums {
-		y := float64(p.Bottom())
+		y := float64(c.Bottom)
 		for _, l := range stack {
 			if v := l.values[i]; v > 0 {
-				h := tenth(math.Max(v/top*float64(p.Height), leastBar))
+				h := tenth(math.Max(v/top*float64(c.Bottom-c.Top), leastBar))
 				y = tenth(y - h)
-				p.Bars = append(p.Bars, bar{l.mark, float64(i*stepWidth) + 1, y, stepWidth - 2, h})
+				c.Bars = append(c.Bars, bar{l.mark, float64(i*stepWidth) + 1, y, stepWidth - 2, h})
 			}
 		}
 	}
@@ -128,7 +122,7 @@ func (p *panel) bars(label func(v float64) string, stack ...line) {
 func tenth(v float64) float64 { return math.Round(v*10) / 10 }
 
 // lines adds lines and the labels of their axis, which is logarithmic: powers of ten.
-func (p *panel) lines(label func(v float64) string, lines ...line) {
+func (c *chart) lines(label func(v float64) string, lines ...line) {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, l := range lines {
 		for _, v := range l.values {
@@ -144,15 +138,13 @@ func (p *panel) lines(label func(v float64) string, lines ...line) {
 	if to <= from {
 		to = from + 1
 	}
-	y := func(v float64) float64 {
-		return tenth(float64(p.Bottom()) - (math.Log10(v)-from)/(to-from)*float64(p.Height))
-	}
+	y := func(v float64) float64 { return c.y((math.Log10(v) - from) / (to - from)) }
 	for e := from; e <= to; e++ {
-		p.Labels = append(p.Labels, axisLabel{y(math.Pow(10, e)), label(math.Pow(10, e))})
+		c.Labels = append(c.Labels, axisLabel{y(math.Pow(10, e)), label(math.Pow(10, e))})
 	}
 	for _, l := range lines {
 		if d := drawn(l.values, y); d != "" {
-			p.Paths = append(p.Paths, curve{l.mark, d})
+			c.Paths = append(c.Paths, curve{l.mark, d})
 		}
 	}
 }

@@ -23,19 +23,25 @@ func minutes(n int) *stats.Series {
 	return &stats.Series{Start: time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC), Step: time.Minute, Steps: make([]stats.Minute, n)}
 }
 
-// sample is a chart with stacked bars, and lines.
+// sample is a chart with stacked bars, and one with lines.
 func sample(n int, value func(i int) float64) (string, error) {
 	s := shown{Range: &frame.TimeRange{Zone: time.UTC}, series: minutes(n)}
-	c := s.newChart("c", "Runs <now>", "What ran & failed", &panel{Name: "bars", Height: 100}, &panel{Name: "lines", Height: 100})
+	c := s.newChart("c", "Runs <now>", "What ran & failed", "bars", 100)
+	other := s.newChart("d", "Runs <now>", "What ran & failed", "lines", 100)
 	values := make([]float64, n)
 	for i := range n {
 		values[i] = value(i)
 		c.hint(fmt.Sprintf("step %d: \"<b>\"", i))
 	}
 	label := func(v float64) string { return fmt.Sprint(v) }
-	c.Panels[0].bars(label, line{"low", values}, line{"high", values})
-	c.Panels[1].lines(label, line{"a", values}, line{"b", values})
-	return frame.Written(page, "chart", c)
+	c.bars(label, line{"low", values}, line{"high", values})
+	other.lines(label, line{"a", values}, line{"b", values})
+	drawn, err := frame.Written(page, "chart", c)
+	if err != nil {
+		return "", err
+	}
+	lines, err := frame.Written(page, "chart", other)
+	return "<charts>" + drawn + lines + "</charts>", err
 }
 
 // TestChartsAreWellFormed draws whatever there may be, and reads it as XML.
@@ -76,7 +82,7 @@ func TestWhatIsDrawn(t *testing.T) {
 		`<title id="c-title">Runs &lt;now&gt;</title>`, `<desc id="c-desc">What ran &amp; failed</desc>`,
 		`<rect class="low" x="31" y="74" width="8" height="48"/>`, // 120 of 250
 		`<rect class="high" x="31" y="26" width="8" height="48"/>`,
-		`<path class="a" d="M31 236.1h8"`, // alone, between 100 and 1000
+		`<path class="a" d="M31 114.1h8"`, // alone, between 100 and 1000
 		`<title>step 3: &#34;&lt;b&gt;&#34;</title>`,
 		`text-anchor="middle">12:10</text>`,
 	} {

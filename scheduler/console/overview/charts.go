@@ -9,6 +9,9 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/stats"
 )
 
+// axisHeight is the height of an axis, in pixels.
+const axisHeight = 180
+
 // when returns the time of a step for its tooltip.
 func (s *shown) when(of *stats.Series, i int) string {
 	if i == len(of.Steps)-1 {
@@ -33,15 +36,14 @@ func (s *shown) RunsTitle() string {
 
 // RunsChart returns the chart of ended runs per minute or hour.
 func (s *shown) RunsChart() *chart {
-	c := s.newChart("runs-chart", s.RunsTitle(), s.RunsText(),
-		&panel{Height: 180})
+	c := s.newChart("runs-chart", s.RunsTitle(), s.RunsText(), "", axisHeight)
 	of := s.series
 	completed, failed := make([]float64, len(of.Steps)), make([]float64, len(of.Steps))
 	for i := range of.Steps {
 		completed[i], failed[i] = s.rateOf(of.Steps[i].Completed), s.rateOf(of.Steps[i].Failed)
 		c.hint(words.Text("overview.runs.step", s.when(of, i), rate(completed[i]), rate(failed[i])))
 	}
-	c.Panels[0].bars(rate, line{"bar-completed", completed}, line{"bar-failed", failed})
+	c.bars(rate, line{"bar-completed", completed}, line{"bar-failed", failed})
 	return c
 }
 
@@ -70,8 +72,7 @@ func (s *shown) rateOf(n uint64) float64 {
 
 // LatenessChart returns the chart of the delay between due time and start of attempts.
 func (s *shown) LatenessChart() *chart {
-	c := s.newChart("lateness-chart", words.Text("overview.lateness"), s.LatenessText(),
-		&panel{Name: words.Text("overview.lateness.axis"), Height: 180})
+	c := s.newChart("lateness-chart", words.Text("overview.lateness"), s.LatenessText(), words.Text("overview.lateness.axis"), axisHeight)
 	of := s.series
 	half, most := make([]float64, len(of.Steps)), make([]float64, len(of.Steps))
 	for i := range of.Steps {
@@ -83,7 +84,7 @@ func (s *shown) LatenessChart() *chart {
 			c.hint(words.Text("overview.lateness.step", s.when(of, i), lateness(half[i]), lateness(most[i])))
 		}
 	}
-	c.Panels[0].lines(lateness, line{"line-half", half}, line{"line-most", most})
+	c.lines(lateness, line{"line-half", half}, line{"line-most", most})
 	return c
 }
 
