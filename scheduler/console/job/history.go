@@ -28,7 +28,6 @@ type history struct {
 	Filter   records.Filter
 	Wrong    *frame.Problem
 	Runs     []*run
-	Page     string // the URL of this page
 	First    string // the URL of the first page; "": this page
 	Older    string // the URL of the next page; "": none
 	Operate  bool   // the user can resubmit runs
@@ -77,7 +76,6 @@ func (r section) historyOf(ctx context.Context, c *frame.Request, k scheduler.Ke
 	of.Collection, of.Job = k.Collection, k.Job
 	h.Files = table.FilesOf(live.Path, of.Values())
 	link := func(before string) string { return h.Filter.Address(h.Path, records.Before, before) }
-	h.Page = link(c.Query(records.Before))
 	query, err := h.Filter.Query(ctx, r.service)
 	query.Key = k
 	var before uint64
