@@ -90,14 +90,11 @@ func (r section) show(c *frame.Request) error {
 	if s.List.Problem, status, err = c.Inside(err); err != nil {
 		return err
 	}
-	if c.Part() {
-		return c.Show(&frame.Page{Status: status, Template: templates, Part: "tail", Data: &s.List})
-	}
 	if s.Collections, err = c.Collections(r.service, auth.Read); err != nil {
 		return err
 	}
 	return c.Show(&frame.Page{
-		Status: status, Title: c.Text("live.title"), Template: templates, Data: &s, Range: s.Range,
+		Status: status, Title: c.Text("live.title"), Template: templates, Fragment: "tail", Data: &s, Range: s.Range,
 		Scripts: []string{"live/live.js", "frame/views.js"}, Styles: []string{"live/live.css"},
 	})
 }

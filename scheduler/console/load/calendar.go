@@ -130,14 +130,11 @@ func (r section) calendar(c *frame.Request) error {
 	if s.Agenda.Problem, status, err = c.Inside(err); err != nil {
 		return err
 	}
-	if c.Part() {
-		return c.Show(&frame.Page{Status: status, Template: calendarPage, Part: "agenda", Data: &s.Agenda})
-	}
 	if s.Collections, err = c.Collections(r.service, auth.Read); err != nil {
 		return err
 	}
 	return c.Show(&frame.Page{
-		Status: status, Title: c.Text("calendar.title"), Template: calendarPage, Data: &s, Range: w.Range,
+		Status: status, Title: c.Text("calendar.title"), Template: calendarPage, Fragment: "agenda", Data: &s, Range: w.Range,
 		Scripts: []string{"load/load.js"}, Styles: []string{"load/load.css"},
 	})
 }

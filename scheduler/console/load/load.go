@@ -131,9 +131,6 @@ func (r section) show(c *frame.Request) error {
 	if s.Report.Problem, status, err = c.Inside(err); err != nil {
 		return err
 	}
-	if c.Part() {
-		return c.Show(&frame.Page{Status: status, Template: loadPage, Part: "report", Data: &s.Report})
-	}
 	if s.Collections, err = c.Collections(r.service, auth.Read); err != nil {
 		return err
 	}
@@ -141,7 +138,7 @@ func (r section) show(c *frame.Request) error {
 		s.HoursOffered = slices.Sorted(slices.Values(append([]int{q.Hours}, hoursOffered...)))
 	}
 	return c.Show(&frame.Page{
-		Status: status, Title: c.Text("load.title"), Template: loadPage, Data: &s,
+		Status: status, Title: c.Text("load.title"), Template: loadPage, Fragment: "report", Data: &s,
 		Scripts: []string{"load/load.js"}, Styles: []string{"load/load.css"},
 	})
 }
