@@ -256,10 +256,7 @@ func (r section) showNext(c *frame.Request) error {
 	if err != nil {
 		return err
 	}
-	if c.Part() {
-		return c.Show(&frame.Page{Template: page, Part: "job-next", Data: next})
-	}
-	return c.Show(shown(c.Text("common.next-runs")+" · "+k.Job, "job-next-page", "", struct {
+	return c.Show(shown(c.Text("common.next-runs")+" · "+k.Job, "job-next-page", "job-next", struct {
 		name
 
 		Next *coming
