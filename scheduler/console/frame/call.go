@@ -335,7 +335,7 @@ func (f *Frame) own() []placed {
 	}
 	return []placed{
 		assets,
-		open(http.MethodGet, signInPath, func(c *Request) error { c.signIn(""); return nil }),
+		open(http.MethodGet, signInPath, func(c *Request) error { return c.signIn("") }),
 		open(http.MethodPost, signInPath, WithShortForm(f.takeToken)),
 		open(http.MethodPost, signOutPath, func(c *Request) error {
 			c.setCookie(tokenCookie, "", -time.Second)
@@ -355,7 +355,7 @@ type asking struct {
 const maxToken = 4000
 
 // signIn shows the sign-in form; why is the problem of the previous attempt.
-func (c *Request) signIn(why string) {
+func (c *Request) signIn(why string) error {
 	next := c.Request.URL.RequestURI()
 	if c.Request.URL.Path == signInPath || c.Request.Method != http.MethodGet {
 		next = c.Query("next")
@@ -367,7 +367,7 @@ func (c *Request) signIn(why string) {
 	if _, err := c.Request.Cookie(tokenCookie); err != nil && c.Request.Method == http.MethodGet {
 		why = "" // no attempt yet
 	}
-	c.showSignIn(status, why, safe(next))
+	return c.showSignIn(status, why, safe(next))
 }
 
 // takeToken stores a valid token in the browser.
@@ -377,17 +377,14 @@ func (f *Frame) takeToken(c *Request, form url.Values) error {
 	asked.Header.Set("Authorization", "Bearer "+token)
 	next := safe(form.Get("next"))
 	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`";,\`, r) }) || token == "" {
-		c.showSignIn(http.StatusUnauthorized, c.Text("frame.signin.form"), next)
-		return nil
+		return c.showSignIn(http.StatusUnauthorized, c.Text("frame.signin.form"), next)
 	}
 	if len(token) > maxToken {
-		c.showSignIn(http.StatusUnauthorized, c.Text("frame.signin.long", Bytes(maxToken)), next)
-		return nil
+		return c.showSignIn(http.StatusUnauthorized, c.Text("frame.signin.long", Bytes(maxToken)), next)
 	}
 	_, err := f.cfg.Identify(asked)
 	if unknown, ok := errors.AsType[*auth.Unknown](err); ok {
-		c.showSignIn(http.StatusUnauthorized, unknown.Error(), next)
-		return nil
+		return c.showSignIn(http.StatusUnauthorized, unknown.Error(), next)
 	}
 	if err != nil {
 		return err
@@ -397,10 +394,8 @@ func (f *Frame) takeToken(c *Request, form url.Values) error {
 }
 
 // showSignIn shows the form, with the problem of an attempt.
-func (c *Request) showSignIn(status int, why, next string) {
-	_ = c.Show(&Page{
-		Status: status, Title: c.Text("frame.signin"), Template: signInPage, Data: asking{why, next, c.Open()},
-	})
+func (c *Request) showSignIn(status int, why, next string) error {
+	return c.Show(&Page{Status: status, Title: c.Text("frame.signin"), Template: signInPage, Data: asking{why, next, c.Open()}})
 }
 
 // safe returns next if it is a path of the console, else /, so that a form cannot redirect to another site.

@@ -232,7 +232,7 @@ func (c *Request) fail(err error) {
 		c.Writer.Header().Set("Retry-After", guard.RetryAfter(t.After))
 	}
 	if _, unknown := errors.AsType[*auth.Unknown](err); unknown && !c.Part() {
-		c.signIn(p.Text)
+		_ = c.signIn(p.Text)
 		return
 	}
 	_ = c.Show(&Page{Status: p.Status, Title: heading(p.Status), Template: own, Fragment: "problem", Data: p})
