@@ -150,10 +150,7 @@ func (r section) events(c *frame.Request) error {
 	if err != nil {
 		return err
 	}
-	after, err := v1.ReadSequence("after", c.Query("after"))
-	if last, failed := strconv.ParseUint(c.Request.Header.Get("Last-Event-Id"), 10, 64); failed == nil {
-		after, err = last, nil
-	}
+	after, err := v1.ReadSequence("after", cmp.Or(c.Request.Header.Get("Last-Event-Id"), c.Query("after")))
 	if err != nil {
 		return err
 	}

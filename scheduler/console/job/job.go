@@ -128,7 +128,7 @@ type jobPage struct {
 	History  *history
 	Chain    *chain // nil: none
 	Audit    *table.Table
-	After    string // the history position after which the events begin
+	After    uint64 // the history position after which the events begin
 	Reading  string // the URL of the page that waits for the past runs; "": they have been read
 }
 
@@ -229,12 +229,11 @@ func (r section) readPast(ctx context.Context, c *frame.Request, s *jobPage, cha
 	if err == nil {
 		s.History, err = r.historyOf(reading, c, s.Key, &past)
 	}
-	s.After = strconv.FormatUint(past.newest, 10)
+	s.After = past.newest
 	if err == nil || reading.Err() == nil || ctx.Err() != nil {
 		return err
 	}
-	last, err := r.service.LastRecord(ctx)
-	s.After = strconv.FormatUint(last, 10)
+	s.After, err = r.service.LastRecord(ctx)
 	s.Timeline = &timeline{Audit: admin.AuditOf(s.Key)}
 	s.History = &history{Filter: filterOf(c), Outcomes: scheduler.Outcomes, Key: s.Key, Path: s.Path}
 	s.Reading = s.History.Filter.Address(s.Path, "wait", "true")

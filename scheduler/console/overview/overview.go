@@ -124,7 +124,7 @@ func (r section) events(c *frame.Request) error {
 type due struct {
 	control.Due
 
-	known bool
+	Known bool
 }
 
 // Limits of a count.

@@ -14,7 +14,6 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/console/failures"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/table"
-	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/stats"
 )
 
@@ -24,9 +23,8 @@ type shown struct {
 	All    bool             // the caller may read all collections
 	Range  *frame.TimeRange // of the charts
 
-	Due      control.Due
-	DueKnown bool
-	dueAt    time.Time
+	Due   due
+	dueAt time.Time
 
 	HasSource bool // a [Source] exists
 	Board     *stats.Board
@@ -107,20 +105,20 @@ func (r section) countDue(c *frame.Request, s, before *shown) (err error) {
 	switch {
 	case s.All:
 		one := r.due.At(c, "", func(ctx context.Context, _ func(int)) (n due, err error) {
-			n.Due, n.known, err = r.service.Due(ctx, nil, lengths...)
+			n.Due, n.Known, err = r.service.Due(ctx, nil, lengths...)
 			return n, err
 		})
 		if one = one.Shown(c.Context(), dueWait); one == nil {
 			return nil // it takes longer than a page may wait
 		}
-		s.Due, s.DueKnown = one.Value.Due, one.Value.known
+		s.Due = one.Value
 		return one.Err
 	case before != nil && time.Since(before.dueAt) < dueAgain:
-		s.Due, s.DueKnown, s.dueAt = before.Due, before.DueKnown, before.dueAt
+		s.Due, s.dueAt = before.Due, before.dueAt
 		return nil
 	}
 	s.dueAt = time.Now()
-	s.Due, s.DueKnown, err = r.service.Due(c.Context(), auth.Sees(c.Context()), lengths...)
+	s.Due.Due, s.Due.Known, err = r.service.Due(c.Context(), auth.Sees(c.Context()), lengths...)
 	return err
 }
 
