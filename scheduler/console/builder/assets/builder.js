@@ -50,6 +50,11 @@ async function ask(pasted = false) {
   }
 }
 
+// pasted asks what a pasted text means, unless the page prevents that, because it is more than a schedule.
+function pasted(field) {
+  if (field.dispatchEvent(new CustomEvent('carillon:pasted', { bubbles: true, cancelable: true }))) ask(true);
+}
+
 // soon asks what is typed means: at once, or when the question before is answered, so that there is one at a time. An answer
 // that takes long is not waited for.
 function soon() {
@@ -96,18 +101,18 @@ document.addEventListener('input', (e) => {
   const name = e.target.name || '';
   if (!form()?.contains(e.target)) return;
   if (name === paste) {
-    if (e.inputType === 'insertFromPaste' || !e.inputType) ask(true); // pasted, or an example
+    if (e.inputType === 'insertFromPaste' || !e.inputType) pasted(e.target); // or an example
   } else if (name.startsWith('schedule.') || name === 'name') soon();
 });
 
 document.addEventListener('change', (e) => {
-  if (e.target.name === paste && e.target.value && form()?.contains(e.target)) ask(true);
+  if (e.target.name === paste && e.target.value && form()?.contains(e.target)) pasted(e.target);
 });
 
 document.addEventListener('keydown', (e) => {
   if (e.target.name !== paste || e.key !== 'Enter' || e.shiftKey || e.isComposing) return;
   e.preventDefault();
-  ask(true);
+  pasted(e.target);
 });
 
 document.addEventListener('click', (e) => {

@@ -127,14 +127,6 @@ async function submit(form, submitter) {
   }
 }
 
-// whole accepts a whole job that is pasted into the field of schedules.
-function whole(e) {
-  if (e.target.name !== 'schedule.paste' || !/(^|[\s{,])"?action"?\s*:/i.test(e.target.value)) return false;
-  e.stopPropagation(); // the builder would take the schedule
-  submit(page, { name: 'do', value: 'paste' });
-  return true;
-}
-
 page?.addEventListener('submit', (e) => {
   e.preventDefault();
   submit(e.target, e.submitter);
@@ -144,11 +136,9 @@ window.addEventListener('beforeunload', (e) => {
   if (changed) e.preventDefault();
 });
 if (creates) {
-  page.addEventListener('input', (e) => {
-    if (e.inputType === 'insertFromPaste' || !e.inputType) whole(e);
-  });
-  page.addEventListener('change', whole);
-  page.addEventListener('keydown', (e) => {
-    if (e.key === 'Enter' && !e.shiftKey && !e.isComposing && whole(e)) e.preventDefault();
+  page.addEventListener('carillon:pasted', (e) => { // maybe a whole job
+    if (!/(^|[\s{,])"?action"?\s*:/i.test(e.target.value)) return;
+    e.preventDefault();
+    submit(page, { name: 'do', value: 'paste' });
   });
 }
