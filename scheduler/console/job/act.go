@@ -168,7 +168,7 @@ func (r section) events(c *frame.Request) error {
 		return err
 	}
 	turn := 0
-	return f.live.Every(tellEvery, func() error { //nolint:contextcheck // the banner is that of the request
+	return f.live.Every(tellEvery, func() error {
 		turn++
 		select {
 		case err := <-ended:

@@ -240,8 +240,9 @@ func (r section) showWhy(c *frame.Request) error {
 
 // marks are the states whose marks answers have; others have none.
 var marks = map[explain.Code]string{
-	explain.Ran: "completed", explain.Failed: "faulted", explain.Running: "running", explain.Retrying: "retrying", explain.Waits: "retrying",
-	explain.Overdue: "retrying", explain.Skipped: "skipped", explain.Unrecorded: "skipped", explain.Postponed: "postponed",
-	explain.Paused: string(v1.Paused), explain.Planned: "waiting", explain.Damaged: "damaged", explain.NotDue: "idle",
-	explain.Disabled: "disabled",
+	explain.Ran: "completed", explain.Failed: "faulted", explain.Running: "running",
+	explain.Retrying: "retrying", explain.Waits: "retrying", explain.Overdue: "retrying",
+	explain.Skipped: "skipped", explain.Unrecorded: "skipped", explain.Postponed: "postponed",
+	explain.Paused: string(v1.Paused), explain.Planned: "waiting", explain.Damaged: "damaged",
+	explain.NotDue: "idle", explain.Disabled: "disabled",
 }
