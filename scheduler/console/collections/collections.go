@@ -60,14 +60,20 @@ func shown(title, main string, data any) *frame.Page {
 	}
 }
 
+// view is a collection as the pages show it.
+type view struct{ *scheduler.Collection }
+
+// Path returns the path of its page.
+func (v view) Path() string { return path(v.Name) }
+
+// State returns the word of its state.
+func (v view) State() string { return v.ShownState() }
+
 // line is a collection in the list.
 type line struct {
-	Name, Path string
-	State      string
-	Plan       scheduler.Plan
-	Quota      scheduler.Quota
-	Targets    int
-	Jobs       *counts // nil: not known yet
+	view
+
+	Jobs *counts // nil: not known yet
 }
 
 // counts are the numbers of jobs by state.
@@ -129,9 +135,7 @@ func (r section) listWith(c *frame.Request, status int, typed string, wrong *fra
 		if !sees(one.Name) {
 			continue
 		}
-		l := &line{
-			Name: one.Name, Path: path(one.Name), State: one.ShownState(), Plan: one.Plan, Quota: one.Quota(), Targets: len(one.Targets),
-		}
+		l := &line{view: view{one}}
 		if len(lines) < mostCounted && one.State != scheduler.Damaged {
 			if l.Jobs, err = r.count(c, one.Name, false); err != nil {
 				return err
@@ -151,20 +155,17 @@ func (r section) listWith(c *frame.Request, status int, typed string, wrong *fra
 
 // collectionPage is the page of one collection.
 type collectionPage struct {
-	Name, Path string
-	State      string
-	Default    bool // it cannot be deleted
-	Etag       string
-	Jobs       *counts
-	Quota      scheduler.Quota
-	Often      string // the maximum frequency of its jobs in English; "" for no limit
-	Targets    string // YAML, as written
-	Admin      bool
-	Operate    bool
-	Form       form
-	Wrong      *frame.Problem
-	Faults     faults // problems by field
-	Audit      *table.Table
+	view
+
+	Default bool // it cannot be deleted
+	Jobs    *counts
+	Often   string // the maximum frequency of its jobs in English; "" for no limit
+	Admin   bool
+	Operate bool
+	Form    form
+	Wrong   *frame.Problem
+	Faults  faults // problems by field
+	Audit   *table.Table
 }
 
 // auditFew limits the shown changes.
@@ -193,12 +194,10 @@ func (r section) sheetOf(c *frame.Request) (*collectionPage, error) {
 		return nil, err
 	}
 	s := &collectionPage{
-		Name: one.Name, Path: path(one.Name), State: one.ShownState(), Default: one.Name == scheduler.DefaultCollection, Etag: one.ETag(),
-		Quota: one.Quota(), Form: formOf(one),
+		view: view{one}, Default: one.Name == scheduler.DefaultCollection, Form: formOf(one),
 		Admin: c.May(auth.Administer, one.Name), Operate: c.May(auth.Operate, one.Name),
 	}
-	s.Targets = s.Form["targets"]
-	if q := s.Quota.MaxRecurrence; q.Frequency != 0 {
+	if q := one.Quota().MaxRecurrence; q.Frequency != 0 {
 		s.Often = often(c, q)
 	}
 	if s.Jobs, err = r.count(c, one.Name, true); err != nil {
