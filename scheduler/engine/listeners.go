@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -20,8 +19,8 @@ type listeners struct {
 	next   *listenerTable // of the watch that starts; nil while one is live
 	recent []recentEvent  // events that were matched, oldest first
 
-	known  gate // open while a watch reports every change of all listeners
-	chains gate // open while known is open and records are delivered
+	known   bool       // a watch reports every change of all listeners
+	records func(bool) // begins or ends the delivery of records, and does not block
 
 	late  func([]missedEvents)        // begins to match events late, and does not block; nil without a watch
 	edits map[scheduler.Key]time.Time // when edits of jobs were announced, for recentAge or longer
@@ -29,33 +28,6 @@ type listeners struct {
 
 	follows bool        // a job follows another one, or did so within linger
 	leaving *time.Timer // ends follows; nil while a job follows another one
-}
-
-// gate is open from time to time. The lock of the listeners guards it.
-type gate struct {
-	open           bool
-	opened, closed chan struct{} // closed when it opens, and when it closes after that
-}
-
-// set opens or closes the gate.
-func (g *gate) set(open bool) {
-	opened, closed := g.next()
-	switch {
-	case open && !g.open:
-		close(opened)
-	case !open && g.open:
-		close(closed)
-		g.opened = nil
-	}
-	g.open = open
-}
-
-// next returns the channels of a closed gate that opens next, or of an open one.
-func (g *gate) next() (opened, closed chan struct{}) {
-	if g.opened == nil {
-		g.opened, g.closed = make(chan struct{}), make(chan struct{})
-	}
-	return g.opened, g.closed
 }
 
 type listenerTable struct {
@@ -113,7 +85,7 @@ func (l *listeners) ready() (missed []missedEvents) {
 	for k, heard := range l.table.heard {
 		missed = append(missed, l.missed(k, old.heard[k], heard)...)
 	}
-	l.known.set(true)
+	l.known = true
 	l.chain()
 	return missed
 }
@@ -128,7 +100,7 @@ func (l *listeners) chain() {
 		l.leaving = time.AfterFunc(linger, l.leave)
 	}
 	l.follows = l.follows || l.table.chained()
-	l.chains.set(l.follows)
+	l.records(l.follows)
 }
 
 // leave ends the delivery of records, unless a job follows another one again.
@@ -136,7 +108,7 @@ func (l *listeners) leave() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.follows, l.leaving = l.table.chained(), nil
-	if l.known.open {
+	if l.known {
 		l.chain()
 	}
 }
@@ -145,40 +117,18 @@ func (l *listeners) leave() {
 func (l *listeners) unchained() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.known.open && !l.follows
+	return l.known && !l.follows
 }
 
 // chained reports whether a job follows another one.
 func (t *listenerTable) chained() bool { return len(t.jobs)+t.starters > 0 }
 
-// lose stops deliveries until the next watch is ready.
+// lose ends the delivery of records until the next watch is ready.
 func (l *listeners) lose() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.known.set(false)
-	l.chains.set(false)
-	l.late = nil
-}
-
-// pass waits until a gate is open. It returns a context that ends when the gate closes, nil if ctx is done first.
-func (l *listeners) pass(ctx context.Context, g *gate) (context.Context, context.CancelFunc) {
-	l.mu.Lock()
-	opened, closed := g.next()
-	l.mu.Unlock()
-	select {
-	case <-opened:
-	case <-ctx.Done():
-		return nil, nil
-	}
-	passing, cancel := context.WithCancel(ctx)
-	go func() {
-		defer cancel()
-		select {
-		case <-closed:
-		case <-passing.Done():
-		}
-	}()
-	return passing, cancel
+	l.known, l.late = false, nil
+	l.records(false)
 }
 
 // set replaces what a job listens to; nil data: nothing. It returns the events that the job missed.
@@ -297,7 +247,7 @@ func remove[K comparable](m map[K][]scheduler.Key, of K, k scheduler.Key) {
 func (l *listeners) of(e *scheduler.Event) ([]scheduler.Key, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.known.open {
+	if !l.known {
 		return nil, false
 	}
 	old := 0

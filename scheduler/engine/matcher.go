@@ -19,8 +19,8 @@ import (
 type matcher struct {
 	worker    *Worker
 	listeners listeners
-	published *flow.Buffer[uint64] // events in this process
-	records   *flow.Buffer[uint64]
+	events    delivery           // of published events
+	records   delivery           // of the records that end attempts
 	slots     chan struct{}      // limits the concurrent events
 	keys      [256]chan struct{} // full while an event is applied to a slot: others of the key would conflict
 	seed      maphash.Seed
@@ -51,45 +51,40 @@ const (
 )
 
 func newMatcher(w *Worker) *matcher {
-	m := &matcher{
-		worker: w, published: flow.NewBuffer[uint64](eventsHeld, eventsBatch, 1),
-		records: flow.NewBuffer[uint64](eventsHeld, eventsBatch, 1), slots: make(chan struct{}, eventsDone),
-		seed: maphash.MakeSeed(),
-	}
+	store := w.cfg.Store
+	m := &matcher{worker: w, slots: make(chan struct{}, eventsDone), seed: maphash.MakeSeed()}
+	m.events = newDelivery("events", store.DeliverEvents)
+	m.records = newDelivery("records", func(
+		ctx context.Context, wake <-chan struct{}, room func() int, take func(scheduler.DeliveredEvent),
+	) error {
+		return store.DeliverRecords(ctx, store.Now().Add(-time.Minute), wake, room, take)
+	})
 	for i := range m.keys {
 		m.keys[i] = make(chan struct{}, 1)
 	}
 	return m
 }
 
-// run matches events until ctx is done.
+// run matches events until ctx is done. It watches what jobs listen to.
 func (m *matcher) run(ctx context.Context) {
 	defer m.tasks.Wait()
-	store := m.worker.cfg.Store
-	records := func(ctx context.Context, wake <-chan struct{}, room func() int, take func(scheduler.DeliveredEvent)) error {
-		return store.DeliverRecords(ctx, store.Now().Add(-time.Minute), wake, room, take)
-	}
-	m.tasks.Go(func() { m.deliver(ctx, "events", &m.listeners.known, m.published, store.DeliverEvents) })
-	m.tasks.Go(func() { m.deliver(ctx, "records", &m.listeners.chains, m.records, records) })
-	m.follow(ctx)
-}
-
-// follow watches what jobs listen to.
-func (m *matcher) follow(ctx context.Context) {
 	late := func(all []missedEvents) {
 		for _, one := range all {
 			m.tasks.Go(func() { m.matchLate(ctx, one) })
 		}
 	}
+	m.listeners.records = func(on bool) { m.turn(ctx, &m.records, on) }
 	for ctx.Err() == nil {
 		m.listeners.begin(late)
 		err := m.worker.cfg.Store.Listeners().Watch(ctx, func() {
 			late(m.listeners.ready())
+			m.turn(ctx, &m.events, true)
 			m.tasks.Go(func() { m.closeRecords(ctx) })
 		}, func(name string, _ uint64, data []byte) {
 			late(m.listeners.set(name, data))
 		})
 		m.listeners.lose()
+		m.turn(ctx, &m.events, false)
 		if ctx.Err() == nil {
 			m.worker.log.Warn("the watch of the triggers ended; events wait until it is restored", "err", err)
 			flow.Pause(ctx, retryPause)
@@ -100,19 +95,46 @@ func (m *matcher) follow(ctx context.Context) {
 // source delivers events until ctx is done.
 type source func(ctx context.Context, wake <-chan struct{}, room func() int, take func(scheduler.DeliveredEvent)) error
 
-// deliver takes events from a source while a gate is open.
-func (m *matcher) deliver(ctx context.Context, what string, while *gate, buffer *flow.Buffer[uint64], from source) {
-	for {
-		known, cancel := m.listeners.pass(ctx, while)
-		if known == nil {
-			return
-		}
-		err := from(known, buffer.Wake(0), buffer.Ask, func(d scheduler.DeliveredEvent) { m.take(known, buffer, d) })
-		lost := known.Err() != nil
-		cancel()
-		m.closeRecords(ctx)
-		if !lost {
-			m.worker.log.Warn("the delivery of events ended; retrying", "of", what, "err", err)
+// delivery delivers the events of a source to this process while it is on.
+type delivery struct {
+	what   string
+	from   source
+	buffer *flow.Buffer[uint64] // events in this process
+	stop   context.CancelFunc   // nil: it is off
+	ended  chan struct{}        // closed when it is off, and the source has ended
+}
+
+func newDelivery(what string, from source) delivery {
+	d := delivery{what: what, from: from, buffer: flow.NewBuffer[uint64](eventsHeld, eventsBatch, 1), ended: make(chan struct{})}
+	close(d.ended)
+	return d
+}
+
+// turn begins or ends a delivery. Calls for a delivery must not overlap.
+func (m *matcher) turn(ctx context.Context, d *delivery, on bool) {
+	switch {
+	case on && d.stop == nil:
+		known, stop := context.WithCancel(ctx)
+		before, ended := d.ended, make(chan struct{})
+		d.stop, d.ended = stop, ended
+		m.tasks.Go(func() {
+			defer close(ended)
+			<-before
+			m.deliver(known, d)
+			m.closeRecords(ctx)
+		})
+	case !on && d.stop != nil:
+		d.stop()
+		d.stop = nil
+	}
+}
+
+// deliver takes events until ctx is done.
+func (m *matcher) deliver(ctx context.Context, d *delivery) {
+	for ctx.Err() == nil {
+		err := d.from(ctx, d.buffer.Wake(0), d.buffer.Ask, func(e scheduler.DeliveredEvent) { m.take(ctx, d.buffer, e) })
+		if ctx.Err() == nil {
+			m.worker.log.Warn("the delivery of events ended; retrying", "of", d.what, "err", err)
 			flow.Pause(ctx, retryPause)
 		}
 	}
