@@ -8,22 +8,16 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// feed shares one consumer of the history between the live tails of all jobs that begin near its end. Without them, it has none.
-// It is safe for concurrent use.
+// feed shares one consumer of the history between the live tails of all jobs that begin near its end. It is safe for
+// concurrent use.
 type feed struct {
-	store scheduler.Store
+	common[*consumed]
 
-	mu  sync.Mutex
-	now *consumed // nil: none
+	store scheduler.Store
 }
 
 // consumed holds the latest records of a consumer.
 type consumed struct {
-	done chan struct{} // closed when the consumer has ended
-	end  context.CancelFunc
-
-	users int // guarded by the feed
-
 	mu      sync.Mutex
 	records []*scheduler.Record // oldest first
 	after   uint64              // records has all records after this sequence
@@ -33,54 +27,18 @@ type consumed struct {
 // feedKept is how far a tail may be behind, in records. Beyond that, it gets a separate consumer.
 const feedKept = 1024
 
-// follow is [scheduler.Store.Follow] for the records of all jobs. Tails share the records: f must not change them.
+// follow is [scheduler.Store.Follow] for the records of all jobs. Tails share the records: f must not change them. When the
+// consumer is lost, its tails get their own ones.
 func (s *feed) follow(ctx context.Context, after uint64, f func(*scheduler.Record)) error {
-	of := s.enter(ctx, after)
-	after = of.read(ctx, after, f)
-	s.leave(of)
+	t := s.enter(ctx, func() *consumed { return &consumed{after: after, more: make(chan struct{})} }, func(t *task[*consumed]) {
+		_ = s.store.Follow(t.ctx, scheduler.Key{}, t.state.after, t.state.add) // a tail with its own consumer gets the error
+	})
+	after = t.state.read(ctx, t.ended, after, f)
+	s.leave(t)
 	if ctx.Err() == nil {
 		return s.store.Follow(ctx, scheduler.Key{}, after, f)
 	}
 	return nil
-}
-
-// enter returns the shared consumer, and starts it for the first tail, with the values of that tail's context.
-func (s *feed) enter(ctx context.Context, after uint64) *consumed {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.now == nil {
-		ctx, end := context.WithCancel(context.WithoutCancel(ctx))
-		s.now = &consumed{done: make(chan struct{}), end: end, after: after, more: make(chan struct{})}
-		go s.run(ctx, s.now)
-	}
-	s.now.users++
-	return s.now
-}
-
-// run runs a consumer. When it is lost, its tails get their own ones, and the next tail starts another.
-func (s *feed) run(ctx context.Context, of *consumed) {
-	defer close(of.done)
-	_ = s.store.Follow(ctx, scheduler.Key{}, of.after, of.add) // a tail with its own consumer gets the error
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.now == of {
-		s.now = nil
-	}
-}
-
-// leave ends the consumer after its last tail.
-func (s *feed) leave(of *consumed) {
-	s.mu.Lock()
-	of.users--
-	last := of.users == 0
-	if last && s.now == of {
-		s.now = nil
-	}
-	s.mu.Unlock()
-	if last {
-		of.end()
-		<-of.done
-	}
 }
 
 func (of *consumed) add(r *scheduler.Record) {
@@ -95,9 +53,9 @@ func (of *consumed) add(r *scheduler.Record) {
 	of.more = make(chan struct{})
 }
 
-// read calls f for the records after a sequence until ctx is done, the consumer ends, or records are missing. It returns the
-// sequence to continue from.
-func (of *consumed) read(ctx context.Context, after uint64, f func(*scheduler.Record)) uint64 {
+// read calls f for the records after a sequence until ctx is done, the consumer has ended, or records are missing. It
+// returns the sequence to continue from.
+func (of *consumed) read(ctx context.Context, ended <-chan struct{}, after uint64, f func(*scheduler.Record)) uint64 {
 	for {
 		of.mu.Lock()
 		missing, more := after < of.after, of.more
@@ -124,7 +82,7 @@ func (of *consumed) read(ctx context.Context, after uint64, f func(*scheduler.Re
 		}
 		select {
 		case <-more:
-		case <-of.done:
+		case <-ended:
 			return after
 		case <-ctx.Done():
 			return after

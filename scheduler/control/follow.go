@@ -54,14 +54,13 @@ func (r Reader) Follow(ctx context.Context, q HistoryQuery, tail Tail) error {
 	default:
 		begins.After = *tail.After
 	}
-	register := r.shared.jobs.enter(ctx)
-	defer r.shared.jobs.release(register)
+	jobs := r.shared.jobs.enter(ctx, r.shared.newRegister, watchJobs)
+	defer r.shared.jobs.leave(jobs)
 	followed, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	unwatched := context.AfterFunc(register.watching, func() { //nolint:contextcheck // all followers share the watch
-		stop(context.Cause(register.watching))
-	})
+	unwatched := context.AfterFunc(jobs.ctx, func() { stop(context.Cause(jobs.ctx)) }) //nolint:contextcheck // of all followers
 	defer unwatched()
+	register := jobs.state
 	select {
 	case <-register.stands:
 	case <-followed.Done():
@@ -166,25 +165,12 @@ func (t *follower) take(ctx context.Context, r *scheduler.Record) {
 	}
 }
 
-// jobWatcher knows which jobs exist, for all live tails: it looks up each job once, and shares one watch on changes.
-// Without followers, it has neither. It is safe for concurrent use.
-type jobWatcher struct {
-	store scheduler.Store
-
-	mu  sync.Mutex
-	now *register // nil: no followers
-}
-
-// register mirrors the incarnations of jobs during one watch.
+// register knows the incarnations of jobs during one watch on changes, for all live tails.
 type register struct {
 	*jobcache.Mirror[scheduler.Key, incarnation]
 
-	watching context.Context //nolint:containedctx // ends when the watch may have missed a change, or its last follower leaves
-	end      context.CancelCauseFunc
-	stands   chan struct{}      // closed when the watch keeps lookups current
-	ended    chan struct{}      // closed when the watch has ended
-	lookups  singleflight.Group // in progress, by job
-	users    int                // guarded by the jobWatcher
+	stands  chan struct{}      // closed when the watch keeps lookups current
+	lookups singleflight.Group // in progress, by job
 
 	mu        sync.Mutex
 	followers map[*follower]struct{} // followers to notify when their job changes
@@ -205,50 +191,13 @@ const (
 
 var errUnwatched = errors.Join(scheduler.ErrUnavailable, errors.New("the watch of job definitions ended"))
 
-// enter returns the shared register, and starts its watch for the first follower, with the values of that follower's
-// context. The caller must call release.
-func (s *jobWatcher) enter(ctx context.Context) *register {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.now == nil {
-		s.now = newRegister(ctx, s.store)
-		go s.watch(s.now)
-	}
-	s.now.users++
-	return s.now
+// watchJobs runs a register until its watch is lost.
+func watchJobs(t *task[*register]) {
+	t.state.Run(t.ctx, func(err error) { t.end(cmp.Or(err, errUnwatched)) })
 }
 
-// watch runs a register until its watch is lost. The next follower starts another one.
-func (s *jobWatcher) watch(r *register) {
-	defer close(r.ended)
-	r.Run(r.watching, func(err error) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.now == r {
-			s.now = nil
-		}
-		r.end(cmp.Or(err, errUnwatched))
-	})
-}
-
-// release ends the watch after its last follower, and waits for its end.
-func (s *jobWatcher) release(r *register) {
-	s.mu.Lock()
-	r.users--
-	last := r.users == 0
-	if last && s.now == r {
-		s.now = nil
-	}
-	s.mu.Unlock()
-	if last {
-		r.end(nil)
-		<-r.ended
-	}
-}
-
-func newRegister(ctx context.Context, store scheduler.Store) *register {
-	r := &register{stands: make(chan struct{}), ended: make(chan struct{}), followers: map[*follower]struct{}{}}
-	r.watching, r.end = context.WithCancelCause(context.WithoutCancel(ctx))
+func (h *shared) newRegister() *register {
+	r, store := &register{stands: make(chan struct{}), followers: map[*follower]struct{}{}}, h.Store
 	r.Mirror = jobcache.New(jobcache.Config[scheduler.Key, incarnation]{
 		Watch: func(ctx context.Context, ready func(), changed func(scheduler.Key, uint64, []byte)) error {
 			return store.WatchJobs(ctx, func() { ready(); close(r.stands) }, func(k scheduler.Key, revision uint64) {

@@ -137,10 +137,10 @@ type shared struct {
 	index *index.Index // of jobs, for searches
 
 	histories *historyKeeper
-	jobs      *jobWatcher // of jobs, for live tails
-	feed      *feed       // of records, for live tails
-	marks     marks       // of failure groups
-	heard     heardJobs   // guarded by hearing
+	jobs      common[*register] // for live tails
+	feed      feed              // of records, for live tails
+	marks     marks             // of failure groups
+	heard     heardJobs         // guarded by hearing
 
 	admissions admissions
 	editing    *fairqueue.Queue // conflicting edits, by job
@@ -158,7 +158,7 @@ func New(cfg Config) *Service {
 		admissions: admissions{locks: newMutexes()}, editing: newMutexes(), hearing: newMutexes(),
 		computing: newQueue(few()), searching: newQueue(few()), doctoring: newQueue(1),
 	}
-	h.jobs, h.feed = &jobWatcher{store: h.Store}, &feed{store: h.Store}
+	h.feed.store = h.Store
 	h.histories = newHistoryKeeper(h.Store, h.HistoryMemory)
 	h.steps = step.New(step.Config{Store: h.Store, Secrets: h.Secrets, Load: h.load, OnRecord: h.OnRecord})
 	h.index = index.New(index.Config{Store: h.Store, Actions: h.Actions, Bulk: h.IndexBulk, Now: h.Store.Now, Logger: h.Logger})
