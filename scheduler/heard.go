@@ -123,50 +123,24 @@ func (d *Definition) Hears(k Key) (h Heard) {
 // StoredLinks returns a definition that has only the links of a stored job, without their programs; none if it
 // cannot be decoded.
 func StoredLinks(data []byte) *Definition {
-	d := &Definition{Trigger: &Trigger{}}
+	d := &Definition{}
 	_, properties, err := SplitStored(data)
 	linked := func(field string) bool { return bytes.Contains(properties, []byte(field)) }
 	if err != nil || !linked(`"trigger":`) && !linked(`"onSuccess":`) && !linked(`"onFailure":`) && !linked(`"onlyIf":`) {
 		return d
 	}
-	var p struct {
-		Trigger struct {
-			On json.RawMessage `json:"on"`
-		} `json:"trigger"`
-		OnSuccess []string `json:"onSuccess"`
-		OnFailure []string `json:"onFailure"`
-		OnlyIf    *struct {
-			Job      string `json:"job"`
-			Outcome  string `json:"outcome"`
-			WaitUpTo string `json:"waitUpTo"`
-		} `json:"onlyIf"`
-	}
-	if json.Unmarshal(properties, &p) != nil {
+	v, err := document.Parse(properties)
+	if err != nil {
 		return d
 	}
-	d.OnSuccess, d.OnFailure = p.OnSuccess, p.OnFailure
-	if c := p.OnlyIf; c != nil {
-		wait, _ := document.ParseDuration(c.WaitUpTo) // zero without one
-		d.OnlyIf = &OnlyIf{Ends: Listener{Job: c.Job}, WaitUpTo: wait.Exact}
-		d.OnlyIf.Ends.setOutcome(strings.ToLower(c.Outcome))
+	reader := document.NewReader()
+	reader.Stored = true
+	o := reader.Object(v, "")
+	if to, ok := o.Object("trigger"); ok {
+		d.Trigger = &Trigger{}
+		d.Trigger.readOn(to, readSelection)
 	}
-	text := p.Trigger.On
-	if bytes.HasPrefix(text, []byte("{")) {
-		text = slices.Concat([]byte("["), text, []byte("]"))
-	}
-	var named []struct {
-		Source  string `json:"source"`
-		Subject string `json:"subject"`
-		Job     string `json:"job"`
-		Outcome string `json:"outcome"`
-		Filter  string `json:"filter"`
-	}
-	_ = json.Unmarshal(text, &named)
-	on := make([]Listener, len(named))
-	for i, l := range named {
-		on[i] = Listener{Source: l.Source, Subject: l.Subject, Job: l.Job, Need: expression.NeedOf(l.Filter)}
-		on[i].setOutcome(strings.ToLower(l.Outcome))
-	}
-	d.Trigger.On = on
+	d.OnSuccess, d.OnFailure = readStarts(o, "onSuccess"), readStarts(o, "onFailure")
+	d.readOnlyIf(o, &DefinitionDecoder{})
 	return d
 }

@@ -132,7 +132,7 @@ func (d *Definition) readTrigger(o *document.Object, r *DefinitionDecoder) {
 	defer to.Done()
 	t := &Trigger{End: EndOfTime}
 	d.Trigger = t
-	t.readOn(to)
+	t.readOn(to, readListener)
 	t.readDelay(to)
 	t.readCollecting(to)
 	t.readRequire(to)
@@ -162,13 +162,13 @@ func (d *Definition) readTrigger(o *document.Object, r *DefinitionDecoder) {
 var EndOfTime = time.Date(lastYear, 12, 31, 23, 59, 59, 999_999_999, time.UTC)
 
 // readOn reads the listeners: an object, or an array of objects.
-func (t *Trigger) readOn(o *document.Object) {
+func (t *Trigger) readOn(o *document.Object, read func(*document.Object) Listener) {
 	if o.Describes() {
 		_, _ = o.Object("on")
 	}
 	if v, _ := o.Value("on"); v.Kind() == document.KindObject {
 		if lo, ok := o.Object("on"); ok {
-			t.On = []Listener{readListener(lo)}
+			t.On = []Listener{read(lo)}
 		}
 		return
 	}
@@ -180,12 +180,20 @@ func (t *Trigger) readOn(o *document.Object) {
 		o.Problem("on", "has %d listeners, at most %d are allowed", len(list), maxListeners)
 	}
 	for _, lo := range list {
-		t.On = append(t.On, readListener(lo))
+		t.On = append(t.On, read(lo))
 	}
 }
 
-func readListener(o *document.Object) (l Listener) {
-	defer o.Done()
+func readListener(o *document.Object) Listener {
+	l := readSelection(o)
+	l.Filter = readProgram(o, "filter", expression.Condition)
+	l.Key = readProgram(o, "key", expression.Text)
+	o.Done()
+	return l
+}
+
+// readSelection reads a listener without its programs.
+func readSelection(o *document.Object) (l Listener) {
 	if given := o.RequireOne("source", "subject", "job"); len(given) > 1 {
 		o.Problem(given[1], "does not go with %s: write two listeners", given[0])
 	}
@@ -201,10 +209,9 @@ func readListener(o *document.Object) (l Listener) {
 	}
 	l.readJob(o)
 	l.readOutcome(o, string(OutcomeRecovered))
-	if l.Filter = readProgram(o, "filter", expression.Condition); l.Filter != nil {
-		l.Need = expression.NeedOf(l.Filter.String())
+	if text, ok := o.String("filter"); ok {
+		l.Need = expression.NeedOf(text)
 	}
-	l.Key = readProgram(o, "key", expression.Text)
 	return l
 }
 
