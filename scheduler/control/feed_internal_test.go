@@ -5,6 +5,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 )
@@ -24,6 +25,9 @@ func (s *historyStore) Follow(ctx context.Context, _ scheduler.Key, after uint64
 	s.consumers++
 	s.mu.Unlock()
 	for n := after + 1; n <= s.records && ctx.Err() == nil; n++ {
+		if n%feedKept == 1 {
+			time.Sleep(time.Millisecond) // tails have read the records before
+		}
 		f(&scheduler.Record{Sequence: n})
 	}
 	select {
@@ -57,7 +61,7 @@ func TestFeed(t *testing.T) {
 					t.Errorf("after %d: %v", after, err)
 				}
 			})
-			synctest.Wait()
+			time.Sleep(time.Second)
 			return last
 		}
 		tails := []*uint64{
@@ -67,7 +71,7 @@ func TestFeed(t *testing.T) {
 			t.Errorf("%d consumers", st.consumers)
 		}
 		close(slow)
-		synctest.Wait()
+		time.Sleep(time.Second)
 		for i, last := range tails {
 			if *last != 5*feedKept {
 				t.Errorf("tail %d has the records up to %d", i, *last)
