@@ -56,19 +56,12 @@ func (p *planner) armFirst(ctx context.Context, j *scheduler.Job, rev uint64, fi
 // orphanOf returns the waiting baton of a new job if the job's definition was lost, otherwise nil. rev is as for
 // armFirst.
 func (p *planner) orphanOf(ctx context.Context, j *scheduler.Job, rev uint64) (*scheduler.Baton, error) {
-	st, err := p.shared.Store.Waiting(ctx, scheduler.BatonKey{Key: j.Key})
-	if errors.Is(err, scheduler.ErrNotFound) {
-		return nil, nil //nolint:nilnil // absence is a valid result
+	_, b, err := p.shared.steps.Waiting(ctx, scheduler.BatonKey{Key: j.Key})
+	orphan := scheduler.OrphanBaton{Baton: b, Marker: rev}
+	if b == nil || b.UID == j.Incarnation() || orphan.Cause() == scheduler.Deleted {
+		return nil, err // a consistency check handles unreadable batons
 	}
-	if err != nil {
-		return nil, err
-	}
-	b, err := scheduler.DecodeBaton(st.Data)
-	orphan := scheduler.OrphanBaton{Baton: &b, Marker: rev}
-	if err != nil || b.UID == j.Incarnation() || orphan.Cause() == scheduler.Deleted {
-		return nil, nil //nolint:nilnil,nilerr // a consistency check handles unreadable batons
-	}
-	return &b, nil
+	return b, nil
 }
 
 // The number and interval of the checks of a baton that a worker has. The worker plans from the current definition, but
@@ -399,17 +392,11 @@ func (p *planner) cancelPlanned(ctx context.Context, j *scheduler.Job) error {
 func (p *planner) cancelPlannedOnce(ctx context.Context, j *scheduler.Job, seen step.From) error {
 	slot := scheduler.BatonKey{Key: j.Key}
 	if seen.Waiting == 0 {
-		st, err := p.shared.Store.Waiting(ctx, slot)
-		if errors.Is(err, scheduler.ErrNotFound) {
-			return nil
-		}
-		if err != nil {
+		st, b, err := p.shared.steps.Waiting(ctx, slot)
+		if err != nil || st.Revision == 0 {
 			return err
 		}
-		seen.Waiting = st.Revision
-		if b, err := scheduler.DecodeBaton(st.Data); err == nil {
-			seen.Baton = &b
-		}
+		seen.Waiting, seen.Baton = st.Revision, b
 	}
 	switch b := seen.Baton; {
 	case b == nil: // unreadable

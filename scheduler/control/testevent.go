@@ -195,10 +195,9 @@ func (k EventKeeper) waiting(ctx context.Context, j *scheduler.Job, m scheduler.
 	if !j.Keyed() {
 		return nil, nil //nolint:nilnil // events of a key do not share a run
 	}
-	st, err := k.shared.Store.Waiting(ctx, scheduler.BatonKey{Key: j.Key, Detached: j.Slot(m)})
-	err = scheduler.Ignore(err, scheduler.ErrNotFound)
-	if b, failed := scheduler.DecodeBaton(st.Data); failed == nil && b.BelongsTo(j) && b.Cause != nil {
-		return &b, err
+	_, b, err := k.shared.steps.Waiting(ctx, scheduler.BatonKey{Key: j.Key, Detached: j.Slot(m)})
+	if b != nil && b.BelongsTo(j) && b.Cause != nil {
+		return b, nil
 	}
 	return nil, err // an event replaces the baton of a deleted job, and a damaged one
 }

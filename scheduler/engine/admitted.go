@@ -110,13 +110,12 @@ func (w *Worker) wake(ctx context.Context, j *scheduler.Job, e *scheduler.Event)
 	if !j.Awaits(e) {
 		return nil
 	}
-	store, slot := w.cfg.Store, scheduler.BatonKey{Key: j.Key}
-	st, err := store.Waiting(ctx, slot)
-	b, damaged := scheduler.DecodeBaton(st.Data)
-	if err == nil && damaged == nil && b.Unmet && !st.MayFire(store.Now()) {
-		return w.steps.Hasten(ctx, slot, b, st.Revision)
+	slot := scheduler.BatonKey{Key: j.Key}
+	st, b, err := w.steps.Waiting(ctx, slot)
+	if b != nil && b.Unmet && !st.MayFire(w.cfg.Store.Now()) {
+		return w.steps.Hasten(ctx, slot, *b, st.Revision)
 	}
-	return scheduler.Ignore(err, scheduler.ErrNotFound)
+	return err
 }
 
 // deletionPause is how long a baton waits while its collection is being deleted. The deletion removes it.

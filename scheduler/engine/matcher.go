@@ -350,16 +350,14 @@ func (m *matcher) react(
 	ctx context.Context, j *scheduler.Job, e *scheduler.Event, match scheduler.Match, doubtful bool,
 ) (done bool, err error) {
 	store, slot := m.worker.cfg.Store, scheduler.BatonKey{Key: j.Key, Detached: j.Slot(match)}
-	st, err := store.Waiting(ctx, slot)
+	st, waiting, err := m.worker.steps.Waiting(ctx, slot)
 	switch {
-	case err != nil && !errors.Is(err, scheduler.ErrNotFound):
+	case err != nil:
 		return false, err
 	case st.MayFire(store.Now()):
 		return false, nil
-	}
-	var waiting *scheduler.Baton
-	if b, err := scheduler.DecodeBaton(st.Data); err == nil && b.BelongsTo(j) {
-		waiting = &b
+	case waiting != nil && !waiting.BelongsTo(j):
+		waiting = nil
 	}
 	if doubtful && (waiting == nil || !waiting.Cause.Holds(e)) {
 		if fired, err := m.fired(ctx, j, e); fired || err != nil {

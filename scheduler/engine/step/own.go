@@ -141,16 +141,24 @@ func (e *Executor) Settled(ctx context.Context, j *scheduler.Job) (*scheduler.Jo
 	return j, err
 }
 
+// Waiting returns the value of a slot with the baton that waits in it, nil for none and for an unreadable one.
+func (e *Executor) Waiting(ctx context.Context, slot scheduler.BatonKey) (st scheduler.Stored, b *scheduler.Baton, err error) {
+	if st, err = e.cfg.Store.Waiting(ctx, slot); err == nil {
+		if decoded, err := scheduler.DecodeBaton(st.Data); err == nil {
+			b = &decoded
+		}
+	}
+	return st, b, scheduler.Ignore(err, scheduler.ErrNotFound)
+}
+
 // Find is [Executor.Settled], and also returns the waiting baton of j with its sequence. Without one, from is zero.
 func (e *Executor) Find(ctx context.Context, j *scheduler.Job) (_ *scheduler.Job, from From, err error) {
 	if j.State != scheduler.Enabled {
 		return j, from, nil
 	}
 	slot := scheduler.BatonKey{Key: j.Key}
-	if st, err := e.cfg.Store.Waiting(ctx, slot); err == nil { // cheaper than Visit
-		if b, err := scheduler.DecodeBaton(st.Data); err == nil && b.Check(slot) == nil && b.BelongsTo(j) {
-			return j, From{BatonKey: slot, Waiting: st.Revision, Baton: &b}, nil
-		}
+	if st, b, err := e.Waiting(ctx, slot); err == nil && b != nil && b.Check(slot) == nil && b.BelongsTo(j) { // cheaper than Visit
+		return j, From{BatonKey: slot, Waiting: st.Revision, Baton: b}, nil
 	}
 	look, err := e.Snapshot(ctx, []scheduler.Key{j.Key})
 	if err != nil {
