@@ -62,6 +62,7 @@ func TestFeed(t *testing.T) {
 				}
 			})
 			time.Sleep(time.Second)
+			synctest.Wait()
 			return last
 		}
 		tails := []*uint64{
@@ -72,6 +73,7 @@ func TestFeed(t *testing.T) {
 		}
 		close(slow)
 		time.Sleep(time.Second)
+		synctest.Wait()
 		for i, last := range tails {
 			if *last != 5*feedKept {
 				t.Errorf("tail %d has the records up to %d", i, *last)
