@@ -22,7 +22,7 @@ type listeners struct {
 	known   bool       // a watch reports every change of all listeners
 	records func(bool) // begins or ends the delivery of records, and does not block
 
-	late  func([]missedEvents)        // begins to match events late, and does not block; nil without a watch
+	late  matchLate                   // nil without a watch
 	edits map[scheduler.Key]time.Time // when edits of jobs were announced, for recentAge or longer
 	aged  time.Time                   // when edits was tidied up
 
@@ -47,12 +47,9 @@ type recentEvent struct {
 	time     time.Time
 }
 
-// missedEvents are events that were matched before it was known that a job listens to them, or that it was edited.
-type missedEvents struct {
-	job    scheduler.Key
-	events []recentEvent
-	edited bool
-}
+// matchLate begins to match events for a job, and does not block. They were matched before it was known that the job
+// listens to them, or that it was edited.
+type matchLate func(k scheduler.Key, events []recentEvent, edited bool)
 
 // Limits of the remembered events. The announcement of a listener takes a second at most, unless the watch is lost; then
 // no events are matched.
@@ -67,7 +64,7 @@ const (
 const linger = scheduler.MaxTimeout + time.Minute
 
 // begin prepares for a watch, which reports all listeners.
-func (l *listeners) begin(late func([]missedEvents)) {
+func (l *listeners) begin(late matchLate) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.late = late
@@ -76,18 +73,18 @@ func (l *listeners) begin(late func([]missedEvents)) {
 	}
 }
 
-// ready lets events be delivered. It returns those that jobs missed.
-func (l *listeners) ready() (missed []missedEvents) {
+// ready lets events be matched, also those that jobs missed.
+func (l *listeners) ready() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	old := l.table
 	l.table, l.next = *l.next, nil
 	for k, heard := range l.table.heard {
-		missed = append(missed, l.missed(k, old.heard[k], heard)...)
+		before := old.heard[k]
+		l.again(k, false, func(e *recentEvent) bool { return e.newTo(&heard, &before) })
 	}
 	l.known = true
 	l.chain()
-	return missed
 }
 
 // chain lets records be delivered while a job follows another one, and for a time afterwards. The caller holds the lock.
@@ -131,37 +128,36 @@ func (l *listeners) lose() {
 	l.records(false)
 }
 
-// set replaces what a job listens to; nil data: nothing. It returns the events that the job missed.
-func (l *listeners) set(name string, data []byte) []missedEvents {
+// set replaces what a job listens to; nil data: nothing.
+func (l *listeners) set(name string, data []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var k scheduler.Key
 	var heard scheduler.Heard
 	if k.UnmarshalText([]byte(name)) != nil || data != nil && json.Unmarshal(data, &heard) != nil {
-		return nil
+		return
 	}
 	if l.next != nil {
 		l.next.set(k, heard)
-		return nil
+		return
 	}
 	old := l.table.heard[k]
 	l.table.set(k, heard)
 	l.chain()
-	return l.missed(k, old, heard)
+	l.again(k, false, func(e *recentEvent) bool { return e.newTo(&heard, &old) })
 }
 
-// missed returns the remembered events that a job hears now, and did not hear before. The caller holds the lock.
-func (l *listeners) missed(k scheduler.Key, old, heard scheduler.Heard) []missedEvents {
-	one := missedEvents{job: k}
-	for _, e := range l.recent {
-		if e.newTo(&heard, &old) {
-			one.events = append(one.events, e)
+// again has those of the remembered events matched late that a job missed. The caller holds the lock.
+func (l *listeners) again(k scheduler.Key, edited bool, missed func(*recentEvent) bool) {
+	var events []recentEvent
+	for i := range l.recent {
+		if missed(&l.recent[i]) {
+			events = append(events, l.recent[i])
 		}
 	}
-	if one.events == nil {
-		return nil
+	if events != nil {
+		l.late(k, events, edited)
 	}
-	return []missedEvents{one}
 }
 
 // edited has the remembered events of a job matched late, because the definition before the edit, which is announced now,
@@ -181,15 +177,9 @@ func (l *listeners) edited(k scheduler.Key, now time.Time) {
 		l.edits = map[scheduler.Key]time.Time{}
 	}
 	l.edits[k] = now.Add(clockError)
-	missed := missedEvents{job: k, edited: true}
-	for _, e := range l.recent {
-		if e.time.Before(l.edits[k]) && (e.newTo(&heard, &scheduler.Heard{}) || slices.Contains(e.starts, k)) {
-			missed.events = append(missed.events, e)
-		}
-	}
-	if missed.events != nil {
-		l.late([]missedEvents{missed})
-	}
+	l.again(k, true, func(e *recentEvent) bool {
+		return e.time.Before(l.edits[k]) && (e.newTo(&heard, &scheduler.Heard{}) || slices.Contains(e.starts, k))
+	})
 }
 
 // rematched reports whether an event may have been matched late for a job after an edit.

@@ -68,21 +68,17 @@ func newMatcher(w *Worker) *matcher {
 // run matches events until ctx is done. It watches what jobs listen to.
 func (m *matcher) run(ctx context.Context) {
 	defer m.tasks.Wait()
-	late := func(all []missedEvents) {
-		for _, one := range all {
-			m.tasks.Go(func() { m.matchLate(ctx, one) })
-		}
+	late := func(k scheduler.Key, events []recentEvent, edited bool) {
+		m.tasks.Go(func() { m.matchLate(ctx, k, events, edited) })
 	}
 	m.listeners.records = func(on bool) { m.turn(ctx, &m.records, on) }
 	for ctx.Err() == nil {
 		m.listeners.begin(late)
 		err := m.worker.cfg.Store.Listeners().Watch(ctx, func() {
-			late(m.listeners.ready())
+			m.listeners.ready()
 			m.turn(ctx, &m.events, true)
 			m.tasks.Go(func() { m.closeRecords(ctx) })
-		}, func(name string, _ uint64, data []byte) {
-			late(m.listeners.set(name, data))
-		})
+		}, func(name string, _ uint64, data []byte) { m.listeners.set(name, data) })
 		m.listeners.lose()
 		m.turn(ctx, &m.events, false)
 		if ctx.Err() == nil {
@@ -218,22 +214,22 @@ func (m *matcher) persist(ctx context.Context, k scheduler.Key, e *scheduler.Eve
 }
 
 // matchLate applies the events that this process has matched since a job was edited, before it knew the edit.
-func (m *matcher) matchLate(ctx context.Context, missed missedEvents) {
-	j, err := m.worker.jobs.Load(ctx, missed.job)
+func (m *matcher) matchLate(ctx context.Context, k scheduler.Key, events []recentEvent, edited bool) {
+	j, err := m.worker.jobs.Load(ctx, k)
 	if err != nil {
 		return // deleted, damaged, or this process ends
 	}
-	for _, r := range missed.events {
+	for _, r := range events {
 		age := r.time.Sub(j.Updated)
-		if age < 0 || missed.edited && age > recentAge { // the definition may have changed otherwise, without an edit
+		if age < 0 || edited && age > recentAge { // the definition may have changed otherwise, without an edit
 			continue
 		}
 		e, err := m.worker.steps.EventAt(ctx, r.sequence, r.upstream != (scheduler.Key{}))
 		switch {
 		case err == nil:
-			_ = m.persist(ctx, missed.job, e, true)
+			_ = m.persist(ctx, k, e, true)
 		case ctx.Err() == nil:
-			m.worker.log.Warn("a new trigger has missed an event", "job", missed.job.String(), "sequence", r.sequence, "err", err)
+			m.worker.log.Warn("a new trigger has missed an event", "job", k.String(), "sequence", r.sequence, "err", err)
 		}
 	}
 }
@@ -420,32 +416,28 @@ func (m *matcher) carryOut(ctx context.Context, f effect, r scheduler.Reaction) 
 	}
 	switch r.Effect {
 	case scheduler.NoEffect:
+		return true, nil
 	case scheduler.Limit:
 		return true, record(f.job.LimitRecord(f.event, f.match, store.Now()))
 	case scheduler.Canceled:
 		return true, record(f.job.CanceledRecord(&r.Baton, store.Now()))
 	case scheduler.Flush:
 		return false, store.Fire(ctx, f.slot, r.Baton.Encode(), f.stored.Revision)
-	case scheduler.Allow, scheduler.Withdraw:
-		if !r.Stored {
-			err = store.ScheduleAt(ctx, f.slot, r.Baton.Encode(), r.At, f.stored.Revision)
-		}
-		switch {
-		case err != nil:
-			return false, err
-		case r.Effect == scheduler.Allow:
-			f.match.Due = r.Due
-			return true, m.start(ctx, f.job, f.event, f.match, f.doubtful || r.Stored)
-		case f.stored.MayFire(store.Now()):
-			return false, nil // the run may have fired
-		}
-		return true, record(f.job.CanceledRecord(&r.Baton, store.Now()))
-	case scheduler.Start, scheduler.Arm:
+	case scheduler.Start, scheduler.Arm, scheduler.Allow, scheduler.Withdraw:
+	}
+	if !r.Stored {
 		if err := m.store(ctx, f.job, f.slot, r, f.stored.Revision); err != nil {
 			return false, err
 		}
-		// While the server fires the baton before, it may remove this one with it.
-		return r.Effect == scheduler.Start || !f.stored.MayFire(store.Now()), nil
+	}
+	switch {
+	case r.Effect == scheduler.Allow:
+		f.match.Due = r.Due
+		return true, m.start(ctx, f.job, f.event, f.match, f.doubtful || r.Stored)
+	case r.Effect != scheduler.Start && f.stored.MayFire(store.Now()):
+		return false, nil // the run may have fired, or the server may remove the new baton with the one that it fires
+	case r.Effect == scheduler.Withdraw:
+		return true, record(f.job.CanceledRecord(&r.Baton, store.Now()))
 	}
 	return true, nil
 }
