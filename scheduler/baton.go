@@ -178,7 +178,7 @@ func (b Baton) tally(started time.Time, res Result) Progress {
 	}
 	p.ran(b.Nominal)
 	if b.Kind.IsScheduled() {
-		p.Seen = later(p.Seen, b.Nominal) // later times were skipped while it waited
+		p.Seen = Later(p.Seen, b.Nominal) // later times were skipped while it waited
 	}
 	return p
 }
@@ -450,8 +450,16 @@ func (p *Progress) Includes(q *Progress) bool {
 	return sum.equal(p)
 }
 
-// later returns the later of two times.
-func later(a, b time.Time) time.Time {
+// Earlier returns the earlier of two times.
+func Earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// Later returns the later of two times.
+func Later(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
 	}

@@ -57,7 +57,7 @@ func (j *Job) asks(b *Baton) bool { return j.Def.OnlyIf != nil && b.NeedsOpen() 
 // for its repetition if it may have counted before.
 func (j *Job) AsksSince(b *Baton, doubtful bool, now time.Time) time.Time {
 	if doubtful {
-		now = earlier(now, b.MayRun())
+		now = Earlier(now, b.MayRun())
 	}
 	return now.Add(-j.Def.OnlyIf.Since)
 }
@@ -73,10 +73,10 @@ func (j *Job) Answer(d Decision, last *Record, oldest, now time.Time) Decision {
 	next, more := j.plan(b.Progress).Next(b.Nominal)
 	until := b.Due.Add(c.WaitUpTo)
 	if more {
-		until = earlier(until, j.due(b.Progress, next))
+		until = Earlier(until, j.due(b.Progress, next))
 	}
 	if now.Before(until) {
-		at := earlier(now.Add(lookAfter(now.Sub(b.Due))), until)
+		at := Earlier(now.Add(lookAfter(now.Sub(b.Due))), until)
 		s := j.Defer(b, Deferral{At: at, Message: why, Reason: ReasonOnlyIf}, now)
 		return Decision{Verdict: Wait, Later: d.Later, Step: s.after(d.Records)}
 	}

@@ -65,7 +65,7 @@ func (j *Job) following(p Progress, b Baton, now time.Time) Step {
 	if manual { // skipped in the meantime, as the last of the schedule
 		return j.step(p, b.Resume, false, now)
 	}
-	n, ok := j.plan(p).Next(later(b.Nominal, p.Seen))
+	n, ok := j.plan(p).Next(Later(b.Nominal, p.Seen))
 	return j.skipTo(p, n, ok, now, why)
 }
 

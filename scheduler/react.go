@@ -308,7 +308,7 @@ func (j *Job) withdraw(e *Event, m Match, waiting *Baton, now time.Time) Reactio
 		b.Cause, b.Events = waiting.Cause.with(e), nil
 	}
 	b.Keyed, b.Spent, b.CanceledAt = true, true, e.instant()
-	b.Due = later(b.CanceledAt.Add(noted), now.Add(backlog))
+	b.Due = Later(b.CanceledAt.Add(noted), now.Add(backlog))
 	r.Baton, r.At = b, b.Due
 	return r
 }
@@ -319,7 +319,7 @@ func (j *Job) limit(e *Event, m Match, waiting *Baton, now time.Time) Reaction {
 	switch {
 	case waiting == nil:
 	case waiting.Cause.Holds(e):
-		return Reaction{Effect: Allow, Baton: *waiting, Stored: true, Due: later(m.Due, t.periodOf(waiting.Cause, 0))}
+		return Reaction{Effect: Allow, Baton: *waiting, Stored: true, Due: Later(m.Due, t.periodOf(waiting.Cause, 0))}
 	case !e.Time.Before(t.periodOf(waiting.Cause, 1)): // a new count
 	case waiting.Cause.Count >= t.LimitRuns && t.Once:
 		return Reaction{}
@@ -328,8 +328,8 @@ func (j *Job) limit(e *Event, m Match, waiting *Baton, now time.Time) Reaction {
 	default:
 		b.Nominal, b.Cause = waiting.Nominal, waiting.Cause.with(e)
 	}
-	b.Keyed, b.Spent, b.Due = true, true, later(t.periodOf(b.Cause, 1), now.Add(backlog))
-	return Reaction{Effect: Allow, Baton: b, At: b.Due, Due: later(m.Due, t.periodOf(b.Cause, 0))}
+	b.Keyed, b.Spent, b.Due = true, true, Later(t.periodOf(b.Cause, 1), now.Add(backlog))
+	return Reaction{Effect: Allow, Baton: b, At: b.Due, Due: Later(m.Due, t.periodOf(b.Cause, 0))}
 }
 
 // periodOf returns the begin of the period of the last run that c counts, or of one after it. Only a throttle has several.
@@ -403,10 +403,10 @@ func (t *Trigger) collect(b Baton, e *Event, m Match, waiting *Baton, now time.T
 		if waiting != nil && e.Time.Add(t.Debounce).Before(waiting.Due) { // late
 			one = before
 		}
-		b.Due = later(earlier(e.Time.Add(t.Debounce), since.Add(t.DebounceMax)), least)
+		b.Due = Later(Earlier(e.Time.Add(t.Debounce), since.Add(t.DebounceMax)), least)
 	case t.Batch > 0:
 		one = append(before, one...)
-		b.Due = later(since.Add(t.BatchWait), least)
+		b.Due = Later(since.Add(t.BatchWait), least)
 	default:
 		label := t.On[m.Listener].label()
 		if i := slices.Index(b.Arrived, label); i >= 0 && i < len(before) {
@@ -414,7 +414,7 @@ func (t *Trigger) collect(b Baton, e *Event, m Match, waiting *Baton, now time.T
 		} else {
 			b.Arrived, one = append(b.Arrived, label), append(before, one...)
 		}
-		b.Due = later(since.Add(t.Within), least)
+		b.Due = Later(since.Add(t.Within), least)
 	}
 	b.Events, _ = json.Marshal(one) //nolint:errchkjson // it was decoded
 	if t.Batch > 0 && (b.Cause.Count >= t.Batch || len(b.Events) >= maxBatchSize) || t.Within > 0 && t.missing(&b) == nil {
@@ -450,13 +450,6 @@ func (j *Job) Incomplete(b *Baton) (missing []string) {
 		return nil
 	}
 	return t.missing(b)
-}
-
-func earlier(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
 }
 
 // maxBatchSize is the size in bytes at which a batch of events is complete.

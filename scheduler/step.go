@@ -113,7 +113,7 @@ func (j *Job) MergeStored(detached Baton, p Progress) (*Job, bool) {
 	}
 	next.Progress.Number += detached.Uncounted(p)
 	if detached.Schedule == j.ScheduleGen {
-		next.Progress.Base = later(next.Progress.Base, p.Base)
+		next.Progress.Base = Later(next.Progress.Base, p.Base)
 	}
 	if p.Faults > 0 && j.State == Completed && detached.Number == j.Progress.Number && detached.Kind == Detached {
 		next.State = Faulted

@@ -263,5 +263,5 @@ func (p *Progress) Counted(b Baton) bool { return slices.Contains(p.Merged, inst
 // count.
 func StoredEnd(data []byte) time.Time {
 	m, _ := decodeMeta(data)
-	return later(later(m.Progress.Last, m.Progress.Seen), m.Anchor)
+	return Later(Later(m.Progress.Last, m.Progress.Seen), m.Anchor)
 }

@@ -144,7 +144,7 @@ func (d *Definition) readTrigger(o *document.Object, r *DefinitionDecoder) {
 	maxDepth, _ := to.Int("maxDepth", 1, MaxChain)
 	t.Priority, t.MaxDepth = int8(priority), int(maxDepth)
 	if end, ok := to.Time("endTime"); ok {
-		t.End = earlier(end, EndOfTime)
+		t.End = Earlier(end, EndOfTime)
 		if !r.Now.IsZero() && !end.After(r.Now) {
 			r.warn(to, "endTime", "has passed: no event starts the job")
 		}

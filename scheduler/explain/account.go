@@ -111,17 +111,17 @@ const maxInstants = 5_000
 func (p *Period) Begin() (unknown []Gap) {
 	p.rows, p.last, p.end = map[time.Time]*AccountRow{}, map[int]time.Time{}, p.To
 	add := func(from, to time.Time, reason string) {
-		if from, to = later(from, later(p.From, p.Versions[0].Created)), earlier(to, p.To); from.Before(to) {
+		if from, to = scheduler.Later(from, scheduler.Later(p.From, p.Versions[0].Created)), scheduler.Earlier(to, p.To); from.Before(to) {
 			unknown = append(unknown, Gap{from.UTC(), to.UTC(), reason})
 		}
 	}
-	complete := later(p.Kept, p.Known)
+	complete := scheduler.Later(p.Kept, p.Known)
 	add(p.From, p.Kept, GapHistory)
-	add(later(p.From, p.Kept), p.Known, GapEdited)
+	add(scheduler.Later(p.From, p.Kept), p.Known, GapEdited)
 	for i, j := range slices.Backward(p.Versions) {
-		since, until := later(j.Updated, complete), p.end
+		since, until := scheduler.Later(j.Updated, complete), p.end
 		if i > 0 {
-			until = earlier(p.Versions[i-1].Updated, until)
+			until = scheduler.Earlier(p.Versions[i-1].Updated, until)
 		}
 		switch {
 		case j.State == scheduler.Disabled || j.Plan == nil || !since.Before(until):
@@ -142,11 +142,11 @@ func (p *Period) Begin() (unknown []Gap) {
 func (p *Period) due(j *scheduler.Job, since, until time.Time) {
 	last := p.end.Add(-1)
 	if j.State.Final() {
-		last = earlier(last, j.Progress.Seen)
+		last = scheduler.Earlier(last, j.Progress.Seen)
 	}
-	from := later(p.From, since.Add(-j.Def.Jitter)).Add(-1)
+	from := scheduler.Later(p.From, since.Add(-j.Def.Jitter)).Add(-1)
 	if j.ScheduleGen > 1 && !j.OneShot() && j.Def.Timing.Start.IsZero() {
-		from = later(from, j.Anchor) // an edit is no reason to run a job that recurs
+		from = scheduler.Later(from, j.Anchor) // an edit is no reason to run a job that recurs
 	}
 	stopped := each(j.Plan, from, func(t time.Time) bool {
 		due := j.DueAt(t)
@@ -167,7 +167,7 @@ func (p *Period) due(j *scheduler.Job, since, until time.Time) {
 		return true
 	})
 	if !stopped.IsZero() {
-		p.end = earlier(p.end, stopped)
+		p.end = scheduler.Earlier(p.end, stopped)
 	}
 }
 
@@ -332,18 +332,4 @@ func joined(rows []AccountRow) []AccountRow {
 		all = append(all, row)
 	}
 	return all
-}
-
-func earlier(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
 }

@@ -104,7 +104,7 @@ var stepLengths = []time.Duration{
 // Series returns the counts from one time to another, at most 30 days back, in at most 170 steps of a round length. Before
 // the last 24 hours, the counts are known by hour only. Callers must not change the result.
 func (b *Board) Series(from, to time.Time) *Series {
-	from = later(from, b.Now.Add(-30*Day))
+	from = scheduler.Later(from, b.Now.Add(-30*Day))
 	if to.After(b.Now) {
 		to = b.Now
 	}

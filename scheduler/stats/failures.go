@@ -41,7 +41,7 @@ func (b *Board) mergeGroups() {
 		last := rest[0].Last
 		one := Group{Target: rest[0].Target, Class: rest[0].Class, Type: rest[0].Type, Collection: rest[0].Collection}
 		for i := range rest[:n] {
-			one.Answered = later(one.Answered, rest[i].Answered)
+			one.Answered = scheduler.Later(one.Answered, rest[i].Answered)
 		}
 		for i := range rest[:n] {
 			part := rest[i]
@@ -57,7 +57,7 @@ func (b *Board) mergeGroups() {
 // merge adds the counts of another group.
 func (g *Group) merge(other *Group) {
 	g.Minutes = addMinutes(g.Minutes, g.Last, other.Minutes, other.Last)
-	g.Last = later(g.Last, other.Last)
+	g.Last = scheduler.Later(g.Last, other.Last)
 	g.Attempts += other.Attempts
 	g.Faulted += other.Faulted
 	g.Jobs = slices.Concat(g.Jobs, other.Jobs)
@@ -72,16 +72,9 @@ func (g *Group) merge(other *Group) {
 	}
 }
 
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
-}
-
 // addMinutes adds two series that end in the minutes of their times. The sum ends in the later one.
 func addMinutes(a []uint64, atA time.Time, b []uint64, atB time.Time) []uint64 {
-	end := later(atA, atB)
+	end := scheduler.Later(atA, atB)
 	sum := make([]uint64, minutesShown)
 	for _, one := range []struct {
 		minutes []uint64
@@ -147,9 +140,9 @@ func (b *Board) add(g *v1.FailureGroup, part *Group) {
 		g.First = part.First
 	}
 	if part.ended(b.Now) {
-		g.Resolved = later(g.Resolved, part.Answered)
+		g.Resolved = scheduler.Later(g.Resolved, part.Answered)
 	}
-	g.Last = later(g.Last, part.Last)
+	g.Last = scheduler.Later(g.Last, part.Last)
 	if part.Example.At.After(g.Example.At) {
 		g.Example = part.Example
 	}
