@@ -119,23 +119,16 @@ func (s *Batons) laneLoad(ctx context.Context, lane int) (scheduler.LaneLoad, er
 // Deliver passes the running batons of a lane to take until ctx is done. room returns how many more it may deliver; a
 // value on wake signals new room. take must not block. After ctx is done, it should release further batons.
 func (s *Batons) Deliver(ctx context.Context, lane int, wake <-chan struct{}, room func() int, take func(*scheduler.Delivery)) error {
-	s.conn.Failover.Begin()
-	defer s.conn.Failover.End()
 	how := conn.Pulling{Wake: wake, Capacity: room, All: &s.asked, Share: s.lanes}
-	return s.conn.Pull(ctx, s.stream(lane), how, func(m *nats.Msg) {
-		if d, ok := s.delivery(m); ok {
+	return s.conn.Pull(ctx, s.stream(lane), how, func(m *nats.Msg, of conn.Delivered) {
+		if d, ok := s.delivery(m, of); ok {
 			take(d)
 		}
 	})
 }
 
 // delivery parses a message of a fire subject.
-func (s *Batons) delivery(m *nats.Msg) (*scheduler.Delivery, bool) {
-	of, ok := conn.ReadDelivered(m.Reply)
-	if !ok {
-		s.conn.Config.Logger.Error("message without JetStream metadata", "subject", m.Subject, "reply", m.Reply)
-		return nil, false
-	}
+func (s *Batons) delivery(m *nats.Msg, of conn.Delivered) (*scheduler.Delivery, bool) {
 	slot, ok := s.slotOf(m.Subject)
 	if !ok {
 		s.conn.Config.Logger.Error("message on a fire subject that names no job; removed", "subject", m.Subject)

@@ -66,12 +66,21 @@ type Pulling struct {
 	Bytes    int             // maximum size of a request, except for a single larger message; 0: unlimited
 }
 
-// Pull runs until ctx is done and then drains: every message that the server has sent still reaches deliver, which
-// releases it.
-func (s *Conn) Pull(ctx context.Context, stream string, how Pulling, deliver func(*nats.Msg)) error {
+// Pull passes the messages of a stream to deliver until ctx is done and then drains: every message that the server has
+// sent still reaches deliver, which releases it. Failover claims the messages meanwhile.
+func (s *Conn) Pull(ctx context.Context, stream string, how Pulling, deliver func(*nats.Msg, Delivered)) error {
+	s.Failover.Begin()
+	defer s.Failover.End()
 	p := &puller{
-		nc: s.NC, log: s.Config.Logger, Pulling: how, deliver: deliver, inbox: s.NC.NewInbox(), lastSeen: time.Now(),
+		nc: s.NC, log: s.Config.Logger, Pulling: how, inbox: s.NC.NewInbox(), lastSeen: time.Now(),
 		subject: fmt.Sprintf("$JS.API.CONSUMER.MSG.NEXT.%s.%s", stream, Workers), beat: pullHeartbeat, silent: silent,
+	}
+	p.deliver = func(m *nats.Msg) {
+		if of, ok := ReadDelivered(m.Reply); ok {
+			deliver(m, of)
+			return
+		}
+		p.log.Error("message without JetStream metadata", "subject", m.Subject, "reply", m.Reply)
 	}
 	if s.Replicas > 1 {
 		p.beat, p.silent = clusterBeat, clusterSilent

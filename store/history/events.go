@@ -153,15 +153,8 @@ func (s *Events) DeliverEvents(ctx context.Context, wake <-chan struct{}, room f
 func (s *Events) deliver(
 	ctx context.Context, stream string, wake <-chan struct{}, room func() int, take func(*nats.Msg, conn.Delivered),
 ) error {
-	s.conn.Failover.Begin()
-	defer s.conn.Failover.End()
 	p := conn.Pulling{Wake: wake, Capacity: room, All: &atomic.Int64{}, Share: 1, Bytes: eventBytes}
-	return s.conn.Pull(ctx, s.conn.Config.Stream(stream), p, func(m *nats.Msg) {
-		of, ok := conn.ReadDelivered(m.Reply)
-		if !ok {
-			s.conn.Config.Logger.Error("event without JetStream metadata", "subject", m.Subject, "reply", m.Reply)
-			return
-		}
+	return s.conn.Pull(ctx, s.conn.Config.Stream(stream), p, func(m *nats.Msg, of conn.Delivered) {
 		if s.conn.Failover.Old(time.Now()) {
 			of.Deliveries = max(of.Deliveries, 2) // the server may have redelivered it to another process
 		}

@@ -62,15 +62,8 @@ func (s *Specs) specConsumer(wait time.Duration) jetstream.ConsumerConfig {
 // DeliverSpecs passes published specs to take until ctx is done. room returns how many more it may deliver; a value on
 // wake signals new room. take must not block. After ctx is done, it should release further specs.
 func (s *Specs) DeliverSpecs(ctx context.Context, wake <-chan struct{}, room func() int, take func(scheduler.PublishedSpec)) error {
-	s.conn.Failover.Begin()
-	defer s.conn.Failover.End()
 	p := conn.Pulling{Wake: wake, Capacity: room, All: &atomic.Int64{}, Share: 1, Bytes: specBytes}
-	return s.conn.Pull(ctx, s.conn.Config.Stream("SPECS"), p, func(m *nats.Msg) {
-		of, ok := conn.ReadDelivered(m.Reply)
-		if !ok {
-			s.conn.Config.Logger.Error("spec without JetStream metadata", "subject", m.Subject, "reply", m.Reply)
-			return
-		}
+	return s.conn.Pull(ctx, s.conn.Config.Stream("SPECS"), p, func(m *nats.Msg, of conn.Delivered) {
 		rest := strings.TrimPrefix(m.Subject, s.conn.Config.Prefix+".spec.")
 		verb, name, _ := strings.Cut(rest, ".")
 		take(scheduler.PublishedSpec{
