@@ -8,6 +8,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/engine/limits"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 )
 
 // stage is a run at a stage of its lifecycle.
@@ -68,7 +69,7 @@ func (w *Worker) connect() {
 		}
 		w.live(held{r})
 	})
-	w.pool = newWorkerPool(w.cfg.Concurrency, w.live)
+	w.pool = flow.NewWorkerPool(w.cfg.Concurrency, w.live)
 	w.timers = newTimers(w.cfg.Store.Now, w.due) // admitted
 	w.limiter = limits.New(limits.Config[*run]{
 		Concurrency: w.cfg.Concurrency, PerTarget: w.cfg.PerTarget, Now: w.cfg.Store.Now,
@@ -78,7 +79,7 @@ func (w *Worker) connect() {
 }
 
 // liveOn continues a run in a separate goroutine, for which a shutdown waits.
-func (w *Worker) liveOn(s stage) { w.pool.take(s) }
+func (w *Worker) liveOn(s stage) { w.pool.Run(s) }
 
 // carry executes a decision not to run r. j is the definition that it was made for.
 func (w *Worker) carry(r *run, j *scheduler.Job, d scheduler.Decision) stage {

@@ -124,8 +124,8 @@ type Worker struct {
 	pace         pace
 	suspect      atomic.Int64 // batons fired before this Unix nanosecond may have run
 
-	pool     *workerPool     // runs outside the queues
-	attempts context.Context //nolint:containedctx // cancels all attempts of this worker
+	pool     *flow.WorkerPool[stage] // runs outside the queues
+	attempts context.Context         //nolint:containedctx // cancels all attempts of this worker
 	cancel   context.CancelCauseFunc
 	settles  context.Context //nolint:containedctx // cancels the writes after the attempts
 	abandon  context.CancelFunc
@@ -202,7 +202,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	letGo()
 	<-still
 	w.stop()
-	w.pool.end()
+	w.pool.End()
 	stop()
 	side.Wait()
 	if ctx.Err() != nil {
@@ -218,7 +218,7 @@ func (w *Worker) stop() {
 	}
 	ended := make(chan struct{})
 	go func() {
-		w.pool.wait()
+		w.pool.Wait()
 		close(ended)
 	}()
 	timer := time.NewTimer(w.cfg.Grace)

@@ -19,6 +19,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/fairqueue"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 	"github.com/carillon-sched/carillon/scheduler/throttle"
 	"github.com/carillon-sched/carillon/scheduler/tracing"
 )
@@ -109,7 +110,7 @@ type API struct {
 	log      *slog.Logger
 	queue    *fairqueue.Queue
 	counters map[string]*counters
-	pool     *workerPool
+	pool     *flow.WorkerPool[func()]
 	tails    *throttle.Places
 	open     chan struct{}
 
@@ -127,6 +128,9 @@ const (
 	waitingOfCaller = 1024
 )
 
+// idleMost limits the idle goroutines, which have about 16 KB of stack each.
+const idleMost = 64
+
 // NewAPI returns a service that is idle until Run.
 func NewAPI(cfg APIConfig) *API {
 	if cfg.Prefix == "" {
@@ -142,8 +146,8 @@ func NewAPI(cfg APIConfig) *API {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	return &API{
-		cfg: cfg, log: cfg.Logger, counters: map[string]*counters{}, pool: newWorkerPool(), tails: throttle.NewPlaces(maxTails),
-		open:  make(chan struct{}),
+		cfg: cfg, log: cfg.Logger, counters: map[string]*counters{}, tails: throttle.NewPlaces(maxTails),
+		open: make(chan struct{}), pool: flow.NewWorkerPool(idleMost, func(task func()) { task() }),
 		queue: fairqueue.New(fairqueue.Config{Slots: cfg.Concurrency, PerCaller: waitingOfCaller, Waiting: waiting}),
 	}
 }
@@ -156,7 +160,7 @@ func (a *API) Open() <-chan struct{} { return a.open }
 func (a *API) Run(ctx context.Context) error {
 	a.work, a.abandon = context.WithCancel(context.WithoutCancel(ctx))
 	defer a.abandon()
-	defer a.pool.dismiss()
+	defer a.pool.End()
 	all := endpoints()
 	for _, e := range all {
 		a.counters[e.name] = &counters{}
@@ -232,7 +236,7 @@ func (a *API) accept(e endpoint, m micro.Request) {
 		a.reply(m, answer{err: err})
 		return
 	}
-	a.pool.do(func() {
+	a.pool.Run(func() {
 		defer a.answers.Done()
 		a.reply(m, a.answer(e, m))
 	})

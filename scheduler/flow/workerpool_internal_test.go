@@ -1,4 +1,4 @@
-package engine
+package flow
 
 import (
 	"sync/atomic"
@@ -13,7 +13,7 @@ import (
 func TestCrewIsReused(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) { // which ends when its goroutines have
 		var lived atomic.Int32
-		c := newWorkerPool(3, func(stage) {
+		c := NewWorkerPool(3, func(any) {
 			time.Sleep(time.Second)
 			lived.Add(1)
 		})
@@ -29,13 +29,13 @@ func TestCrewIsReused(t *testing.T) {
 				t.Fatalf("%d rest, want %d", got, round.before)
 			}
 			for range round.runs {
-				c.take(nil)
+				c.Run(nil)
 			}
 			if got, want := resting(), max(0, round.before-round.runs); got != want {
 				t.Errorf("%d rest beside %d runs, want %d", got, round.runs, want)
 			}
 			began := time.Now()
-			c.wait()
+			c.Wait()
 			if took := time.Since(began); took != time.Second || int(lived.Load()) != round.runs {
 				t.Errorf("%d of %d runs in %s", lived.Load(), round.runs, took)
 			}
@@ -43,10 +43,10 @@ func TestCrewIsReused(t *testing.T) {
 				t.Errorf("%d rest after %d runs, want %d", got, round.runs, round.rest)
 			}
 		}
-		c.take(nil)
-		c.end()
-		c.take(nil)
-		c.wait()
+		c.Run(nil)
+		c.End()
+		c.Run(nil)
+		c.Wait()
 		if lived.Load() != 5 {
 			t.Errorf("%d runs, want those that were under way, too", lived.Load())
 		}
@@ -55,22 +55,22 @@ func TestCrewIsReused(t *testing.T) {
 
 // TestCrewTakesWhileItIsWaitedFor: runs may come while a stop waits for those under way.
 func TestCrewTakesWhileItIsWaitedFor(*testing.T) {
-	c := newWorkerPool(1, func(stage) {})
+	c := NewWorkerPool(1, func(any) {})
 	taken := make(chan struct{})
 	go func() {
 		for range 20_000 {
-			c.take(nil)
+			c.Run(nil)
 		}
 		close(taken)
 	}()
 	for ended := false; !ended; {
-		c.wait()
+		c.Wait()
 		select {
 		case <-taken:
 			ended = true
 		default:
 		}
 	}
-	c.end()
-	c.wait()
+	c.End()
+	c.Wait()
 }
