@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 )
 
 // Ended is a step of an occurrence toward its end.
@@ -73,10 +74,7 @@ func (c *Client) WaitEnd(ctx context.Context, k scheduler.Key) (*Job, error) {
 	go func() {
 		defer close(followed)
 		stop(c.Follow(ctx, Follow{HistoryQuery: HistoryQuery{Key: k}, Lost: func(error) {}, Record: func(*Record) {
-			select {
-			case recorded <- struct{}{}:
-			default: // a check is already pending
-			}
+			flow.Signal(recorded)
 		}}))
 	}()
 	defer func() { stop(nil); <-followed }()

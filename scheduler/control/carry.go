@@ -94,10 +94,7 @@ func (w *operator) changed(id string, _ uint64, data []byte) {
 	defer w.mu.Unlock()
 	if op.State == v1.Running {
 		w.ready[id] = op
-		select {
-		case w.wake <- struct{}{}:
-		default:
-		}
+		flow.Signal(w.wake)
 		return
 	}
 	delete(w.ready, id)

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 	"github.com/carillon-sched/carillon/scheduler/jobcache"
 )
 
@@ -235,10 +236,7 @@ func (r *register) changed(k scheduler.Key) {
 	defer r.mu.Unlock()
 	for t := range r.followers {
 		if t.query.Key == k {
-			select {
-			case t.touched <- struct{}{}:
-			default: // it is about to check
-			}
+			flow.Signal(t.touched)
 		}
 	}
 }

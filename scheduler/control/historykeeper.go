@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 	"github.com/carillon-sched/carillon/scheduler/historyindex"
 )
 
@@ -121,10 +122,7 @@ func (h *historyKeeper) ask(ctx context.Context, before uint64) (x *historyindex
 	h.asked = time.Now()
 	x = h.index
 	h.mu.Unlock()
-	select {
-	case h.wake <- struct{}{}:
-	default: // it is already awake
-	}
+	flow.Signal(h.wake)
 	if x == nil {
 		return nil, false
 	}

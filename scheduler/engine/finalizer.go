@@ -62,12 +62,8 @@ func (f *finalizer) add(x scheduler.Completion) {
 	}
 	first := f.size == 1
 	f.mu.Unlock()
-	if !first {
-		return
-	}
-	select {
-	case f.wake <- struct{}{}:
-	default:
+	if first {
+		flow.Signal(f.wake)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"unique"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 	"github.com/carillon-sched/carillon/scheduler/jobcache"
 )
 
@@ -122,10 +123,7 @@ func (h *timers) add(r *run) bool {
 	first := h.queue[0] == r
 	h.mu.Unlock()
 	if first {
-		select {
-		case h.nudge <- struct{}{}:
-		default:
-		}
+		flow.Signal(h.nudge)
 	}
 	return true
 }

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 	"github.com/carillon-sched/carillon/scheduler/jobcache"
 )
 
@@ -121,10 +122,7 @@ func (l *line) add(r *run) {
 	l.mu.Lock()
 	l.queue = append(l.queue, r)
 	l.mu.Unlock()
-	select {
-	case l.wake <- struct{}{}:
-	default:
-	}
+	flow.Signal(l.wake)
 }
 
 // work processes batches until ctx is done and the queue is empty.

@@ -48,7 +48,7 @@ func (r *Buffer[K]) KeepSized(message K, bytes int) bool {
 	first := len(r.held) == 1
 	r.mu.Unlock()
 	if first {
-		signal(r.busy)
+		Signal(r.busy)
 	}
 	return true
 }
@@ -82,7 +82,7 @@ func (r *Buffer[K]) change(f func()) {
 		return
 	}
 	for _, c := range r.wake {
-		signal(c)
+		Signal(c)
 	}
 }
 
@@ -127,7 +127,8 @@ func (r *Buffer[K]) Wake(source int) <-chan struct{} { return r.wake[source] }
 // Busy returns a channel that signals when the first message arrives after none was held.
 func (r *Buffer[K]) Busy() <-chan struct{} { return r.busy }
 
-func signal(c chan struct{}) {
+// Signal sends to a channel that wakes a goroutine, unless it has a value already.
+func Signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:

@@ -173,10 +173,7 @@ func (x *Index) mark(r *record, f flags) {
 }
 
 func (x *Index) rouse() {
-	select {
-	case x.wake <- struct{}{}:
-	default:
-	}
+	flow.Signal(x.wake)
 }
 
 // Suspect says that a manual run moved the job's baton, although its definition has not changed and it was not due.
