@@ -109,25 +109,18 @@ func (f *Feed) Reveal(ctx context.Context, s document.Secret) (string, error) {
 func Hold(ctx context.Context, every time.Duration, renew, f func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	done := make(chan struct{})
+	holding, done := context.WithCancel(context.WithoutCancel(ctx))
 	var renewal sync.WaitGroup
 	defer renewal.Wait() // an interrupted renewal would leave it open whether the lease has changed
-	defer close(done)
+	defer done()
 	renewal.Go(func() {
-		tick := time.NewTicker(every)
-		defer tick.Stop()
-		for {
-			select {
-			case <-done:
+		for flow.Pause(holding, every) {
+			limited, end := Settle(ctx)
+			err := renew(limited)
+			end()
+			if err != nil {
+				cancel(fmt.Errorf("the lock of the message is lost: %w", err))
 				return
-			case <-tick.C:
-				limited, end := Settle(ctx)
-				err := renew(limited)
-				end()
-				if err != nil {
-					cancel(fmt.Errorf("the lock of the message is lost: %w", err))
-					return
-				}
 			}
 		}
 	})

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 )
 
 // Follow is a live tail that survives lost connections.
@@ -108,9 +109,7 @@ func (t *tail) run(ctx context.Context) error {
 			pause = firstPause
 			t.lost(err)
 		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
+		if !flow.Pause(ctx, pause) {
 			return context.Cause(ctx)
 		}
 	}

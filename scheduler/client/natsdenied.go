@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-sched/carillon/scheduler/flow"
 )
 
 // lookEvery is the interval of checks for a denied subject while a request waits.
@@ -20,14 +22,7 @@ func unlessDenied(ctx context.Context, conn *nats.Conn, subject string) (context
 	watched, cancel := context.WithCancelCause(ctx)
 	before := conn.LastError()
 	go func() {
-		tick := time.NewTicker(lookEvery)
-		defer tick.Stop()
-		for {
-			select {
-			case <-tick.C:
-			case <-watched.Done():
-				return
-			}
+		for flow.Pause(watched, lookEvery) {
 			err := conn.LastError()
 			if err != before && errors.Is(err, nats.ErrPermissionViolation) { //nolint:errorlint // the same error, or another
 				if denied := denial(err, subject); denied != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/audit"
 	"github.com/carillon-sched/carillon/scheduler/auth"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 )
 
 // Deleting a collection with its jobs has three steps: store the collection as deleting, which stops its jobs; delete
@@ -146,14 +147,7 @@ const completeEvery = 5 * time.Second
 // completeAll completes interrupted deletions until ctx is done.
 func (c CollectionKeeper) completeAll(ctx context.Context) {
 	ctx = asking(auth.With(ctx, &auth.Principal{Via: auth.ViaScheduler}), "delete")
-	tick := time.NewTicker(completeEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return
-		}
+	for flow.Pause(ctx, completeEvery) {
 		for _, one := range c.shared.Collections.Deleting() {
 			if err := c.complete(ctx, one); err != nil && ctx.Err() == nil {
 				c.shared.Logger.Warn("a deleted collection still has jobs", "collection", one.Name, "err", err)

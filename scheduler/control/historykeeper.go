@@ -52,10 +52,7 @@ func (h *historyKeeper) run(ctx context.Context, lost func(error)) {
 				lost(err)
 			}
 			failing = err != nil
-			select {
-			case <-time.After(indexPause):
-			case <-ctx.Done():
-			}
+			flow.Pause(ctx, indexPause)
 		}
 	}
 }
@@ -91,10 +88,7 @@ func (h *historyKeeper) refresh(ctx context.Context) error {
 		if err != nil || whole || ctx.Err() != nil {
 			return err
 		}
-		select { // due runs have priority
-		case <-time.After(time.Since(began)):
-		case <-ctx.Done():
-		}
+		flow.Pause(ctx, time.Since(began)) // due runs have priority
 	}
 }
 

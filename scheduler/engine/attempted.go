@@ -10,6 +10,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/engine/limits"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
 	"github.com/carillon-sched/carillon/scheduler/tracing"
 )
@@ -311,9 +312,7 @@ func (w *Worker) Try(ctx context.Context, action scheduler.Action, a scheduler.A
 		if refused.Hard || refused.Until.After(deadline) || w.cfg.Store.Now().After(deadline) {
 			return scheduler.Result{}, fmt.Errorf("job %s: %w: no test run was made: %s", a.Job, scheduler.ErrConflict, refused.Why)
 		}
-		select {
-		case <-time.After(trialLook):
-		case <-ctx.Done():
+		if !flow.Pause(ctx, trialLook) {
 			return scheduler.Result{}, context.Cause(ctx)
 		}
 	}
