@@ -146,8 +146,6 @@ type runState struct {
 	step    scheduler.Step        // the next step
 
 	halt context.CancelCauseFunc // cancels the attempt while it runs
-
-	before, after *run // in [underway], during the attempt
 }
 
 // place identifies the message of a run.

@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,48 +28,40 @@ func (w *Worker) Running(most int) []Attempt { return w.underway.oldest(most) }
 // Troubled returns the targets whose attempts w holds back.
 func (w *Worker) Troubled() []limits.Target { return w.limiter.Troubled(w.cfg.Store.Now()) }
 
-// underway lists the running attempts in the order of their start. The zero value is empty.
+// underway holds the running attempts. The zero value is empty.
 type underway struct {
-	mu          sync.Mutex
-	first, last *run
+	mu   sync.Mutex
+	runs map[*run]struct{}
 }
 
 // begin adds a run. The fields that [Attempt] shows do not change until end.
 func (u *underway) begin(r *run) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if r.before, r.after = u.last, nil; u.last == nil {
-		u.first = r
-	} else {
-		u.last.after = r
+	if u.runs == nil {
+		u.runs = map[*run]struct{}{}
 	}
-	u.last = r
+	u.runs[r] = struct{}{}
 }
 
 // end removes a run.
 func (u *underway) end(r *run) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if r.before == nil {
-		u.first = r.after
-	} else {
-		r.before.after = r.after
-	}
-	if r.after == nil {
-		u.last = r.before
-	} else {
-		r.after.before = r.before
-	}
-	r.before, r.after = nil, nil
+	delete(u.runs, r)
 }
 
-func (u *underway) oldest(most int) (all []Attempt) {
+func (u *underway) oldest(most int) []Attempt {
 	u.mu.Lock()
-	defer u.mu.Unlock()
-	for r := u.first; r != nil && len(all) < most; r = r.after {
+	all := make([]Attempt, 0, len(u.runs))
+	for r := range u.runs {
 		all = append(all, Attempt{Job: r.key(), Nominal: r.baton.Nominal, Try: r.baton.Try + 1, Started: r.started, Target: r.Target})
 	}
-	return all
+	u.mu.Unlock()
+	slices.SortFunc(all, func(a, b Attempt) int {
+		return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.Job.String(), b.Job.String()), a.Nominal.Compare(b.Nominal))
+	})
+	return all[:min(most, len(all))]
 }
 
 // edited holds the running attempts of a job that has been edited since they started.
@@ -87,7 +81,7 @@ func (u *underway) of(k scheduler.Key) edited {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	e := edited{key: k}
-	for r := u.first; r != nil; r = r.after {
+	for r := range u.runs {
 		if r.key() == k {
 			e.attempts = append(e.attempts, abortable{r.baton, r.halt})
 		}
