@@ -49,7 +49,7 @@ var measures = map[string]int{
 	"engine/attempted.go join":         1,
 	"engine/attempted.go next":         1,
 	"engine/attempted.go wait":         1,
-	"engine/finalizer.go add":          1,
+	"engine/finalizer.go keep":         1,
 	"engine/finalizer.go leisure":      1,
 	"engine/finalizer.go work":         2,
 }

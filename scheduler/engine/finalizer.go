@@ -21,17 +21,16 @@ type finalizer struct {
 	busy  func() bool
 
 	mu         sync.Mutex
-	queue      [][]pendingCompletion // batches
-	size       int                   // number of buffered endings
-	overflowed bool                  // some endings did not fit
+	queue      []endings
+	size       int  // number of buffered endings
+	overflowed bool // some endings did not fit
 	wake       chan struct{}
 }
 
-// pendingCompletion is a completion that waits to be written.
-type pendingCompletion struct {
-	scheduler.Completion
-
-	since time.Time
+// endings is a batch of completions that wait to be written.
+type endings struct {
+	all   []scheduler.Completion
+	since time.Time // when the first one was added
 }
 
 // The limits of the finalizer.
@@ -56,7 +55,7 @@ func newFinalizer(write func(context.Context, []scheduler.Completion, bool) erro
 func (f *finalizer) add(x scheduler.Completion) {
 	f.mu.Lock()
 	if f.size < finalKept {
-		f.keep(pendingCompletion{x, time.Now()})
+		f.keep(x)
 	} else {
 		f.overflowed = true
 	}
@@ -68,13 +67,13 @@ func (f *finalizer) add(x scheduler.Completion) {
 }
 
 // keep adds an ending to the last batch. The caller holds mu.
-func (f *finalizer) keep(x pendingCompletion) {
+func (f *finalizer) keep(x scheduler.Completion) {
 	last := len(f.queue) - 1
-	if last < 0 || len(f.queue[last]) >= step.EndBatch {
-		f.queue = append(f.queue, make([]pendingCompletion, 0, min(1+f.size, step.EndBatch)))
+	if last < 0 || len(f.queue[last].all) >= step.EndBatch {
+		f.queue = append(f.queue, endings{make([]scheduler.Completion, 0, min(1+f.size, step.EndBatch)), time.Now()})
 		last++
 	}
-	f.queue[last] = append(f.queue[last], x)
+	f.queue[last].all = append(f.queue[last].all, x)
 	f.size++
 }
 
@@ -90,7 +89,7 @@ func (f *finalizer) work(ctx context.Context, rest func()) {
 		}
 		for quiet, away := false, false; !f.oldest().IsZero() && f.leisure(ctx, &quiet); {
 			began, batch := time.Now(), f.next()
-			err := f.write(context.WithoutCancel(ctx), plain(batch), away)
+			err := f.write(context.WithoutCancel(ctx), batch.all, away)
 			if away = errors.Is(err, scheduler.ErrUnavailable); away {
 				f.back(batch)
 				flow.Pause(ctx, finalAway)
@@ -108,8 +107,8 @@ func (f *finalizer) work(ctx context.Context, rest func()) {
 func (f *finalizer) flush(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, finalMoment)
 	defer cancel()
-	for batch := f.next(); len(batch) > 0 && ctx.Err() == nil; batch = f.next() {
-		_ = f.write(ctx, plain(batch), true) // this is the last attempt
+	for batch := f.next(); len(batch.all) > 0 && ctx.Err() == nil; batch = f.next() {
+		_ = f.write(ctx, batch.all, true) // this is the last attempt
 	}
 }
 
@@ -136,36 +135,27 @@ func (f *finalizer) oldest() time.Time {
 	if len(f.queue) == 0 {
 		return time.Time{}
 	}
-	return f.queue[0][0].since
+	return f.queue[0].since
 }
 
 // next takes a batch from the queue.
-func (f *finalizer) next() (batch []pendingCompletion) {
+func (f *finalizer) next() (batch endings) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.queue) > 0 {
-		batch, f.queue[0] = f.queue[0], nil
+		batch, f.queue[0] = f.queue[0], endings{}
 		f.queue = f.queue[1:]
-		f.size -= len(batch)
+		f.size -= len(batch.all)
 	}
 	return batch
 }
 
 // back returns a batch to the end of the queue, so that others are tried first.
-func (f *finalizer) back(batch []pendingCompletion) {
+func (f *finalizer) back(batch endings) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.queue = append(f.queue, batch)
-	f.size += len(batch)
-}
-
-// plain returns the endings of a batch.
-func plain(batch []pendingCompletion) []scheduler.Completion {
-	endings := make([]scheduler.Completion, len(batch))
-	for i, x := range batch {
-		endings[i] = x.Completion
-	}
-	return endings
+	f.size += len(batch.all)
 }
 
 // rested reports, once, whether some endings did not fit.
