@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -28,40 +27,34 @@ func (w *Worker) Running(most int) []Attempt { return w.underway.oldest(most) }
 // Troubled returns the targets whose attempts w holds back.
 func (w *Worker) Troubled() []limits.Target { return w.limiter.Troubled(w.cfg.Store.Now()) }
 
-// underway holds the running attempts. The zero value is empty.
+// underway lists the running attempts in the order of their start. The zero value is empty.
 type underway struct {
 	mu   sync.Mutex
-	runs map[*run]struct{}
+	runs []*run
 }
 
 // begin adds a run. The fields that [Attempt] shows do not change until end.
 func (u *underway) begin(r *run) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.runs == nil {
-		u.runs = map[*run]struct{}{}
-	}
-	u.runs[r] = struct{}{}
+	u.runs = append(u.runs, r)
 }
 
 // end removes a run.
 func (u *underway) end(r *run) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	delete(u.runs, r)
+	at := slices.Index(u.runs, r)
+	u.runs = slices.Delete(u.runs, at, at+1)
 }
 
-func (u *underway) oldest(most int) []Attempt {
+func (u *underway) oldest(most int) (all []Attempt) {
 	u.mu.Lock()
-	all := make([]Attempt, 0, len(u.runs))
-	for r := range u.runs {
+	defer u.mu.Unlock()
+	for _, r := range u.runs[:min(most, len(u.runs))] {
 		all = append(all, Attempt{Job: r.key(), Nominal: r.baton.Nominal, Try: r.baton.Try + 1, Started: r.started, Target: r.Target})
 	}
-	u.mu.Unlock()
-	slices.SortFunc(all, func(a, b Attempt) int {
-		return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.Job.String(), b.Job.String()), a.Nominal.Compare(b.Nominal))
-	})
-	return all[:min(most, len(all))]
+	return all
 }
 
 // edited holds the running attempts of a job that has been edited since they started.
@@ -81,7 +74,7 @@ func (u *underway) of(k scheduler.Key) edited {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	e := edited{key: k}
-	for r := range u.runs {
+	for _, r := range u.runs {
 		if r.key() == k {
 			e.attempts = append(e.attempts, abortable{r.baton, r.halt})
 		}
