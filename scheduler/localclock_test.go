@@ -19,7 +19,7 @@ import (
 var measures = map[string]int{
 	"../store/buckets/changes.go read": 2, // patience
 	"console/jobs/list.go list":        2,
-	"console/load/load.go settled":  1,
+	"console/load/load.go settled":     1,
 	"console/look/look.go at":          2,
 	"console/look/look.go fresh":       1,
 	"console/look/look.go last":        1,

@@ -240,7 +240,8 @@ func allowed(level level) string {
 
 // fail answers a request that ran into a defect.
 func (c *call) fail(defect any) {
-	c.handler.cfg.Logger.Error("storage queue request panicked", "requestId", c.id, "err", fmt.Sprint(defect), "stack", string(debug.Stack()))
+	c.handler.cfg.Logger.Error("storage queue request panicked",
+		"requestId", c.id, "err", fmt.Sprint(defect), "stack", string(debug.Stack()))
 	if c.status == 0 {
 		c.refuse(wire.InternalError)
 	}

@@ -124,7 +124,7 @@ func (a *alarms) logger() *slog.Logger {
 
 // heap is the number of bytes in use.
 func heap() uint64 {
-	runtime.GC()
+	runtime.GC() //nolint:revive // exclude garbage
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
 	return stats.HeapAlloc

@@ -55,7 +55,8 @@ func (c *change) fields(en *entry) {
 	case opSession:
 		en.text(&c.id)
 		number(en, &c.at)
-		if en.byte(&c.flags); c.flags == 1 { // it has a state
+		en.byte(&c.flags)
+		if c.flags == 1 { // it has a state
 			en.bytes(&c.data)
 		}
 	case opSeen:
@@ -191,7 +192,8 @@ func (en *entry) byte(v *byte) {
 }
 
 func (en *entry) part(p *part) {
-	if en.byte((*byte)(p)); *p >= parts {
+	en.byte((*byte)(p))
+	if *p >= parts {
 		en.err, *p = errRecord, mainPart
 	}
 }
@@ -212,7 +214,8 @@ func number[T int | int64 | uint32 | uint64](en *entry, v *T) {
 
 func (en *entry) bytes(v *[]byte) {
 	n := len(*v)
-	if number(en, &n); !en.reading {
+	number(en, &n)
+	if !en.reading {
 		en.buf = append(en.buf, *v...)
 		return
 	}
@@ -221,7 +224,8 @@ func (en *entry) bytes(v *[]byte) {
 
 func (en *entry) text(v *string) {
 	n := len(*v)
-	if number(en, &n); !en.reading {
+	number(en, &n)
+	if !en.reading {
 		en.buf = append(en.buf, *v...)
 		return
 	}

@@ -86,13 +86,13 @@ func (o Options) of(k Kind) Options {
 
 // An AuthorizationRule is a key of an entity as administration clients write it. The broker stores it; the server authorizes with it.
 type AuthorizationRule struct {
-	Type         string   `xml:"-"` // "SharedAccessAuthorizationRule", say
-	ClaimType    string   // "SharedAccessKey", say
-	ClaimValue   string   // "None", say
-	Rights       []string `xml:"Rights>AccessRights"` // of Manage, Send and Listen
-	KeyName      string
-	PrimaryKey   string // in base64
-	SecondaryKey string // in base64
+	Type         string   `json:"Type" xml:"-"`                     // "SharedAccessAuthorizationRule", say
+	ClaimType    string   `json:"ClaimType" xml:"ClaimType"`        // "SharedAccessKey", say
+	ClaimValue   string   `json:"ClaimValue" xml:"ClaimValue"`      // "None", say
+	Rights       []string `json:"Rights" xml:"Rights>AccessRights"` // of Manage, Send and Listen
+	KeyName      string   `json:"KeyName" xml:"KeyName"`
+	PrimaryKey   string   `json:"PrimaryKey" xml:"PrimaryKey"`     // in base64
+	SecondaryKey string   `json:"SecondaryKey" xml:"SecondaryKey"` // in base64
 }
 
 // A Rule selects messages for a subscription and may change them.

@@ -71,7 +71,8 @@ func (r *restorer) Replay(position wal.Position, record []byte) error {
 // negative position belongs to the snapshot.
 func (r *restorer) change(en *entry, position wal.Position) (uint64, error) {
 	var c change
-	if c.fields(en); en.err != nil {
+	c.fields(en)
+	if en.err != nil {
 		return c.entity, en.err
 	}
 	asOf, ok := r.asOf[c.entity]

@@ -95,7 +95,8 @@ var (
 	QueueNotFound       = notFound("QueueNotFound", "The specified queue does not exist.")
 	QueueAlreadyExists  = fault(http.StatusConflict, "QueueAlreadyExists", "The specified queue already exists.")
 	MessageNotFound     = notFound("MessageNotFound", "The specified message does not exist.")
-	PopReceiptMismatch  = badRequest("PopReceiptMismatch", "The specified pop receipt did not match the pop receipt for a dequeued message.")
+	PopReceiptMismatch  = badRequest("PopReceiptMismatch",
+		"The specified pop receipt did not match the pop receipt for a dequeued message.")
 )
 
 // Authorization errors.
