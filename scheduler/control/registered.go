@@ -16,30 +16,6 @@ import (
 // stored.
 const staleEntry = time.Minute
 
-// registered is an entry of the registry.
-type registered struct {
-	scheduler.Stored
-
-	heard scheduler.Heard
-}
-
-func registeredJobs(ctx context.Context, bucket scheduler.Bucket) (map[scheduler.Key]registered, error) {
-	all := map[scheduler.Key]registered{}
-	err := bucket.Each(ctx, func(st scheduler.Stored) error {
-		var k scheduler.Key
-		if k.UnmarshalText([]byte(st.Key.Job)) == nil {
-			e := registered{Stored: st}
-			_ = json.Unmarshal(st.Data, &e.heard) // a damaged entry has no listeners
-			all[k] = e
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("registry: %w", err)
-	}
-	return all, nil
-}
-
 // heardJobs are the entries of the registry up to a revision. They are kept, because a put that links jobs needs all of
 // them. The zero value is empty.
 type heardJobs struct {
@@ -85,14 +61,14 @@ func (j *heardJobs) changed(name string, revision uint64, data []byte) {
 	j.all[k] = heard
 }
 
-// auditRegistry compares jobs with links to events and jobs with the registry, which it lists once. The index knows these jobs; until it
-// is built, the check does not look at them. A job without an entry is a problem, an entry without a job is not: fix
+// auditRegistry compares jobs with links to events and jobs with the registry, which it reads in batches. The index knows these
+// jobs; until it is built, the check does not look at them. A job without an entry is a problem, an entry without a job is not: fix
 // removes it, as jobs that expire leave it behind.
 func (a Auditor) auditRegistry(ctx context.Context, rep *AuditReport, fix bool) error {
 	bucket := a.shared.Store.Listeners()
-	entries, err := registeredJobs(ctx, bucket)
-	if err != nil {
-		return err
+	var entries heardJobs
+	if _, err := bucket.Since(ctx, 0, entries.changed); err != nil {
+		return fmt.Errorf("registry: %w", err)
 	}
 	for chunk := range slices.Chunk(a.shared.index.Triggered(), batchKeys) {
 		jobs, err := a.shared.stored(ctx, chunk)
@@ -101,8 +77,8 @@ func (a Auditor) auditRegistry(ctx context.Context, rep *AuditReport, fix bool) 
 		}
 		for _, st := range jobs {
 			hears := scheduler.StoredLinks(st.Data).Hears(st.Key)
-			heard := entries[st.Key].heard
-			delete(entries, st.Key) // it is not stale
+			heard := entries.all[st.Key]
+			delete(entries.all, st.Key) // it is not stale
 			if heard.Includes(hears) {
 				continue
 			}
@@ -118,14 +94,16 @@ func (a Auditor) auditRegistry(ctx context.Context, rep *AuditReport, fix bool) 
 	if !fix {
 		return nil
 	}
-	now := a.shared.Store.Now()
-	maps.DeleteFunc(entries, func(_ scheduler.Key, e registered) bool { return now.Sub(e.Written) <= staleEntry })
-	err = a.shared.eachOf(ctx, slices.Collect(maps.Keys(entries)), func(st scheduler.Stored) { delete(entries, st.Key) })
-	if err != nil {
+	keys := slices.Collect(maps.Keys(entries.all))
+	if err := a.shared.eachOf(ctx, keys, func(st scheduler.Stored) { delete(entries.all, st.Key) }); err != nil {
 		return err
 	}
-	for _, e := range entries {
-		_ = bucket.Remove(ctx, e.Key.Job, e.Revision) // the next check repeats it
+	for k := range entries.all {
+		name, _ := k.MarshalText() // it was read from one
+		e, err := bucket.Load(ctx, string(name))
+		if err == nil && a.shared.Store.Now().Sub(e.Written) > staleEntry {
+			_ = bucket.Remove(ctx, e.Key.Job, e.Revision) // the next check repeats it
+		}
 	}
 	return nil
 }
