@@ -39,7 +39,7 @@ func (v ViewKeeper) Views(ctx context.Context) (all map[string]string, revision 
 	return all, st.Revision, scheduler.Ignore(err, scheduler.ErrNotFound)
 }
 
-// PutView creates or replaces a view. It returns ErrConflict if the name is that of a view of another list, and if there are
+// PutView creates or replaces a view. It returns ErrConflict if a view of another list has the name, and if there are
 // too many.
 func (v ViewKeeper) PutView(ctx context.Context, name, address string) error {
 	hidden := func(r rune) bool { return !unicode.IsGraphic(r) }

@@ -128,7 +128,7 @@ func (l *listeners) lose() {
 	l.records(false)
 }
 
-// set replaces what a job listens to; nil data: nothing.
+// set replaces the listeners of a job; nil data: none.
 func (l *listeners) set(name string, data []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -147,7 +147,7 @@ func (l *listeners) set(name string, data []byte) {
 	l.again(k, false, func(e *recentEvent) bool { return e.newTo(&heard, &old) })
 }
 
-// again has those of the remembered events matched late that a job missed. The caller holds the lock.
+// again begins to match the remembered events that a job missed. The caller holds the lock.
 func (l *listeners) again(k scheduler.Key, edited bool, missed func(*recentEvent) bool) {
 	var events []recentEvent
 	for i := range l.recent {

@@ -435,7 +435,7 @@ func (m *matcher) carryOut(ctx context.Context, f effect, r scheduler.Reaction) 
 		f.match.Due = r.Due
 		return true, m.start(ctx, f.job, f.event, f.match, f.doubtful || r.Stored)
 	case r.Effect != scheduler.Start && f.stored.MayFire(store.Now()):
-		return false, nil // the run may have fired, or the server may remove the new baton with the one that it fires
+		return false, nil // the run may have fired, or the server may remove the new baton when it fires the earlier one
 	case r.Effect == scheduler.Withdraw:
 		return true, record(f.job.CanceledRecord(&r.Baton, store.Now()))
 	}

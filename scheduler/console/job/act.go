@@ -23,7 +23,7 @@ import (
 // operation changes a job as a form asks for, and says so.
 type operation func(c *frame.Request, k scheduler.Key, form url.Values) (said string, err error)
 
-// act returns the operation of a form. It tells what do says in a message for a script, else on the page of the job.
+// act returns the handler of a form. A script shows the result of do as a message; without a script, the page of the job shows it.
 func act(do operation) func(*frame.Request) error {
 	return frame.WithForm(func(c *frame.Request, form url.Values) error {
 		said, err := do(c, key(c), form)

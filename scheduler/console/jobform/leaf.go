@@ -285,7 +285,7 @@ func (w *walker) chooseSecret(f *Field, at location, how string, base optionalVa
 	return howNone, optionalValue{document.Value{}, slices.Contains(w.in.Stored, at.was) || isNull} // null removes it
 }
 
-// keeps records that a stored secret stays. One that has moved cannot, because it belongs to its position.
+// keeps records that a stored secret stays. A moved secret cannot stay, because it belongs to its position.
 func (w *walker) keeps(path, was string, wrong func(message string)) {
 	if path != was {
 		wrong(words.Text("jobform.secret.moved"))

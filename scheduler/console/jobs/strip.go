@@ -13,7 +13,7 @@ import (
 // stripMost limits the runs of a strip.
 const stripMost = 12
 
-// mixed stands for runs of which the records show only the number of faulted ones.
+// mixed marks runs if the records only show how many of them faulted.
 const mixed scheduler.Outcome = "mixed"
 
 // bars are the bars of a strip, in the order of its text. They differ in height, not only in color.
@@ -53,9 +53,9 @@ func stripOf(v *v1.Job, last []*scheduler.Record) *frame.Spark {
 	return s
 }
 
-// statesOf returns the outcomes of the last runs of a job, newest first. Each record has the numbers of runs and of faulted ones
-// until then, which show the outcomes of the runs between two records if all faulted, or none. The records of detached
-// runs have no such numbers; the job has.
+// statesOf returns the outcomes of the last runs of a job, newest first. Each record counts the
+// runs and the faulted runs up to it, which shows the outcomes of the runs between two records if all or none of them
+// faulted. The records of detached runs have no counts; the job has.
 func statesOf(v *v1.Job, last []*scheduler.Record) (states []scheduler.Outcome) {
 	add := func(n int, state scheduler.Outcome) {
 		states = append(states, slices.Repeat([]scheduler.Outcome{state}, max(0, min(n, stripMost-len(states))))...)

@@ -58,7 +58,7 @@ func (r section) show(c *frame.Request) error {
 }
 
 // address returns the address of a list with a query. Only lists and collections that the caller may see, and parameters of the
-// list, are valid. With an error, the address is that of the list alone, or of the first page if there is no such list.
+// list, are valid. With an error, it returns the address of the list alone, or of the first page for an unknown list.
 func (r section) address(c *frame.Request, page, query string) (string, error) {
 	i := slices.IndexFunc(r.lists, func(s frame.Section) bool { return s.Views != nil && s.Path == page && c.May(s.Right, "") })
 	if i < 0 {

@@ -14,8 +14,8 @@ func Append(dst []byte, value any) []byte { return appendAs(dst, value, 0) }
 // isWide is the bit of format codes with a size of four bytes.
 const isWide = 0x10
 
-// appendAs is Append in the smallest form or, if wide is isWide, in the one that fits every value of the type, as elements of
-// an array share one.
+// appendAs is Append in the smallest form or, if wide is isWide, in the form that fits every value of the type: all elements
+// of an array have the same form.
 //
 //nolint:cyclop // one case for each type
 func appendAs(dst []byte, value any, wide byte) []byte {

@@ -103,7 +103,7 @@ const (
 // BatchFormat is the message format of a transfer whose data sections are messages themselves.
 const BatchFormat = 0x80013700
 
-// performatives make those of AMQP frames, by descriptor.
+// performatives are constructors, by descriptor.
 var performatives = [...]func() Performative{
 	descOpen:        func() Performative { return &Open{} },
 	descBegin:       func() Performative { return &Begin{} },

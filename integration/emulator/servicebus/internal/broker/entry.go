@@ -78,7 +78,7 @@ const (
 	flagAgain    // versions that do not know it pass over it
 )
 
-// flags are those of a stored message.
+// flags returns the flags of a stored message.
 func (m *message) flags() (flags byte) {
 	if m.state == scheduled {
 		flags |= flagScheduled
@@ -136,7 +136,7 @@ func (c *change) storedFields(en *entry) {
 
 // An entry has the changes of one operation, which are written together.
 type entry struct {
-	buf     []byte // what is written, or remains to be read
+	buf     []byte // written, or not read yet
 	reading bool
 	err     error // of reading; what follows it is zero
 }

@@ -51,7 +51,7 @@ const (
 	premiumMessage   = 100 * megabyte
 )
 
-// limits are those of a tier.
+// limits are the limits of a tier.
 type limits struct {
 	message  int64 // default maximum size of a message in bytes
 	entity   int64 // default size of entities; 0: no limit
