@@ -19,7 +19,7 @@ type Baton struct { //nolint:recvcheck // Begin and tally return changed copies
 	Kind        Kind      `json:"-"`                 // stored as manual and oneOff
 	UID         string    `json:"uid,omitempty"`     // incarnation of the job, see [Job.Incarnation]
 	Revision    uint64    `json:"rev"`               // revision of the definition that armed the baton
-	Edit        uint64    `json:"edit,omitempty"`    // revision of a later definition that its worker must know; 0: none
+	Edit        uint64    `json:"edit,omitempty"`    // revision that its worker must have read before it decides; 0: Revision
 	Schedule    int       `json:"sched"`             // schedule generation of that definition
 	Nominal     time.Time `json:"nominal"`           // time by the schedule
 	Due         time.Time `json:"due"`               // earliest start of the attempt

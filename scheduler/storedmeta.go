@@ -220,7 +220,7 @@ func remade(data []byte, change func(*storedMeta) bool) []byte {
 // revisions. running: a worker had the baton, so its attempt may have run, and the next worker searches the history
 // first.
 func (b Baton) Moved(atLeast uint64, running bool) Baton {
-	b.Revision = atLeast
+	b.Revision, b.Edit = atLeast, 0
 	b.Suspect = b.Suspect || running
 	b.Cause = b.Cause.Moved()
 	return b

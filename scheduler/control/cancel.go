@@ -218,8 +218,8 @@ func (e Editor) writeCanceled(
 	return revision, err
 }
 
-// hasten fires the waiting batons of canceled occurrences immediately, so that a worker ends them, which must know the
-// revision edit, with the cancellation. A worker that had a baton may have rescheduled it before it learned of the
+// hasten fires the waiting batons of canceled occurrences immediately, so that a worker ends them. It must have read the
+// revision edit, which has the cancellation. A worker that had a baton may have rescheduled it before it learned of the
 // cancellation, so hasten looks again for those.
 func (e Editor) hasten(ctx context.Context, j *scheduler.Job, found []begun, edit uint64) error {
 	ran := map[scheduler.BatonKey]time.Time{}

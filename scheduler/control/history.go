@@ -177,7 +177,11 @@ func (s *historySearch) run(ctx context.Context) error {
 // scan reads the records of the store before a sequence and not before down.
 func (s *historySearch) scan(ctx context.Context, before, down uint64) error {
 	var failed error
-	err := s.store.Recent(ctx, s.query.Key, before, s.query.Outcomes, func(r *scheduler.Record) bool {
+	outcomes := s.query.Outcomes
+	if s.query.Key.Job != "" && len(outcomes) > 1 {
+		outcomes = nil // they are read in any case, and must be counted
+	}
+	err := s.store.Recent(ctx, s.query.Key, before, outcomes, func(r *scheduler.Record) bool {
 		if r.Sequence < down {
 			return false
 		}

@@ -33,7 +33,7 @@ const directGet = "$JS.API.DIRECT.GET."
 
 // searchTimeout is for the next match of a filter. The server loads each block in between, in some milliseconds: a thousand
 // for ten million records.
-const searchTimeout = 20 * time.Second
+const searchTimeout = 30 * time.Second
 
 // MessageAt returns the message with a sequence, or [jetstream.ErrMsgNotFound].
 func (s *Conn) MessageAt(ctx context.Context, stream string, sequence uint64) (*jetstream.RawStreamMsg, error) {
@@ -167,10 +167,11 @@ func (s *Conn) DirectGet(
 	if err != nil {
 		return err
 	}
-	patience := cmp.Or(get.timeout, PublishTimeout)
+	patience := PublishTimeout
 	if get.Filter != "" {
 		patience = searchTimeout
 	}
+	patience = cmp.Or(get.timeout, patience)
 	return s.AskDirect(ctx, patience, func(first context.Context) error {
 		return s.directBatch(ctx, first, patience, stream, req, most, each, end)
 	})

@@ -22,8 +22,8 @@ const (
 )
 
 // backwards calls f for the messages of a stream before a sequence (0: all) that match any of the filters, newest first,
-// until f returns false or an error. sparse: they are a small part of the stream, and before is the sequence of one, so that
-// their distance is probably that to the end.
+// until f returns false or an error. sparse: they are a small part of the stream, and before is the sequence of one of
+// them; the first step is as wide as the distance from there to the end of the stream.
 func backwards(
 	ctx context.Context, c *conn.Conn, stream jetstream.Stream, filters []string, before uint64, sparse bool,
 	f func(*jetstream.RawStreamMsg) (bool, error),

@@ -98,19 +98,38 @@ func (s *History) Recent(
 	return s.scanFrom(ctx, k, heads, outcomes, f)
 }
 
-// scanFrom calls f for the newest of heads, the latest records of a job by outcome, and for the records before it, newest
-// first, until f returns false.
+// scanFrom calls f for heads, the latest records of a job by outcome, and for the records before the newest of them, newest
+// first, until f returns false. A replica that lags may lack some of heads.
 func (s *History) scanFrom(
 	ctx context.Context, k scheduler.Key, heads []*scheduler.Record, outcomes []scheduler.Outcome, f func(*scheduler.Record) bool,
 ) error {
+	slices.SortFunc(heads, func(a, b *scheduler.Record) int { return cmp.Compare(b.Sequence, a.Sequence) })
+	down := func(to uint64) bool { // passes the remaining heads from to on
+		for len(heads) > 0 && heads[0].Sequence >= to {
+			r := heads[0]
+			heads = heads[1:]
+			if !f(r) {
+				return false
+			}
+		}
+		return true
+	}
 	if len(heads) == 0 {
 		return nil
 	}
-	r := slices.MaxFunc(heads, func(a, b *scheduler.Record) int { return cmp.Compare(a.Sequence, b.Sequence) })
-	if !f(r) {
+	newest, more := heads[0].Sequence, true
+	if !down(newest) {
 		return nil
 	}
-	return s.scan(ctx, k, r.Sequence, outcomes, f)
+	err := s.scan(ctx, k, newest, outcomes, func(r *scheduler.Record) bool {
+		known := slices.ContainsFunc(heads, func(head *scheduler.Record) bool { return head.Sequence == r.Sequence })
+		more = down(r.Sequence) && (known || f(r))
+		return more
+	})
+	if err == nil && more {
+		down(0)
+	}
+	return err
 }
 
 // LastRecords calls each for the last record of each job and outcome, in no particular order. It takes one request per

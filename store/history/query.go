@@ -21,6 +21,9 @@ func (s *History) Newest(ctx context.Context, k scheduler.Key, outcomes []schedu
 	if s.conn.Replicas == 1 {
 		return s.Recent(ctx, k, 0, outcomes, f)
 	}
+	if len(outcomes) == 0 {
+		outcomes = scheduler.Outcomes
+	}
 	heads := make([]*scheduler.Record, len(outcomes))
 	var g errgroup.Group
 	for i, o := range outcomes {
@@ -145,7 +148,7 @@ func (s *History) scan(
 	})
 }
 
-// scanFilters returns the subject filters for a scan. Several outcomes of one job have one filter: for each, the server
+// scanFilters returns the subject filters for a scan. Several outcomes of one job have one filter: for each outcome, the server
 // would search a long history back to the last record of a rare outcome.
 func (s *History) scanFilters(k scheduler.Key, outcomes []scheduler.Outcome) []string {
 	if len(outcomes) == 0 || len(outcomes) == len(scheduler.Outcomes) || k.Job != "" && len(outcomes) > 1 {

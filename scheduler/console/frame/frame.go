@@ -43,8 +43,13 @@ type TraceURL string
 // TraceID is the placeholder in a [TraceURL].
 const TraceID = "{traceId}"
 
-// Of returns the URL of a trace, "" for none.
-func (u TraceURL) Of(id string) string { return strings.ReplaceAll(string(u), TraceID, id) }
+// Of returns the URL of a trace; "" without an ID.
+func (u TraceURL) Of(id string) string {
+	if id == "" {
+		return ""
+	}
+	return strings.ReplaceAll(string(u), TraceID, id)
+}
 
 // Config configures a console. Sections are required.
 type Config struct {

@@ -43,9 +43,12 @@ func actionsOf(d *scheduler.Definition) (all []action) {
 	requests := v1.Requests(d.Document()) // in the same order
 	var add func(s *scheduler.ActionSpec)
 	add = func(s *scheduler.ActionSpec) {
-		r := requests[len(all)]
-		a := action{Error: len(all) > 0, Type: s.Type, Target: s.Run.Target(), Request: r.Shown()}
-		flatten(jobform.At(d.Document(), r.Path).Without("type", "errorAction"), "", &a.Members)
+		a := action{Error: len(all) > 0, Type: s.Type, Target: s.Run.Target()}
+		if len(all) < len(requests) {
+			r := requests[len(all)]
+			a.Request = r.Shown()
+			flatten(jobform.At(d.Document(), r.Path).Without("type", "errorAction"), "", &a.Members)
+		}
 		all = append(all, a)
 		for i := range s.OnError {
 			add(&s.OnError[i])

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"slices"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -158,19 +157,24 @@ func (r section) occurrenceOf(ctx context.Context, k scheduler.Key, text string,
 	return nil, fmt.Errorf("occurrence %s: %w", name, scheduler.ErrNotFound)
 }
 
-// search returns the records of a query that are wanted, from a position on. together: it ends after a page without any that
-// follows one with some.
+// search returns the records of a query that are wanted, from a position on. together: it ends after a page of other records
+// that follows one of them.
 func (r section) search(
 	ctx context.Context, q control.HistoryQuery, before uint64, together bool, wanted func(*scheduler.Record) bool,
 ) (own []*scheduler.Record, err error) {
+	others := 0 // since the last one
 	for range occurrenceReach {
 		records, next, err := r.service.History(ctx, q, v1.Page{Before: before})
 		if err != nil {
 			return nil, err
 		}
-		found := len(own)
-		own = append(own, slices.DeleteFunc(records, func(rec *scheduler.Record) bool { return !wanted(rec) })...)
-		if before = next; next == 0 || together && found > 0 && len(own) == found {
+		for _, rec := range records {
+			others++
+			if wanted(rec) {
+				own, others = append(own, rec), 0
+			}
+		}
+		if before = next; next == 0 || together && len(own) > 0 && others >= v1.MaxPage {
 			break
 		}
 	}

@@ -210,8 +210,8 @@ func (r section) sheetOf(c *frame.Request, k scheduler.Key) (*jobPage, error) {
 	return s, err
 }
 
-// pageWait is how long a page waits for the past runs. The events deliver later ones: records of a job that are spread over
-// a long history take seconds to read.
+// pageWait is how long a page waits for the past runs. If they take longer, the events deliver them: records that are spread
+// over a long history take seconds to read.
 const pageWait = 200 * time.Millisecond
 
 // readPast reads the past runs of the page.

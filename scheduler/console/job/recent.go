@@ -21,7 +21,7 @@ type recent struct {
 	records []*scheduler.Record
 	runs    []*run
 	newest  uint64 // sequence of the last record; 0: none
-	all     bool   // the history has no other records
+	next    uint64 // the sequence before which the history has others; 0: none
 
 	changes []*audit.Entry // the latest edits of the job, newest first
 }
@@ -29,12 +29,12 @@ type recent struct {
 func (r section) recentOf(ctx context.Context, k scheduler.Key) (recent, error) {
 	records, next, err := r.service.History(ctx, control.HistoryQuery{Key: k}, v1.Page{})
 	if errors.Is(err, scheduler.ErrNotFound) {
-		return recent{all: true}, nil
+		return recent{}, nil
 	}
 	if err != nil {
 		return recent{}, err
 	}
-	all := recent{records: records, runs: runsOf(records, 0), all: next == 0}
+	all := recent{records: records, runs: runsOf(records, 0), next: next}
 	if len(records) > 0 {
 		all.newest = records[0].Sequence
 	}
@@ -43,11 +43,10 @@ func (r section) recentOf(ctx context.Context, k scheduler.Key) (recent, error) 
 
 // page returns the first records, and the sequence before which the next page starts; 0: no next page.
 func (p *recent) page(size int) (records []*scheduler.Record, next uint64) {
-	records = p.records[:min(size, len(p.records))]
-	if len(records) > 0 && (len(records) < len(p.records) || !p.all) {
-		next = records[len(records)-1].Sequence
+	if size >= len(p.records) {
+		return p.records, p.next
 	}
-	return records, next
+	return p.records[:size], p.records[size-1].Sequence
 }
 
 func (r section) lastSuccess(ctx context.Context, k scheduler.Key, last recent) (*lastSuccess, error) {
@@ -56,7 +55,7 @@ func (r section) lastSuccess(ctx context.Context, k scheduler.Key, last recent) 
 			return &lastSuccess{At: one.Started.Add(one.Took), Link: one.Link()}, nil
 		}
 	}
-	if last.all {
+	if last.next == 0 {
 		return &lastSuccess{Never: true}, nil
 	}
 	q := control.HistoryQuery{Key: k, RecordFilter: scheduler.RecordFilter{
@@ -113,7 +112,7 @@ func lastMonthOf(past recent, now time.Time) *lastMonth {
 	first := time.Date(now.Year(), now.Month(), now.Day()-monthDays+1, 0, 0, 0, 0, now.Location())
 	m, took := &lastMonth{}, []time.Duration(nil)
 	good, bad := map[string]int{}, map[string]int{}
-	read, whole := now, past.all
+	read, whole := now, past.next == 0
 	for _, one := range past.runs {
 		if whole = whole || one.Nominal.Before(first); one.Nominal.Before(first) {
 			break

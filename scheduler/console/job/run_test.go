@@ -386,11 +386,11 @@ func TestLastMonth(t *testing.T) {
 			t.Errorf("day %d: %+v, want %+v", at, m.Days[at], want)
 		}
 	}
-	past.all = true
+	past.next = 0
 	if m := lastMonthOf(past, now); !m.Since.IsZero() || m.Days[18].Title != "20 Mar: 0 runs" {
 		t.Errorf("of all: %+v", m)
 	}
-	past.all = false
+	past.next = 1
 	add("faulted", 40*daily, time.Hour)
 	if m := lastMonthOf(past, now); !m.Since.IsZero() || m.Runs != 3 {
 		t.Errorf("of more than a month: %+v", m)

@@ -4,6 +4,7 @@ package views
 
 import (
 	"embed"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -77,8 +78,10 @@ func (r section) address(c *frame.Request, page, query string) (string, error) {
 			return page, scheduler.Invalid(path, c.Text("frame.views.hidden"))
 		}
 	}
-	if of := values.Get("collection"); of != "" {
-		err = auth.Check(c.Context(), auth.Read, of)
+	for _, of := range values["collection"] {
+		if of != "" {
+			err = errors.Join(err, auth.Check(c.Context(), auth.Read, of))
+		}
 	}
 	return frame.Address(page, values), err
 }
