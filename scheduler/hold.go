@@ -92,8 +92,8 @@ type Packed struct {
 // for the attempt. Only a change of j may then affect b when it is due: b must be the first attempt of a planned run of
 // the revision that armed it, and the schedule must be cheap to compile.
 func (b *Baton) Packs(j *Job) bool {
-	return b.NeedsOpen() && !b.Deferred() && b.Gap.IsZero() && b.BelongsTo(j) && b.Revision == j.Revision && b.Edit == 0 && b.Schedule == j.ScheduleGen &&
-		j.State == Enabled && j.plain() && j.Def.Overlap != OverlapAllow && j.Def.OnlyIf == nil
+	return b.NeedsOpen() && !b.Deferred() && b.Gap.IsZero() && b.BelongsTo(j) && b.Revision == j.Revision && b.Edit == 0 &&
+		b.Schedule == j.ScheduleGen && j.State == Enabled && j.plain() && j.Def.Overlap != OverlapAllow && j.Def.OnlyIf == nil
 }
 
 // HeldBytes is [HeldBytes] for a baton with a packed definition.
