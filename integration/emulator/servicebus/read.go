@@ -330,7 +330,7 @@ func (d *decoding) checkForwardings(taken names) {
 	}
 }
 
-// commented matches comments, and strings, which can contain the same characters. Without an end, they reach to that of the text.
+// commented matches comments, and strings, which can contain the same characters. Unterminated ones reach to the end of the text.
 var commented = regexp.MustCompile(`"(?:\\[\s\S]|[^"\\])*(?:"|\\?$)|//[^\n]*|/\*[\s\S]*?(?:\*/|$)`)
 
 // withoutComments replaces the comments of a JSON text by spaces, so that offsets in error messages stay correct.
