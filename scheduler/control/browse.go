@@ -78,7 +78,8 @@ func (r Reader) Some(ctx context.Context, keys []scheduler.Key) ([]*v1.Job, erro
 	return r.some(ctx, keys, &scheduler.JobQuery{WithOutcome: true})
 }
 
-// LastRecords returns the last record of each outcome of jobs, in no particular order, also of earlier jobs of the same names.
+// LastRecords returns the last record of each outcome of jobs, in no particular order. They may be of earlier jobs with the same
+// names. It takes one request per 1,024 pairs of job and outcome.
 func (r Reader) LastRecords(ctx context.Context, keys []scheduler.Key) (map[scheduler.Key][]*scheduler.Record, error) {
 	release, err := takeTurn(ctx, r.shared.searching)
 	if err != nil {

@@ -21,7 +21,7 @@ type task[T any] struct {
 	users int           // guarded by the mutex of common
 }
 
-// enter returns the task. If none works, it starts one with the values of the user's context. run returns soon after the
+// enter returns the task. If none is running, it starts one with the values of the user's context. run returns soon after the
 // context of the task ends. The user calls leave.
 func (c *common[T]) enter(ctx context.Context, state func() T, run func(*task[T])) *task[T] {
 	c.mu.Lock()

@@ -9,8 +9,8 @@ import (
 	"github.com/carillon-sched/carillon/integration/testkit/bubble"
 )
 
-// TestCrewIsReused: as many goroutines wait for the next run as may, no run waits for one, and all go in the end.
-func TestCrewIsReused(t *testing.T) {
+// TestWorkerPoolReuses: as many goroutines wait for the next run as may, no run waits for one, and all go in the end.
+func TestWorkerPoolReuses(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) { // which ends when its goroutines have
 		var lived atomic.Int32
 		c := NewWorkerPool(3, func(any) {
@@ -53,8 +53,8 @@ func TestCrewIsReused(t *testing.T) {
 	})
 }
 
-// TestCrewTakesWhileItIsWaitedFor: runs may come while a stop waits for those under way.
-func TestCrewTakesWhileItIsWaitedFor(*testing.T) {
+// TestWorkerPoolRunsDuringWait: runs may come while a stop waits for those under way.
+func TestWorkerPoolRunsDuringWait(*testing.T) {
 	c := NewWorkerPool(1, func(any) {})
 	taken := make(chan struct{})
 	go func() {

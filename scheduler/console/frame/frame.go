@@ -43,7 +43,7 @@ type TraceURL string
 // TraceID is the placeholder in a [TraceURL].
 const TraceID = "{traceId}"
 
-// Of returns the URL of a trace; "" without an ID.
+// Of returns the URL of the trace with an ID. An empty ID or an unset TraceURL has none: "".
 func (u TraceURL) Of(id string) string {
 	if id == "" {
 		return ""

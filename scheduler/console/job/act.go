@@ -156,8 +156,8 @@ func (r section) events(c *frame.Request) error {
 	}
 	ctx, cancel := context.WithCancel(c.Context())
 	defer cancel()
-	f := &following{section: r, call: c, key: k, live: c.Live(), unread: c.Query("read") == "false"}
-	f.unread = f.unread && c.Request.Header.Get("Last-Event-Id") == "" // after a reconnect, the page has them
+	f := &following{section: r, call: c, key: k, live: c.Live()}
+	f.unread = c.Query("read") == "false" && c.Request.Header.Get("Last-Event-Id") == "" // after a reconnect, the page has them
 	ended := make(chan error, 1)
 	go func() {
 		ended <- r.service.Follow(ctx, control.HistoryQuery{Key: k}, control.Tail{
