@@ -33,6 +33,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/client"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/words"
 	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/engine"
 	who "github.com/carillon-sched/carillon/scheduler/rest/identity"
@@ -258,6 +259,7 @@ func (d *dev) run(ctx context.Context) error {
 	}
 	defer sender.Close(ctx)
 	log = sender.Logger(log)
+	words.Use(d.cmd.Language)
 	n, err := node.Open(ctx, node.Config{
 		Store: store.Config{
 			SyncAlways: d.cmd.Sync == syncAlways, HistoryAge: d.cmd.HistoryAge, HistoryPerJob: perJob(d.cmd.HistoryPer),

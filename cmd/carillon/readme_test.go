@@ -102,7 +102,7 @@ func TestReadmeCommands(t *testing.T) {
 			for _, m := range command.FindAllStringSubmatch(block, -1) {
 				line, _, _ := strings.Cut(m[1], " # ")
 				line, _, _ = strings.Cut(line, " > ")
-				if _, err := parser.Parse(words(line)); err != nil {
+				if _, err := parser.Parse(split(line)); err != nil {
 					t.Errorf("%s: carillon %s: %v", file, line, err)
 				}
 				count++
@@ -128,7 +128,7 @@ func TestConsoleCommands(t *testing.T) {
 		text := must.Get(os.ReadFile(file))(t)
 		for _, m := range command.FindAllStringSubmatch(string(text), -1) {
 			count++
-			_, err := parser.Parse(words(strings.TrimRight(m[1], `"<&`)))
+			_, err := parser.Parse(split(strings.TrimRight(m[1], `"<&`)))
 			if err != nil && strings.Contains(err.Error(), "unknown") {
 				t.Errorf("%s: carillon %s: %v", filepath.Base(file), m[1], err)
 			}
@@ -153,15 +153,15 @@ func TestCommandHelp(t *testing.T) {
 			t.Errorf("%s: has no examples in its help", command.FullPath())
 		}
 		for _, m := range examples {
-			if _, err := parser.Parse(words(m[1])); err != nil && !strings.Contains(err.Error(), "no such file") {
+			if _, err := parser.Parse(split(m[1])); err != nil && !strings.Contains(err.Error(), "no such file") {
 				t.Errorf("%s: carillon %s: %v", command.FullPath(), m[1], err)
 			}
 		}
 	}
 }
 
-// words splits a command line as a shell does, as far as the README and the help go.
-func words(line string) []string {
+// split splits a command line as a shell does, as far as the README and the help go.
+func split(line string) []string {
 	list := regexp.MustCompile(`'[^']*'|"[^"]*"|\S+`).FindAllString(line, -1)
 	for i, word := range list {
 		list[i] = strings.Trim(word, `'"`)

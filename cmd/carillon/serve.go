@@ -27,6 +27,7 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/tracing"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/words"
 	"github.com/carillon-sched/carillon/scheduler/engine"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
 	"github.com/carillon-sched/carillon/store"
@@ -66,6 +67,7 @@ type natsFlags struct {
 
 // consoleFlags configure the console.
 type consoleFlags struct {
+	Language string `help:"Language of the console: en or de. Messages of the API and descriptions of schedules stay English." env:"CARILLON_LANGUAGE" enum:"en,de" default:"en" placeholder:"LANG"`
 	TraceURL string `name:"trace-url" help:"URL of a trace in your tracing UI, such as https://jaeger.example/trace/{traceId}. The console links trace IDs to it." env:"CARILLON_TRACE_URL" placeholder:"URL"`
 }
 
@@ -243,6 +245,7 @@ func (c serveCmd) serve(
 	if err != nil {
 		return err
 	}
+	words.Use(c.Language)
 	door := node.OpenDoor(cfg)
 	defer door.Close()
 	cfg.Store.Progress = func(what string) { door.SetReason("starting: " + what) }

@@ -191,7 +191,7 @@ func TestParameters(t *testing.T) {
 		"/?range=day":                         "range: unknown parameter, ignored. This page takes: since, until.",
 		"/?x=%E2%80%AE":                       "x: unknown parameter",
 		"/console/jobs?order=up":              "order: must be one of ascending, descending; got &#34;up&#34;.",
-		"/console/jobs?status=faulted":        "status: unknown parameter, ignored. This page takes: action, after, as, before, collection, label,",
+		"/console/jobs?status=faulted":        "status: unknown parameter, ignored. This page takes: action, after, as, before, collection, hide, label,",
 		"/console/calendar?view=month":        "view: must be one of day, week; got &#34;month&#34;.",
 		"/console/jobs/new?template=carrier":  "template: must be one of http, servicebus, storagequeue, nats; got &#34;carrier&#34;.",
 		"/console/jobs/default/a/edit?as=xml": "as: must be one of form, yaml; got &#34;xml&#34;.",

@@ -17,6 +17,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/words"
 )
 
 // Command is `carillon emulate`.
@@ -35,6 +36,7 @@ type Command struct {
 	Account      map[string]string `mapsep:"none" help:"Storage account with its key in base64, instead of devstoreaccount1. Repeatable." placeholder:"NAME=KEY"`
 	Tier         string            `help:"Enforce the restrictions of a Service Bus tier: basic, standard or premium. Default: no restrictions." placeholder:"TIER"`
 	Console      console           `help:"Serve a web console to view and change queues and messages, on 127.0.0.1:8080. --console=ADDR sets another address."`
+	Language     string            `help:"Language of the console: en or de." enum:"en,de" default:"en" placeholder:"LANG"`
 	Insecure     bool              `name:"insecure-listen" help:"Allow a --console address other than loopback, although it does not require a password."`
 	Explain      bool              `help:"Log mistakes of Service Bus clients: a line per rejected request, with the client's container id and a hint."`
 	Cert         string            `help:"Certificate (PEM). Service Bus then also serves TLS on the same ports; storage queues serve only HTTPS." placeholder:"FILE"`
@@ -361,6 +363,7 @@ func (c Command) open(ctx context.Context, t *terminal.Terminal, e *Servers) (*l
 	if exposed := listen.Exposed(ctx, c.Console.flag()); len(exposed) > 0 {
 		t.Complain("warning", listen.Names(exposed)+" may be reachable from other machines, without a password")
 	}
+	words.Use(c.Language)
 	pages := frame.New(frame.Config{
 		Sections:  []frame.Section{queues.Alone(e.ConsoleConfig("carillon emulate"))},
 		AllowHost: listen.Hosts(ctx, string(c.Console), c.Hosts), Logger: c.Logger(t.Err), Unlocked: true, Version: t.Version,

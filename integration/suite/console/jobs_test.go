@@ -154,7 +154,7 @@ func TestSparks(t *testing.T) {
 	accessible(t, page, "the last runs")
 }
 
-// TestSharedViews shares a filter as an administrator. A reader opens it and cannot remove it; the administrator can.
+// TestSharedViews shares a filter and the choice of columns as an administrator. A reader opens it and cannot remove it; the administrator can.
 func TestSharedViews(t *testing.T) {
 	s := own(t)
 	for _, name := range []string{"apple", "banana"} {
@@ -162,6 +162,7 @@ func TestSharedViews(t *testing.T) {
 	}
 	admin := made(t, s, nil, "admin")
 	reader := made(t, s, &http.Header{"Authorization": {"Bearer " + admin}}, "reader")
+	width := func(column string) string { return "document.querySelector('th." + column + "').offsetWidth" }
 	signIn := func(token string) *tab.Tab {
 		page := open(t, s.HTTP, tab.Look{})
 		page.Expect(http.StatusUnauthorized)
@@ -171,14 +172,16 @@ func TestSharedViews(t *testing.T) {
 	}
 	const name, menu = "<img src=x onerror=\"document.title='taken'\">", "[data-views] summary"
 	editor := signIn(admin)
-	must(t, editor.Go("/console/jobs?q=nan&sort=next"), editor.Click(menu), editor.Fill("#view", name), editor.Click("#shared [name=share]"))
-	must(t, editor.Text("#note", "is shared"), editor.Await("location.search === '?q=nan&sort=next'"))
+	must(t, editor.Go("/console/jobs?q=nan&sort=next"), editor.Click("form.filters details summary"), editor.Click("[name=hide][value=labels]"))
+	must(t, editor.Await(width("tags")+" === 0"), editor.Click(menu), editor.Fill("#view", name), editor.Click("#shared [name=share]"))
+	must(t, editor.Text("#note", "is shared"), editor.Await("location.search === '?hide=labels&q=nan&sort=next'"))
 	must(t, editor.Click(menu), editor.Text("#shared li", name))
 	accessible(t, editor, "shared views")
 
 	viewer := signIn(reader)
 	must(t, viewer.Go("/console/jobs"), viewer.Click(menu), viewer.Text("#shared li", name), viewer.Await("!document.querySelector('#shared button')"))
 	must(t, viewer.Click("#shared li a"), viewer.Await(shownJobs+" === 'default/banana'"))
+	must(t, viewer.Await(width("tags")+" === 0 && "+width("when")+" > 0"))
 	sound(t, viewer, "a shared view")
 
 	must(t, editor.Click("#shared li button"), editor.Text("#note", "is removed"), editor.Click(menu))

@@ -148,9 +148,9 @@ func (o *Outlook) fill(found *control.Outlook, browser *time.Location) {
 	seconds := slices.ContainsFunc(found.Times, func(t time.Time) bool { return t.Second() != 0 })
 	for _, t := range found.Times {
 		local := t.In(found.Zone)
-		one := run{At: t, Local: local.Format("Mon 2006-01-02 15:04")}
+		one := run{At: t, Local: words.Date(local, "Mon 2006-01-02 15:04")}
 		if seconds {
-			one.Local = local.Format("Mon 2006-01-02 15:04:05")
+			one.Local = words.Date(local, "Mon 2006-01-02 15:04:05")
 		}
 		if _, offset := local.Zone(); offset != before {
 			if d := time.Duration(offset-before) * time.Second; d > 0 {
@@ -244,11 +244,11 @@ func newYear(o *control.Outlook) *year {
 		return nil
 	}
 	y := &year{Width: left + half*cell, Height: 2*band - 6, Cut: len(o.Days) < control.Weeks*7}
-	for row, name := range []string{"Mon", "", "Wed", "", "Fri"} {
+	for _, row := range []int{0, 2, 4} {
+		name := words.Date(time.Date(2024, time.January, 1+row, 0, 0, 0, 0, time.UTC), "Mon") // it began on a Monday
 		for _, first := range []int{0, half * 7} {
-			if _, top := at(first + row); name != "" {
-				y.Weekdays = append(y.Weekdays, mark{0, top + square - 1, name})
-			}
+			_, top := at(first + row)
+			y.Weekdays = append(y.Weekdays, mark{0, top + square - 1, name})
 		}
 	}
 	for _, h := range heats {
@@ -260,7 +260,7 @@ func newYear(o *control.Outlook) *year {
 		d := day{Heat: heat(runs)}
 		d.X, d.Y = at(i)
 		if runs > 0 {
-			d.Text = date.Format("Mon 2 Jan 2006: ") + words.Count("common.runs", runs)
+			d.Text = words.Date(date, "Mon "+words.Text("date.long")) + ": " + words.Count("common.runs", runs)
 		}
 		if runs > busiest {
 			busiest, most = runs, date
@@ -271,18 +271,18 @@ func newYear(o *control.Outlook) *year {
 	}
 	y.Text = words.Text("builder.year.none")
 	if total > 0 {
-		y.Text = words.Text("builder.year.text", words.Count("common.runs", total), o.From.Format("2 January 2006"),
-			words.Count("common.runs", busiest), most.Format("2 January 2006"))
+		y.Text = words.Text("builder.year.text", words.Count("common.runs", total), words.Date(o.From, words.Text("date.long")),
+			words.Count("common.runs", busiest), words.Date(most, words.Text("date.long")))
 	}
 	return y
 }
 
 // month adds a day to its month.
 func (y *year) month(date time.Time, i, runs int) {
-	if name := date.Format("January 2006"); len(y.Table) == 0 || y.Table[len(y.Table)-1].Name != name {
+	if name := words.Date(date, "January 2006"); len(y.Table) == 0 || y.Table[len(y.Table)-1].Name != name {
 		y.Table = append(y.Table, month{Name: name})
 		if x, top := at(i - i%7); date.Day() <= 7 && i/7 < control.Weeks-1 {
-			y.Months = append(y.Months, mark{x, top - 5, date.Format("Jan")})
+			y.Months = append(y.Months, mark{x, top - 5, words.Date(date, "Jan")})
 		}
 	}
 	m := &y.Table[len(y.Table)-1]

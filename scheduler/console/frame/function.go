@@ -22,6 +22,7 @@ import (
 //
 //	say KEY ARG…      a text of the catalogue
 //	count KEY N       a text of the catalogue for a number, in the form of number
+//	state NAME        the text of a state or an outcome
 //	asset NAME        the URL of an asset, such as "jobs/jobs.js"
 //	instant T         a time in UTC; the script converts it to the browser's zone
 //	relative T        the distance from now, which the script updates
@@ -37,10 +38,18 @@ import (
 //	dict K V …        a map, for templates with several arguments
 //	bytes N           a size: 1.2 MB
 var functions = template.FuncMap{
-	"say": words.Text, "count": words.Count, "asset": address,
+	"say": words.Text, "count": words.Count, "state": State, "asset": address,
 	"instant": Instant, "relative": Relative, "ago": Ago, "took": Took, "number": words.Number, "dict": dict, "bytes": Bytes,
 	"target": TargetPath, "job": func(key any) string { return JobPath(scheduler.KeyIn("", fmt.Sprint(key))) }, "run": RunPath,
 	"visible": func(v any) string { return Visible(fmt.Sprint(v)) }, "shown": Shown, "instants": Instants,
+}
+
+// State returns the text of a state or an outcome.
+func State(name any) string {
+	if key := fmt.Sprintf("state.%s", name); words.Has(key) {
+		return words.Text(key)
+	}
+	return fmt.Sprint(name)
 }
 
 // plainTime is the form of times without the script.
@@ -89,7 +98,7 @@ func Distance(d time.Duration) string {
 	var text string
 	switch a := d.Abs(); {
 	case a < 500*time.Millisecond:
-		return "now"
+		return words.Text("common.now")
 	case a < 90*time.Second:
 		text = strconv.Itoa(int(math.Round(a.Seconds()))) + " s"
 	case a < 90*time.Minute:
@@ -100,9 +109,9 @@ func Distance(d time.Duration) string {
 		text = strconv.Itoa(int(math.Round(a.Hours()/24))) + " d"
 	}
 	if d < 0 {
-		return text + " ago"
+		return words.Text("frame.ago", text)
 	}
-	return "in " + text
+	return words.Text("frame.ahead", text)
 }
 
 // Took formats a duration with three digits, from 100 s with whole seconds: 12.3 ms, 5 min, 1 h 30 min.

@@ -78,7 +78,7 @@ func (r *TimeRange) short(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return t.In(r.Zone).Format("2 Jan 15:04")
+	return words.Date(t.In(r.Zone), words.Text("date.day")+" 15:04")
 }
 
 // Text returns the range in a sentence.

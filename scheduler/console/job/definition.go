@@ -175,7 +175,7 @@ func onClock(t time.Time, j *scheduler.Job) string {
 	if j.Plan != nil {
 		zone = j.Plan.Zone()
 	}
-	return t.In(zone).Format(clockForm + " MST")
+	return words.Date(t.In(zone), clockForm+" MST")
 }
 
 // upper capitalizes a sentence.

@@ -15,6 +15,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/console/live"
 	"github.com/carillon-sched/carillon/scheduler/console/records"
 	"github.com/carillon-sched/carillon/scheduler/console/table"
+	"github.com/carillon-sched/carillon/scheduler/console/words"
 	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/explain"
 )
@@ -47,7 +48,7 @@ type runsOfDay struct {
 // Days returns the runs by day.
 func (h *history) Days() (days []runsOfDay) {
 	for _, one := range h.Runs {
-		name := one.Nominal.In(h.zone).Format("Monday, 2 January 2006")
+		name := words.Date(one.Nominal.In(h.zone), words.Text("date.weekday"))
 		if n := len(days); n == 0 || days[n-1].Name != name {
 			days = append(days, runsOfDay{Name: name})
 		}

@@ -142,7 +142,7 @@ func lastMonthOf(past recent, now time.Time) *lastMonth {
 		date := at.Format(time.DateOnly)
 		g, b := good[date], bad[date]
 		completed += g
-		d := day{X: len(m.Days) * dayWidth, Title: at.Format("2 Jan") + ": "}
+		d := day{X: len(m.Days) * dayWidth, Title: words.Date(at, words.Text("date.day")) + ": "}
 		switch {
 		case g+b > 0:
 			d.Good = 100 * g / (g + b)

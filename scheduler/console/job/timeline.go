@@ -130,7 +130,7 @@ func timelineOf(past recent, next *coming, zone *time.Location) *timeline {
 			local := at.In(zone)
 			c.Clock = local.Format(form)
 			if d := local.Format(time.DateOnly); d != day {
-				day, c.Day = d, local.Format("2 Jan")
+				day, c.Day = d, words.Date(local, words.Text("date.day"))
 			}
 		}
 		t.Columns = append(t.Columns, c)
@@ -165,7 +165,7 @@ func (t *timeline) mark(changes []*audit.Entry, runs []*run, zone *time.Location
 			continue
 		}
 		slot = len(runs) - slot
-		title := e.Time.In(zone).Format(clockForm) + ": " + e.Op + " " + frame.Visible(e.By.String()+" "+strings.Join(e.Changed, ", "))
+		title := words.Date(e.Time.In(zone), clockForm) + ": " + e.Op + " " + frame.Visible(e.By.String()+" "+strings.Join(e.Changed, ", "))
 		if n := len(t.Changes); n > 0 && t.Changes[n-1].slot-slot < 2 {
 			t.Changes[n-1].Title += "\n" + title
 			continue
@@ -176,7 +176,7 @@ func (t *timeline) mark(changes []*audit.Entry, runs []*run, zone *time.Location
 
 // title describes a run in one line.
 func (o *run) title(zone *time.Location) string {
-	text := words.Text("job.timeline.run", o.Nominal.In(zone).Format(clockForm+" MST"), words.Text("job.outcome."+o.State))
+	text := words.Text("job.timeline.run", words.Date(o.Nominal.In(zone), clockForm+" MST"), words.Text("job.outcome."+o.State))
 	switch {
 	case o.Left != nil && len(o.Attempts) == 0:
 		if o.Left.Reason != "" {
@@ -313,9 +313,9 @@ func (n *coming) tell(zone, browser *time.Location, nominal, due []time.Time) {
 				n.Times = append(n.Times, comingRun{Change: change})
 			}
 		}
-		line := comingRun{At: t.UTC(), Job: t.In(zone).Format(clockForm + " MST")}
+		line := comingRun{At: t.UTC(), Job: words.Date(t.In(zone), clockForm+" MST")}
 		if n.Browser != "" {
-			line.Browser = t.In(browser).Format(clockForm + " MST")
+			line.Browser = words.Date(t.In(browser), clockForm+" MST")
 		}
 		if !due[i].Equal(t) {
 			line.Due = due[i].In(zone).Format("15:04:05.999")
@@ -337,7 +337,7 @@ func clockChanges(zone *time.Location, after, until time.Time) (all []string) {
 		t = end
 		_, before := t.Add(-1).Zone()
 		_, then := t.Zone()
-		day, was, is := t.Format("Mon 2006-01-02"), t.In(time.FixedZone("", before)).Format("15:04"), t.Format("15:04")
+		day, was, is := words.Date(t, "Mon 2006-01-02"), t.In(time.FixedZone("", before)).Format("15:04"), t.Format("15:04")
 		switch {
 		case then > before:
 			all = append(all, words.Text("job.next.forward", day, was, is))

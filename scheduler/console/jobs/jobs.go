@@ -67,6 +67,8 @@ type filter struct {
 	Sort       string // name, next or last; "": name
 	Descending bool
 
+	Hide []string // the hidden columns
+
 	Place string // start of the page, or its end with Back
 	Back  bool
 }
@@ -102,12 +104,15 @@ func parametersOf(f *filter) map[string]*string {
 }
 
 // parameters are the parameters of the table without the position.
-var parameters = append(slices.Collect(maps.Keys(parametersOf(&filter{}))), "sort", "order")
+var parameters = append(slices.Collect(maps.Keys(parametersOf(&filter{}))), "sort", "order", "hide")
+
+// columns are the columns that can be hidden. Their labels are the texts jobs.column.NAME.
+var columns = []string{"does", "schedule", "next", "last", "runs", "labels"}
 
 // readFilter parses the parameters of a URL, or of a form with them.
 func readFilter(of url.Values) filter {
 	get := func(name string) string { return strings.TrimSpace(of.Get(name)) }
-	f := filter{Sort: get("sort"), Descending: get("order") == descending, Place: get("after")}
+	f := filter{Sort: get("sort"), Descending: get("order") == descending, Place: get("after"), Hide: of["hide"]}
 	for name, field := range parametersOf(&f) {
 		*field = get(name)
 	}
@@ -130,11 +135,20 @@ func (f filter) Fields() url.Values {
 			v.Set(name, *field)
 		}
 	}
+	if len(f.Hide) > 0 {
+		v["hide"] = f.Hide
+	}
 	return v
 }
 
 // Any reports whether the filter excludes jobs.
-func (f filter) Any() bool { return len(f.Fields()) > 0 }
+func (f filter) Any() bool {
+	f.Hide = nil
+	return len(f.Fields()) > 0
+}
+
+// Hides reports whether a column is hidden.
+func (f filter) Hides(column string) bool { return slices.Contains(f.Hide, column) }
 
 // address returns the URL of the table with the filter and additional parameters: names and values.
 func (f filter) address(pairs ...string) string { return frame.Address(listPath, f.Fields(), pairs...) }
@@ -234,6 +248,8 @@ func (r section) check(c *frame.Request, f *filter) error {
 		return wrong(frame.NotOneOf("outcome", f.Outcome, scheduler.LastOutcomes))
 	case f.Within != "" && (err != nil || within <= 0):
 		return wrong(frame.NotOneOf("within", f.Within, lengths))
+	case slices.ContainsFunc(f.Hide, func(column string) bool { return !slices.Contains(columns, column) }):
+		return wrong(frame.NotOneOf("hide", strings.Join(f.Hide, ", "), columns))
 	case !ordered:
 		return wrong(frame.NotOneOf("sort", f.Sort, []string{byName, byNext, byLast}))
 	}

@@ -26,6 +26,7 @@ type content struct {
 	Filter                        filter
 	Files                         *table.Files
 	Collections, Actions, Lengths []string
+	Columns                       []string
 	States                        []scheduler.State
 	Outcomes                      []scheduler.Outcome
 	Verbs                         []string
@@ -64,7 +65,7 @@ func (r section) list(c *frame.Request) error {
 		return r.refresh(c)
 	}
 	t := &content{
-		Filter: readFilter(params), Lengths: lengths, States: states, Outcomes: scheduler.LastOutcomes, Verbs: verbs,
+		Filter: readFilter(params), Lengths: lengths, Columns: columns, States: states, Outcomes: scheduler.LastOutcomes, Verbs: verbs,
 		MayAct: c.May(auth.OperateAny, ""),
 	}
 	t.Filter.Descending = c.Choice("order", ascending, descending) == descending

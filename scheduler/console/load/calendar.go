@@ -217,10 +217,11 @@ func (r section) agenda(c *frame.Request, w *where) (a agenda, err error) {
 		Today:   w.address("", w.Week), Other: w.address(w.Date, !w.Week),
 		Past: s.begin().Before(w.now), Planned: s.end().After(w.now),
 	}
-	a.Title = s[0].Date.Format("Monday, 2 January 2006")
+	a.Title = words.Date(s[0].Date, words.Text("date.weekday"))
 	if w.Week {
 		_, number := s[3].Date.ISOWeek()
-		a.Title = s[0].Date.Format("2 January") + " – " + s[6].Date.Format("2 January 2006") + " · " +
+		a.Title = words.Date(s[0].Date, words.Text("date.day-long")) + " – " +
+			words.Date(s[6].Date, words.Text("date.long")) + " · " +
 			c.Text("calendar.week.number", number)
 	}
 	one, err := r.counted(c, w, s)
@@ -289,7 +290,7 @@ func (a *agenda) fill(w *where, s span, slots []forecast.Slot, past []ranHour) {
 	for i := range s {
 		d := &s[i]
 		shown := dayShown{
-			Name: d.Date.Format("Monday, 2 January"), Short: d.Date.Format("Mon 2"), Link: w.address(d.Date.Format(dateForm), false),
+			Name: words.Date(d.Date, "Monday, "+words.Text("date.day-long")), Short: words.Date(d.Date, words.Text("date.weekday-short")), Link: w.address(d.Date.Format(dateForm), false),
 			Today: d.Date.Format(dateForm) == w.now.Format(dateForm),
 		}
 		if d.Shift != 0 {

@@ -82,7 +82,7 @@ func newHeatMap(r *forecast.Report, zone *time.Location) heatMap {
 		begins := at.Add(-time.Duration(at.Minute()) * time.Minute)
 		if row == nil || !begins.Equal(hour) {
 			y := headHeight + len(m.Rows)*cellHeight
-			m.Rows = append(m.Rows, heatRow{From: at, Label: begins.Format(form), Y: y, TextY: y + cellHeight - 4})
+			m.Rows = append(m.Rows, heatRow{From: at, Label: words.Date(begins, form), Y: y, TextY: y + cellHeight - 4})
 			row, hour = &m.Rows[len(m.Rows)-1], begins
 		}
 		row.add(at, n, r.Peak)

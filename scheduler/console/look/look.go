@@ -75,7 +75,7 @@ func (l *Looks[T]) at(ctx context.Context, key string, do func(ctx context.Conte
 	one := &Look[T]{Began: time.Now(), of: l, done: make(chan struct{})}
 	one.before.Store(l.all[key].last())
 	if l.underWay() >= looksMost { // abandoned computations continue: repeated requests for different ones must not fill the process
-		one.Err, one.Ended = errBusy, one.Began
+		one.Err, one.Ended = busy(), one.Began
 		close(one.done)
 		return one
 	}
@@ -100,9 +100,11 @@ func (l *Looks[T]) At(c *frame.Request, key string, do func(ctx context.Context,
 	})
 }
 
-// errBusy reports too many computations.
-var errBusy = frame.Problem{
-	Status: http.StatusServiceUnavailable, Text: words.Text("load.busy", looksMost), Hint: words.Text("frame.unavailable.hint"),
+// busy reports too many computations.
+func busy() error {
+	return frame.Problem{
+		Status: http.StatusServiceUnavailable, Text: words.Text("load.busy", looksMost), Hint: words.Text("frame.unavailable.hint"),
+	}
 }
 
 // underWay returns the number of running computations.

@@ -148,7 +148,7 @@ func TestLooksAreBounded(t *testing.T) {
 		if n := running.Load(); n != looksMost {
 			t.Errorf("%d are worked out", n)
 		}
-		if one := l.at(t.Context(), "another", work); !one.isDone() || one.Err == nil || one.Err.Error() != errBusy.Text {
+		if one := l.at(t.Context(), "another", work); !one.isDone() || one.Err == nil || one.Err.Error() != busy().Error() {
 			t.Errorf("one more: %v", one.Err)
 		}
 		time.Sleep(2 * time.Second)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/carillon-sched/carillon/scheduler/console/words"
 	"github.com/carillon-sched/carillon/scheduler/stats"
 )
 
@@ -195,9 +196,9 @@ func ticks(of *stats.Series, zone *time.Location) (all []tick) {
 		}
 		form := "15:04"
 		if of.Length() > stats.Day && local%stats.Day < of.Step {
-			form = "2 Jan"
+			form = words.Text("date.day")
 		}
-		all = append(all, tick{strconv.FormatFloat(100*part, 'f', 2, 64) + "%", at.Format(form)})
+		all = append(all, tick{strconv.FormatFloat(100*part, 'f', 2, 64) + "%", words.Date(at, form)})
 	}
 	return all
 }

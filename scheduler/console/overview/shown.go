@@ -14,6 +14,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/console/failures"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/table"
+	"github.com/carillon-sched/carillon/scheduler/console/words"
 	"github.com/carillon-sched/carillon/scheduler/stats"
 )
 
@@ -190,7 +191,7 @@ func (s *shown) Figures() (all []figure) {
 // Clock formats a time of the charts in the zone of the browser.
 func (s *shown) Clock(t time.Time) string {
 	if s.series.Length() > 24*time.Hour {
-		return t.In(s.Range.Zone).Format("2 Jan 15:04")
+		return words.Date(t.In(s.Range.Zone), words.Text("date.day")+" 15:04")
 	}
 	return t.In(s.Range.Zone).Format("15:04")
 }

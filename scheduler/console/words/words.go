@@ -1,11 +1,12 @@
-// Package words is the catalogue of the console's texts, in English. Each line of the files in en is a key, an equals
-// sign and the text. A line that begins with # is a comment; one that ends with \ continues in the next line.
+// Package words is the catalogue of the console's texts. Each line of the files in en is a key, an equals sign and the
+// English text. A line that begins with # is a comment; one that ends with \ continues in the next line. Every other
+// language is one file with the same keys, such as de.txt.
 //
 // A text may have the verbs of package fmt for its arguments. A text with a bar has a singular and a plural: [Count]
 // uses the part before the bar of "one job|%d jobs" for 1.
 //
-// [Text] returns a text and [Count] a text for a number. A missing key returns itself. A duplicate key is a defect and
-// panics at the start of the program.
+// [Text] returns a text, [Count] a text for a number and [Date] a date. A missing key returns itself. A duplicate key is
+// a defect and panics at the start of the program.
 package words
 
 import (
@@ -16,12 +17,53 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 )
 
-//go:embed en
+//go:embed en *.txt
 var files embed.FS
 
-var texts = read()
+// English is the language without [Use].
+const English = "en"
+
+var (
+	texts = read("en/*")
+
+	// names replaces the English names of months and weekdays in dates.
+	names = strings.NewReplacer()
+)
+
+// Languages returns the languages of [Use], sorted.
+func Languages() []string {
+	all := []string{English}
+	found, _ := fs.Glob(files, "*.txt") // the pattern is right
+	for _, name := range found {
+		all = append(all, strings.TrimSuffix(name, ".txt"))
+	}
+	return slices.Sorted(slices.Values(all))
+}
+
+// Use selects one of the [Languages] for the whole process. Call it before the other functions of the package.
+func Use(language string) {
+	if language == English {
+		return
+	}
+	english := strings.Fields(Text(dateNames))
+	if texts = read(language + ".txt"); len(texts) == 0 {
+		panic("console: unknown language " + language)
+	}
+	var pairs []string
+	for i, name := range strings.Fields(Text(dateNames)) {
+		pairs = append(pairs, english[i], name)
+	}
+	names = strings.NewReplacer(pairs...)
+}
+
+// dateNames is the key of the names of months and weekdays, in full and in short.
+const dateNames = "date.names"
+
+// Date formats a time by a layout of [time.Time.Format], with the names of the language.
+func Date(t time.Time, layout string) string { return names.Replace(t.Format(layout)) }
 
 // Text returns the text of a key with its arguments. A missing key returns itself; the tests of the sections detect that.
 func Text(key string, args ...any) string {
@@ -66,11 +108,11 @@ func Has(key string) bool {
 // Keys returns all keys, sorted.
 func Keys() iter.Seq[string] { return slices.Values(slices.Sorted(maps.Keys(texts))) }
 
-// read parses the files. It panics on an error, because they are embedded.
-func read() map[string]string {
+// read parses the files that match a pattern. It panics on an error, because they are embedded.
+func read(pattern string) map[string]string {
 	all := map[string]string{}
-	names, _ := fs.Glob(files, "en/*") // the pattern is right
-	for _, name := range names {
+	found, _ := fs.Glob(files, pattern) // the pattern is right
+	for _, name := range found {
 		data, err := files.ReadFile(name)
 		if err != nil {
 			panic(err)

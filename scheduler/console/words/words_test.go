@@ -5,8 +5,10 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/carillon-sched/carillon/integration/testkit/must"
 )
@@ -47,7 +49,7 @@ func TestTexts(t *testing.T) {
 		}
 	}
 	for key := range Keys() {
-		if strings.HasSuffix(key, ".menu") || named[key] != "" {
+		if strings.HasSuffix(key, ".menu") || key == dateNames || named[key] != "" {
 			continue
 		}
 		found := false
@@ -57,6 +59,51 @@ func TestTexts(t *testing.T) {
 		if !found {
 			t.Errorf("nobody says %s", key)
 		}
+	}
+}
+
+// TestLanguages compares the texts of each language with the English ones: their keys, verbs, and forms for one and many.
+func TestLanguages(t *testing.T) {
+	verb, checked := regexp.MustCompile(`%[-+#\d.\[\]]*[a-z%]|\|`), 0
+	for _, language := range Languages() {
+		all := texts
+		if language != English {
+			all = read(language + ".txt")
+			checked++
+		}
+		for key, english := range texts {
+			if got, want := verb.FindAllString(all[key], -1), verb.FindAllString(english, -1); all[key] == "" || !slices.Equal(got, want) {
+				t.Errorf("%s, %s: %q; in English %q", language, key, all[key], english)
+			}
+		}
+		for key := range all {
+			if !Has(key) {
+				t.Errorf("%s: there is no English text %s", language, key)
+			}
+		}
+		if got := len(strings.Fields(all[dateNames])); got != 2*(12+7) {
+			t.Errorf("%s: %d names of months and weekdays", language, got)
+		}
+	}
+	if checked == 0 {
+		t.Error("there is no second language")
+	}
+}
+
+// TestUse has German dates and texts, and returns to English.
+func TestUse(t *testing.T) {
+	english, none := texts, names
+	defer func() { texts, names = english, none }()
+	march := time.Date(2026, time.March, 3, 9, 5, 0, 0, time.UTC)
+	say := func() string {
+		return Text("common.now") + ", " + Date(march, Text("date.weekday")) + ", " + Date(march, "Mon 2006-01-02") + ", " + Date(march, "2 Jan")
+	}
+	if got, want := say(), "now, Tuesday, 3 March 2026, Tue 2026-03-03, 3 Mar"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	Use("de")
+	if got, want := say(), "jetzt, Dienstag, 3. März 2026, Di 2026-03-03, 3 Mär"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

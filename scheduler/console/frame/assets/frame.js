@@ -12,9 +12,10 @@ const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 // distance tells milliseconds from now on, or back, as frame.Distance does.
 function distance(ms) {
   const a = Math.abs(ms) / 1000;
-  if (a < 0.5) return 'now';
+  const { now, ago, ahead } = document.documentElement.dataset;
+  if (a < 0.5) return now;
   const text = a < 90 ? `${Math.round(a)} s` : a < 5400 ? `${Math.round(a / 60)} min` : a < 129600 ? `${Math.round(a / 3600)} h` : `${Math.round(a / 86400)} d`;
-  return ms < 0 ? `${text} ago` : `in ${text}`;
+  return (ms < 0 ? ago : ahead).replace('%s', text);
 }
 
 function times(root) {

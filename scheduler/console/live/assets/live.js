@@ -76,7 +76,7 @@ function take(html) {
   }
 }
 
-const [weekday, date] = [{ weekday: 'long' }, { dateStyle: 'long' }].map((form) => new Intl.DateTimeFormat('en-GB', form));
+const [weekday, date] = [{ weekday: 'long' }, { dateStyle: 'long' }].map((form) => new Intl.DateTimeFormat(document.documentElement.lang, form));
 
 // days names the day of each line that the line above does not share, on the browser's clock. The style shows it as a heading.
 function days() {
