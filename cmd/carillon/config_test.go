@@ -5,15 +5,19 @@ import (
 	"cmp"
 	"io"
 	"os"
+	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/docs/doctable"
+	"github.com/carillon-sched/carillon/cmd/carillon/emulate"
 	"github.com/carillon-sched/carillon/cmd/carillon/settings"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/integration/testkit/must"
+	"github.com/carillon-sched/carillon/scheduler/console/words"
 )
 
 // TestConfigurationPage compares the list of the page with the flags of serve, their defaults, and which are live.
@@ -34,6 +38,16 @@ func TestConfigurationPage(t *testing.T) {
 		rows = append(rows, row)
 	}
 	doctable.Check(t, "docs/reference/configuration.md", "## All settings", rows)
+}
+
+// TestLanguageFlags compares the languages of the flags with those of the console.
+func TestLanguageFlags(t *testing.T) {
+	for _, command := range []any{consoleFlags{}, emulate.Command{}} {
+		flag, _ := reflect.TypeOf(command).FieldByName("Language")
+		if got, want := flag.Tag.Get("enum"), strings.Join(words.Languages(), ","); got != want {
+			t.Errorf("%T has %s, want %s", command, got, want)
+		}
+	}
 }
 
 // TestSettingsSchema compares the file that editors use with the flags.

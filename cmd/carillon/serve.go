@@ -67,7 +67,7 @@ type natsFlags struct {
 
 // consoleFlags configure the console.
 type consoleFlags struct {
-	Language string `help:"Language of the console: en or de. Messages of the API and descriptions of schedules stay English." env:"CARILLON_LANGUAGE" enum:"en,de" default:"en" placeholder:"LANG"`
+	Language string `help:"Language of the console: de or en. Messages of the API and descriptions of schedules stay English." env:"CARILLON_LANGUAGE" enum:"de,en" default:"en" placeholder:"LANG"`
 	TraceURL string `name:"trace-url" help:"URL of a trace in your tracing UI, such as https://jaeger.example/trace/{traceId}. The console links trace IDs to it." env:"CARILLON_TRACE_URL" placeholder:"URL"`
 }
 

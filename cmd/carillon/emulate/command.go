@@ -36,7 +36,7 @@ type Command struct {
 	Account      map[string]string `mapsep:"none" help:"Storage account with its key in base64, instead of devstoreaccount1. Repeatable." placeholder:"NAME=KEY"`
 	Tier         string            `help:"Enforce the restrictions of a Service Bus tier: basic, standard or premium. Default: no restrictions." placeholder:"TIER"`
 	Console      console           `help:"Serve a web console to view and change queues and messages, on 127.0.0.1:8080. --console=ADDR sets another address."`
-	Language     string            `help:"Language of the console: en or de." enum:"en,de" default:"en" placeholder:"LANG"`
+	Language     string            `help:"Language of the console: de or en." enum:"de,en" default:"en" placeholder:"LANG"`
 	Insecure     bool              `name:"insecure-listen" help:"Allow a --console address other than loopback, although it does not require a password."`
 	Explain      bool              `help:"Log mistakes of Service Bus clients: a line per rejected request, with the client's container id and a hint."`
 	Cert         string            `help:"Certificate (PEM). Service Bus then also serves TLS on the same ports; storage queues serve only HTTPS." placeholder:"FILE"`
