@@ -198,7 +198,7 @@ func (r section) sheetOf(c *frame.Request) (*collectionPage, error) {
 		Admin: c.May(auth.Administer, one.Name), Operate: c.May(auth.Operate, one.Name),
 	}
 	if q := one.Quota().MaxRecurrence; q.Frequency != 0 {
-		s.Often = often(c, q)
+		s.Often = often(q)
 	}
 	if s.Jobs, err = r.count(c, one.Name, true); err != nil {
 		return nil, err

@@ -61,7 +61,7 @@ func TestLife(t *testing.T) {
 		t.Errorf("saved: %+v", c)
 	}
 	page := w.Get(one)
-	w.Has(page, `value="7"`, `<option selected>Standard`, `<option selected>minute`, "api.example.com", `value="PT20S"`)
+	w.Has(page, `value="7"`, `<option selected>Standard`, `<option value="minute" selected>minutes`, "api.example.com", `value="PT20S"`)
 	form.Set("etag", stale)
 	w.Wants(http.StatusPreconditionFailed, w.Post(one, form), "Another user changed the collection")
 	form.Set("etag", fields(t, page).Get("etag"))
@@ -103,7 +103,7 @@ func TestLife(t *testing.T) {
 // TestRights shows nobody what they may not do, and lets them not do it.
 func TestRights(t *testing.T) {
 	w := consoletest.New(t)
-	w.Collect("partners")
+	w.OK(w.Service.PutCollection(t.Context(), "partners", []byte(`{"properties": {"quota": {"maxRecurrence": {"frequency": "minute", "interval": 5}}}}`)))
 	w.Collect("secret")
 	w.Be("operator@partners")
 	list := w.Get(root)
@@ -111,7 +111,7 @@ func TestRights(t *testing.T) {
 	w.HasNone(list, "secret", "New collection")
 	page := w.Get(one)
 	w.HasNone(page, `action="`+one, "/delete", "Save")
-	w.Has(page, "Settings", "no limit", "Pause jobs…")
+	w.Has(page, "Settings", "no limit", "every 5 minutes", "Pause jobs…")
 	w.Be("reader@partners")
 	w.HasNone(w.Get(one), `method="post"`)
 	w.Be("operator@partners")

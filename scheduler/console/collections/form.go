@@ -112,13 +112,8 @@ func number(text string) document.Value {
 }
 
 // often describes the maximum frequency of jobs.
-func often(c *frame.Request, r spec.Recurrence) string {
-	n := max(1, r.Interval)
-	unit := strings.ToLower(r.Frequency.String())
-	if n == 1 {
-		return c.Text("collections.often.one", unit)
-	}
-	return c.Text("collections.often", n, unit)
+func often(r spec.Recurrence) string {
+	return words.Count("collections.often."+strings.ToLower(r.Frequency.String()), max(1, r.Interval))
 }
 
 // faults are problems by field.

@@ -228,6 +228,7 @@ func TestPreviewPart(t *testing.T) {
 		"!schedule-builder")
 	got = ask(url.Values{"schedule.when": {"daily"}, "schedule.paste": {"*/5 * * * * /usr/bin/true"}})
 	w.Has(got, `data-put="schedule-builder"`, `value="*/5 * * * *"`)
+	w.Has(got, `<option value="year">years</option>`, `value="monday"> Monday<`)
 	got = ask(url.Values{"schedule.when": {"cron"}, "schedule.recurrence.cron": {"0 0 32 * *"}})
 	w.Has(got, `data-wrong="schedule.recurrence.cron"`, "<mark>32</mark>", "Fix 1 problem")
 }

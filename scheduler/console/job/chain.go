@@ -132,11 +132,14 @@ func (r section) draw(c *frame.Request, edges []v1.GraphEdge) (*chain, error) {
 	}
 	for i := range edges[:min(len(edges), linksMost)] {
 		e := &edges[i]
-		label := strings.Trim(fmt.Sprint(e.Outcomes), "[]")
+		var label []string
 		if e.Condition {
-			label = "onlyIf " + label
+			label = append(label, "onlyIf")
 		}
-		g.Links = append(g.Links, &link{at(e.Source(), e.Job != ""), at(e.Starts, true), label, e.Condition})
+		for _, one := range e.Outcomes {
+			label = append(label, frame.State(one))
+		}
+		g.Links = append(g.Links, &link{at(e.Source(), e.Job != ""), at(e.Starts, true), strings.Join(label, " "), e.Condition})
 	}
 	g.place()
 	return g, r.describe(c, g.Nodes, nodes)

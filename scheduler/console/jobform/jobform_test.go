@@ -18,9 +18,11 @@ import (
 	"github.com/carillon-sched/carillon/actions/builtin"
 	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/console/builder"
 	"github.com/carillon-sched/carillon/scheduler/console/consoletest"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/jobform"
+	"github.com/carillon-sched/carillon/scheduler/console/words"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
@@ -81,6 +83,33 @@ func differ(v, w document.Value) string {
 		fmt.Fprintf(&b, "%s: %q, want %q\n", c.Path, c.After, c.Before)
 	}
 	return b.String()
+}
+
+// TestLabels finds fields without a label in the catalogue, which other languages cannot derive from the name.
+func TestLabels(t *testing.T) {
+	var check func(m *document.Members, but []string)
+	check = func(m *document.Members, but []string) {
+		if m == nil {
+			return
+		}
+		for _, kind := range m.Kinds {
+			check(kind.Members, nil)
+		}
+		for _, s := range m.Known {
+			if _, anything := s.Form(document.FormAny); anything || slices.Contains(but, s.Name) {
+				continue
+			}
+			if !words.Has("jobform.label." + s.Name) {
+				t.Errorf("no label of %s", s.Name)
+			}
+			if _, secret := s.Form(document.FormSecret); !secret {
+				check(s.Members, nil)
+			}
+		}
+	}
+	all := builtin.New(builtin.Config{})
+	defer all.Close()
+	check(scheduler.JobShape(all).Flat("properties").Members, builder.Members())
 }
 
 // TestExamplesStay opens each example and sends it without a change.

@@ -7,6 +7,19 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
+// TestReasons says in a row why times were skipped.
+func TestReasons(t *testing.T) {
+	for want, r := range map[string]scheduler.Record{
+		"the job was paused": {Reason: scheduler.ReasonPaused, Count: 1},
+		"× 3 an earlier run was still active: two left": {Reason: scheduler.ReasonOverlap, Count: 3, Message: "two left"},
+		"refused": {Message: "refused"},
+	} {
+		if got := answerOf(&r); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // TestRowsAreMadeOnce makes rows of more records than are kept: those that are kept are not made again, and all are as they are.
 func TestRowsAreMadeOnce(t *testing.T) {
 	made := &rows{}

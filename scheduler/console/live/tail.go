@@ -1,7 +1,6 @@
 package live
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -162,13 +161,14 @@ func answerOf(r *scheduler.Record) string {
 	if utf8.RuneCountInString(text) > answerMost {
 		text = string([]rune(text)[:answerMost-1]) + "…"
 	}
-	switch {
-	case r.Count > 1 && r.Reason != "":
-		text = strings.TrimSpace(fmt.Sprintf("× %s %s %s", words.Number(r.Count), r.Reason, text))
-	case r.Reason != "":
-		text = strings.TrimSpace(string(r.Reason) + " " + text)
+	if r.Reason == "" {
+		return text
 	}
-	return text
+	why := words.Text("job.reason." + string(r.Reason))
+	if r.Count > 1 {
+		why = "× " + words.Number(r.Count) + " " + why
+	}
+	return strings.TrimSuffix(why+": "+text, ": ")
 }
 
 // rowsKept limits the cached rows: a second or more, as a browser gets at most 100 per second.
