@@ -101,7 +101,7 @@ func begins(f *jobform.Field) {
 	}
 	f.Default = fresh
 	if len(f.Choices) > 0 && f.Choices[0].Value == "" {
-		f.Choices[0].Text = words.Text("jobform.default", fresh)
+		f.Choices[0].Text = words.Text("jobform.default", frame.State(fresh))
 	}
 }
 

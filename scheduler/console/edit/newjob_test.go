@@ -223,6 +223,7 @@ func TestPreviewPart(t *testing.T) {
 		}
 		return html.UnescapeString(r.Body)
 	}
+	w.Has(w.Get(edit.NewPath), "Range: 0 to 20.", "Default: enabled<")
 	got := ask(url.Values{"schedule.when": {"daily"}, "schedule.plain.times": {"9"}, "schedule.timeZone": {"Europe/Berlin"}})
 	w.Has(got, `data-put="schedule-outlook"`, "At 09:00 every day, Europe/Berlin.", "0 9 * * *", "<svg", "class=\"heat2\"",
 		"!schedule-builder")

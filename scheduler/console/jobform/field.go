@@ -155,8 +155,8 @@ func (s location) member(name string) location {
 func newField(kind string, s *document.Shape, at location) *Field {
 	d, _ := schema.Describe("job" + at.key)
 	hint := d.Text
-	if bounds := schema.Bounds(s); bounds != "" {
-		hint = strings.TrimSpace(hint + " " + words.Text("jobform.bounds", bounds))
+	if least, most, ok := strings.Cut(schema.Bounds(s), " to "); ok {
+		hint = strings.TrimSpace(hint + " " + words.Text("jobform.bounds", least, most))
 	}
 	name := lastName(at.key)
 	return &Field{

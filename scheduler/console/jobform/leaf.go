@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
@@ -52,7 +53,7 @@ func choices(f *Field, words []string) []Choice {
 		if chosen {
 			value = f.Text // in the spelling of the choice
 		}
-		all = append(all, Choice{value, word, chosen})
+		all = append(all, Choice{value, frame.State(word), chosen})
 	}
 	if !known {
 		all = append(all, Choice{f.Text, f.Text, true})
@@ -66,7 +67,7 @@ func nothing(f *Field) string {
 	case f.Required:
 		return words.Text("jobform.choose")
 	case f.Default != "":
-		return words.Text("jobform.default", f.Default)
+		return words.Text("jobform.default", frame.State(f.Default))
 	}
 	return words.Text("jobform.none")
 }

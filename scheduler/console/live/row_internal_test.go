@@ -10,7 +10,7 @@ import (
 // TestReasons says in a row why times were skipped.
 func TestReasons(t *testing.T) {
 	for want, r := range map[string]scheduler.Record{
-		"the job was paused": {Reason: scheduler.ReasonPaused, Count: 1},
+		"the job was paused":                            {Reason: scheduler.ReasonPaused, Count: 1},
 		"× 3 an earlier run was still active: two left": {Reason: scheduler.ReasonOverlap, Count: 3, Message: "two left"},
 		"refused": {Message: "refused"},
 	} {
