@@ -65,7 +65,7 @@ func TestRepair(t *testing.T) {
 		t.Error("the jobs are not paused")
 	}
 	w.OK(w.Service.Disable(t.Context(), consoletest.Key("default/b")))
-	operate(1, []string{"Enable: one job", "!default/b"}, url.Values{"do": {"enable"}})
+	operate(1, []string{"Resume: one job", "!default/b"}, url.Values{"do": {"enable"}})
 	if !w.Job("default/a").Job.PausedUntil.IsZero() || w.Job("default/b").Job.State != scheduler.Disabled {
 		t.Error("resuming did not resume the paused job, and only this")
 	}

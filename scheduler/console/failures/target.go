@@ -82,7 +82,7 @@ func (r section) attempts(c *frame.Request, name string) (*attempts, error) {
 		Targets: []string{name}, Since: of.From, Until: of.To,
 		Outcomes: []scheduler.Outcome{scheduler.OutcomeCompleted, scheduler.OutcomeFailed},
 	}}
-	found, next, err := r.service.History(c.Context(), q, v1.Page{})
+	found, next, err := r.service.History(c.Context(), q, v1.Page{Top: v1.MaxPage})
 	if a.All = len(found); err != nil || a.All == 0 {
 		return a, err
 	}

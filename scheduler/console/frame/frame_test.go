@@ -265,6 +265,18 @@ func TestAssets(t *testing.T) {
 	}
 }
 
+// TestInstants has times in a text, but not in the ID of an occurrence, which users copy.
+func TestInstants(t *testing.T) {
+	for text, want := range map[string]string{
+		"since 2026-03-08T10:00:00Z":                       `since <time datetime="2026-03-08T10:00:00Z" data-instant>2026-03-08 10:00:00 UTC</time>`,
+		"carillon resubmit a/b a/b@2026-03-08T10:00:00.5Z": "carillon resubmit a/b a/b@2026-03-08T10:00:00.5Z",
+	} {
+		if got := string(frame.Instants(text)); got != want {
+			t.Errorf("%s: %s", text, got)
+		}
+	}
+}
+
 // TestWords has times, lengths and numbers as people read them.
 func TestWords(t *testing.T) {
 	for d, want := range map[time.Duration]string{

@@ -58,14 +58,15 @@ const plainTime = "2006-01-02 15:04:05 UTC"
 // Instant returns a readable time. The script replaces it by the browser's local time.
 func Instant(t time.Time) template.HTML { return element(t, "data-instant", t.UTC().Format(plainTime)) }
 
-// written is a time in UTC in a text, possibly after the same time on the clock of a job.
-var written = regexp.MustCompile(`(?:\d{4}-\d\d-\d\d [\d:.]+ [-+A-Z\d]+ \()?(\d{4}-\d\d-\d\dT[\d:.]+Z)\)?`)
+// written is a time in UTC in a text, possibly after the same time on the clock of a job. After @, it is a part of the ID of
+// an occurrence.
+var written = regexp.MustCompile(`@?(?:\d{4}-\d\d-\d\d [\d:.]+ [-+A-Z\d]+ \()?(\d{4}-\d\d-\d\dT[\d:.]+Z)\)?`)
 
 // Instants returns a text whose times are elements, so that one box has one clock.
 func Instants(text string) template.HTML {
 	html := written.ReplaceAllStringFunc(template.HTMLEscapeString(Visible(text)), func(found string) string {
 		t, err := time.Parse(time.RFC3339, written.FindStringSubmatch(found)[1])
-		if err != nil {
+		if err != nil || found[0] == '@' {
 			return found
 		}
 		return string(Instant(t))

@@ -91,8 +91,8 @@ func (l *Live) Parts(t Set, data any, names ...string) error {
 	return nil
 }
 
-// held sends the banner of the page, if it has changed.
-func (l *Live) held() error {
+// Held sends the banner of the page, if it has changed. [Live.Every] sends it with each keepalive.
+func (l *Live) Held() error {
 	return l.Part("held", own, "held", l.call.frame.cfg.Held(l.call.Context()))
 }
 
@@ -109,7 +109,7 @@ func (l *Live) Every(interval time.Duration, do func() error) error {
 		err := do()
 		select {
 		case <-beat.C:
-			err = errors.Join(err, l.StillThere(), l.held())
+			err = errors.Join(err, l.StillThere(), l.Held())
 		default:
 		}
 		if errors.Is(err, ErrOver) {

@@ -171,8 +171,17 @@ type progress struct {
 	Confirms                   bool
 	Wrong                      bool // the typed confirmation is wrong
 	Samples                    []scheduler.Key
-	Others                     int // jobs in addition to the samples
-	MayNot                     int // selected jobs without the right
+	Others                     int       // jobs in addition to the samples
+	MayNot                     int       // selected jobs without the right
+	Ends                       time.Time // of the pause, on the browser's clock; zero: of no pause
+}
+
+// Does returns the verb of the texts: enabling paused jobs only is "resume".
+func (p progress) Does() string {
+	if p.Verb == v1.VerbEnable && p.Filter == v1.OnlyPaused {
+		return "resume"
+	}
+	return p.Verb
 }
 
 // counted is the number of occurrences of a result.
@@ -232,9 +241,10 @@ func (r section) show(c *frame.Request, op *v1.Operation, wrong bool) error {
 		if err := r.sample(c, &p); err != nil {
 			return err
 		}
+		p.Ends, _ = explain.ParseFuture(p.Until, c.Zone(), r.service.Now()) // an invalid one was refused
 	}
 	page := &frame.Page{
-		Title: c.Text("jobs.do." + p.Verb), Template: manyPage, Data: p, NoHeading: true,
+		Title: c.Text("jobs.do." + p.Does()), Template: manyPage, Data: p, NoHeading: true,
 		Styles: []string{"jobs/jobs.css"}, Scripts: []string{"jobs/kept.js"},
 	}
 	if wrong {
@@ -274,8 +284,12 @@ func (r section) sample(c *frame.Request, p *progress) error {
 			p.Samples = append(p.Samples, v.Job.Key)
 		}
 	}
-	if p.Samples != nil && p.Verb != v1.VerbResubmit {
-		p.Others = max(0, p.Count-len(p.Samples))
+	of := p.Count
+	if p.Verb == v1.VerbResubmit { // which counts occurrences
+		of = len(p.Jobs)
+	}
+	if p.Samples != nil {
+		p.Others = max(0, of-len(p.Samples))
 	}
 	return nil
 }
@@ -324,6 +338,6 @@ func (r section) followMany(c *frame.Request) error {
 		if now, err := r.operation(c); err == nil { // else keep the last state
 			op = now
 		}
-		return l.Part("progress", manyPage, "progress", progressOf(op))
+		return errors.Join(l.Part("progress", manyPage, "progress", progressOf(op)), l.Held())
 	})
 }

@@ -149,8 +149,9 @@ func TestPauseMany(t *testing.T) {
 	}
 	indexed(w)
 	at := ask(w, url.Values{"do": {"pause"}, "until": {" tomorrow 8:00 "}, "job": {"default/a", "default/b"}})
-	w.Has(w.Get(at), "Pause until <bdi>tomorrow 8:00</bdi>: 2 jobs", "resume automatically")
+	w.Has(w.Get(at), "Pause until <bdi>tomorrow 8:00</bdi> (<time", "): 2 jobs", "resume automatically")
 	w.Has(confirm(w, at, nil), "<dt>done</dt><dd>2</dd>")
+	w.Follow(at+"/events?follow=1").Next("held", "2 jobs are paused.")
 	for key, want := range map[string]bool{"default/a": true, "default/b": true, "default/c": false} {
 		if until := w.Job(key).Job.PausedUntil; until.After(time.Now()) != want {
 			t.Errorf("%s is paused until %v", key, until)
