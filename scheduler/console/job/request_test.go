@@ -86,10 +86,11 @@ func TestCancel(t *testing.T) {
 		w.Wants(http.StatusForbidden, w.Post(path+"/cancel", nil))
 		w.Anonymous()
 	}
+	w.Has(w.Get(path+"/runs/"+at), "another attempt follows")
 	form := url.Values{"occurrence": {"default/broken@" + at}, "reason": {"wrong month"}}
 	w.Wants(http.StatusSeeOther, w.Post(path+"/cancel", form))
 	await(t, w, "default/broken", scheduler.OutcomeFaulted, 1)
-	w.Has(w.Get(path+"/runs/"+at), "canceled by", "wrong month")
+	w.Has(w.Get(path+"/runs/"+at), "canceled by", "wrong month", "!another attempt")
 	page := w.Get(path)
 	w.Has(page, "canceled by", "wrong month")
 	w.HasNone(page, "Cancel run…")
