@@ -101,7 +101,8 @@ const (
 	eventDataType     = "datacontenttype"
 )
 
-// compose returns the message of an attempt. The error is an [actions.Failure].
+// compose returns the message of an attempt. The job's headers take precedence. NATS header names are case-sensitive, so
+// compose compares them itself. The error is an [actions.Failure].
 func (m *message) compose(at scheduler.Attempt) (*nats.Msg, error) {
 	rendered, err := m.content.Render(at)
 	if err != nil {
@@ -112,26 +113,34 @@ func (m *message) compose(at scheduler.Attempt) (*nats.Msg, error) {
 	if err != nil {
 		return nil, actions.Unready(err)
 	}
-	h.add(jetstream.MsgIDHeader, at.Key)
-	h.add(headerJob, at.Job.String())
-	h.add(headerOccurrence, at.Occurrence)
-	h.add(headerAttempt, id.Try)
-	h.addTrace(id)
+	add := func(name, value string) {
+		if value != "" && !m.header.lower[strings.ToLower(name)] {
+			h[name] = []string{value}
+		}
+	}
+	add(jetstream.MsgIDHeader, at.Key)
+	add(headerJob, at.Job.String())
+	add(headerOccurrence, at.Occurrence)
+	add(headerAttempt, id.Try)
+	if !m.header.lower[headerTrace] { // else the state would belong to another trace
+		add(headerTrace, id.Trace)
+		add(headerTraceState, id.State)
+	}
 	for _, f := range payload.FailureFields(at) {
-		h.add(f.Name, f.Value)
+		add(f.Name, f.Value)
 	}
 	switch {
 	case rendered.Attributes == nil && rendered.ContentType != "":
-		h.add(headerContentType, rendered.ContentType)
+		add(headerContentType, rendered.ContentType)
 	case rendered.Attributes != nil && rendered.ContentType != "":
 		rendered.Attributes = append(rendered.Attributes, payload.Attribute{Name: eventDataType, Value: rendered.ContentType})
 	}
 	for _, attribute := range rendered.Attributes {
-		h.add(attribute.HTTPHeader())
+		add(attribute.HTTPHeader())
 	}
-	h.add(jetstream.ExpectedStreamHeader, m.stream)
-	h.add(jetstream.MsgTTLHeader, m.ttl)
-	return &nats.Msg{Subject: m.subject, Reply: m.replyTo, Header: h.header, Data: []byte(rendered.Body)}, nil
+	add(jetstream.ExpectedStreamHeader, m.stream)
+	add(jetstream.MsgTTLHeader, m.ttl)
+	return &nats.Msg{Subject: m.subject, Reply: m.replyTo, Header: h, Data: []byte(rendered.Body)}, nil
 }
 
 // header holds the headers of a job.
@@ -185,39 +194,15 @@ func isServers(lower string) bool {
 }
 
 // begin returns the headers of an attempt that the job defines.
-func (h *header) begin(at scheduler.Attempt) (headers, error) {
+func (h *header) begin(at scheduler.Attempt) (nats.Header, error) {
 	all := make(nats.Header, len(h.given)+len(h.secrets)+16)
 	maps.Copy(all, h.given)
 	for _, s := range h.secrets {
 		text, err := s.Reveal(at)
 		if err != nil {
-			return headers{}, err
+			return nil, err
 		}
 		all[s.Name] = []string{text}
 	}
-	return headers{*h, all}, nil
-}
-
-// headers collects the headers of an attempt.
-type headers struct {
-	job    header
-	header nats.Header
-}
-
-// add adds a header unless its value is empty or the job sets it. NATS header names are case-sensitive, so add
-// compares them itself.
-func (h headers) add(name, value string) {
-	if value == "" || h.job.lower[strings.ToLower(name)] {
-		return
-	}
-	h.header[name] = []string{value}
-}
-
-// addTrace adds the trace context. A job that gives its own traceparent gets no
-// state that belongs to another.
-func (h headers) addTrace(id payload.Identity) {
-	if !h.job.lower[headerTrace] {
-		h.add(headerTrace, id.Trace)
-		h.add(headerTraceState, id.State)
-	}
+	return all, nil
 }
