@@ -26,16 +26,10 @@ var loginEndpoint = &url.URL{Scheme: "https", Host: "login.microsoftonline.com"}
 
 // oauth authenticates with a bearer token of the client credentials grant (RFC 6749, section 4.4).
 type oauth struct {
-	tokenRequest
-
-	client *Client
-	secret document.Secret
-}
-
-// tokenRequest is a request for a token, without the secret.
-type tokenRequest struct {
+	client   *Client
 	endpoint *url.URL
 	clientID string
+	secret   document.Secret
 	inHeader bool     // the client authenticates by a header, not in the body
 	form     []string // names and values of further parameters
 }
@@ -103,13 +97,8 @@ func (a *oauth) authenticate(ctx context.Context, at scheduler.Attempt, stale st
 	if a.inHeader { // both are encoded like a form first (RFC 6749, section 2.3.1)
 		header = basicHeader(at, url.QueryEscape(a.clientID), url.QueryEscape(secret))
 	}
-	entry, err := a.client.tokens.Get(a.key(secret), func() (*tokenEntry, error) { return new(tokenEntry), nil })
-	if err != nil {
-		return credential{}, err
-	}
-	token, err := entry.get(ctx, stale, func() (token, error) {
-		return a.client.requestToken(ctx, at.Timeout, &a.tokenRequest, secret, header)
-	})
+	entry, _ := a.client.tokens.Get(a.key(secret), func() (*tokenEntry, error) { return new(tokenEntry), nil })
+	token, err := entry.get(ctx, stale, func() (token, error) { return a.requestToken(ctx, at.Timeout, secret, header) })
 	if err != nil {
 		return credential{}, err
 	}
@@ -119,12 +108,12 @@ func (a *oauth) authenticate(ctx context.Context, at scheduler.Attempt, stale st
 
 // key finds the token in the cache: jobs that ask for the same with the same
 // secret share it.
-func (r *tokenRequest) key(secret string) lru.Key {
+func (a *oauth) key(secret string) lru.Key {
 	style := "body"
-	if r.inHeader {
+	if a.inHeader {
 		style = "header"
 	}
-	return lru.Digest(append([]string{r.endpoint.String(), r.clientID, secret, style}, r.form...)...)
+	return lru.Digest(append([]string{a.endpoint.String(), a.clientID, secret, style}, a.form...)...)
 }
 
 // The life of a token in the cache.
@@ -161,8 +150,16 @@ type flight struct {
 // request share its error, which is a [failure], or ctx's.
 func (e *tokenEntry) get(ctx context.Context, stale string, fetch func() (token, error)) (string, error) {
 	for {
-		text, f, mine := e.look(stale)
-		if f == nil {
+		e.mu.Lock()
+		text, f := e.text, e.flight
+		fresh := text != "" && text != stale && time.Now().Before(e.renew)
+		mine := !fresh && f == nil
+		if mine {
+			f = &flight{done: make(chan struct{}), abandoned: true}
+			e.flight = f
+		}
+		e.mu.Unlock()
+		if fresh {
 			return text, nil
 		}
 		if mine {
@@ -178,21 +175,6 @@ func (e *tokenEntry) get(ctx context.Context, stale string, fetch func() (token,
 			return "", ctx.Err()
 		}
 	}
-}
-
-// look returns the cached token, or the flight that will bring one; mine when
-// the caller has to fly it.
-func (e *tokenEntry) look(stale string) (text string, f *flight, mine bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.text != "" && e.text != stale && time.Now().Before(e.renew) {
-		return e.text, nil, false
-	}
-	if e.flight == nil {
-		e.flight = &flight{done: make(chan struct{}), abandoned: true}
-		return "", e.flight, true
-	}
-	return "", e.flight, false
 }
 
 // fly requests a token and caches it.
@@ -230,10 +212,10 @@ var passingErrors = []string{"temporarily_unavailable", "server_error", "slow_do
 
 // requestToken requests a token within ctx, which ends after timeout. header authenticates the client; if it is
 // empty, the secret is in the body. The error is a [failure].
-func (c *Client) requestToken(ctx context.Context, timeout time.Duration, r *tokenRequest, secret, header string) (token, error) {
+func (a *oauth) requestToken(ctx context.Context, timeout time.Duration, secret, header string) (token, error) {
 	start := time.Now()
-	f := &failure{what: "Token request to host '" + r.endpoint.Host + "'"}
-	resp, err := c.sendTokenRequest(ctx, r, secret, header)
+	f := &failure{what: "Token request to host '" + a.endpoint.Host + "'"}
+	resp, err := a.sendTokenRequest(ctx, secret, header)
 	if err != nil {
 		if refused, ok := errors.AsType[*failure](err); ok {
 			f.Failure = refused.Failure
@@ -268,28 +250,28 @@ func (c *Client) requestToken(ctx context.Context, timeout time.Duration, r *tok
 	return t, nil
 }
 
-func (c *Client) sendTokenRequest(ctx context.Context, r *tokenRequest, secret, header string) (*http.Response, error) {
+func (a *oauth) sendTokenRequest(ctx context.Context, secret, header string) (*http.Response, error) {
 	form := url.Values{"grant_type": {"client_credentials"}}
-	for i := 0; i < len(r.form); i += 2 {
-		form.Set(r.form[i], r.form[i+1])
+	for i := 0; i < len(a.form); i += 2 {
+		form.Set(a.form[i], a.form[i+1])
 	}
 	if header == "" {
-		form.Set("client_id", r.clientID)
+		form.Set("client_id", a.clientID)
 		form.Set("client_secret", secret)
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.endpoint.String(), strings.NewReader(form.Encode()))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.endpoint.String(), strings.NewReader(form.Encode()))
 	if err != nil {
 		return nil, err
 	}
 	req.Header = http.Header{
 		headerContentType: {"application/x-www-form-urlencoded"},
 		"Accept":          {"application/json"},
-		headerAgent:       c.agent,
+		headerAgent:       a.client.agent,
 	}
 	if header != "" {
 		req.Header[headerAuthorization] = []string{header}
 	}
-	return c.roundTrip(c.transport, req)
+	return a.client.roundTrip(a.client.transport, req)
 }
 
 // tokenRefusal says why a token server issued no token.
