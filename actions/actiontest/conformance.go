@@ -316,7 +316,12 @@ func (k *Type) guard(t *testing.T) {
 // Listen serves connections to a port of the loopback address until the test ends, each in a goroutine, and closes them.
 func Listen(tb testing.TB, serve func(net.Conn)) (address string) {
 	tb.Helper()
-	l, err := new(net.ListenConfig).Listen(tb.Context(), "tcp", "127.0.0.1:0")
+	return listen(tb, "127.0.0.1:0", serve)
+}
+
+func listen(tb testing.TB, at string, serve func(net.Conn)) (address string) {
+	tb.Helper()
+	l, err := new(net.ListenConfig).Listen(tb.Context(), "tcp", at)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -413,27 +418,8 @@ var InnerHosts = append(slices.Clone(InnerAddresses),
 // came.
 func Trap(tb testing.TB) (port string, touched func() int) {
 	tb.Helper()
-	l, err := new(net.ListenConfig).Listen(tb.Context(), "tcp", ":0")
-	if err != nil {
-		tb.Fatal(err)
-	}
 	var n atomic.Int64
-	var accepting sync.WaitGroup
-	accepting.Go(func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			n.Add(1)
-			_ = conn.Close()
-		}
-	})
-	tb.Cleanup(func() {
-		_ = l.Close()
-		accepting.Wait()
-	})
-	_, port, _ = net.SplitHostPort(l.Addr().String())
+	_, port, _ = net.SplitHostPort(listen(tb, ":0", func(net.Conn) { n.Add(1) }))
 	return port, func() int { return int(n.Load()) }
 }
 
