@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/netreason"
@@ -139,11 +138,6 @@ func oddInPath(r rune) bool {
 	return !isLower(r) && (r < 'A' || r > 'Z') && r != '-' && r != '_'
 }
 
-func firstRune(text string) rune {
-	r, _ := utf8.DecodeRuneInString(text)
-	return r
-}
-
 // isLower reports whether a character is a lower-case letter or a digit.
 func isLower(r rune) bool { return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' }
 
@@ -154,7 +148,7 @@ func checkAccount(name string) error {
 	switch i := strings.IndexFunc(name, func(r rune) bool { return !isLower(r) }); {
 	case i >= 0:
 		return fmt.Errorf("has %q in it: an account's name has 3 to 24 letters and digits and nothing else; "+
-			"an endpoint begins with http:// or https://", firstRune(name[i:]))
+			"an endpoint begins with http:// or https://", []rune(name[i:])[0])
 	case len(name) < 3 || len(name) > 24:
 		return fmt.Errorf("has a length of %d: an account's name has 3 to 24 letters and digits", len(name))
 	}

@@ -103,7 +103,7 @@ type exchange struct {
 func (x *exchange) result(ctx context.Context) scheduler.Result {
 	switch {
 	case x.err == nil && len(x.answer.Messages) > 0 && x.answer.Messages[0].MessageID != nil:
-		return x.done(x.receipt())
+		return scheduler.Result{Status: http.StatusCreated, Summary: x.receipt()}
 	case x.raw == nil:
 		f := actions.Unanswered(x.err, x.reason(ctx))
 		return f.Result("Request to account '" + x.account.name + "' at '" + x.account.host + "' failed: " + f.Reason)
@@ -111,11 +111,6 @@ func (x *exchange) result(ctx context.Context) scheduler.Result {
 		return x.created(ctx)
 	}
 	return x.refused()
-}
-
-// done is the result of an attempt whose message is in the queue.
-func (x *exchange) done(text string) scheduler.Result {
-	return scheduler.Result{Status: http.StatusCreated, Summary: text}
 }
 
 // receipt describes the message in the queue, without the pop receipt, which permits to change and delete it.
@@ -148,8 +143,8 @@ func (x *exchange) created(ctx context.Context) scheduler.Result {
 	if body, err := runtime.Payload(x.raw); err == nil {
 		return x.failed(actions.Answered(http.StatusCreated, "'Created' (status 201) is not the answer of a queue"), body)
 	}
-	return x.done("Message put into queue '" + x.queue + "' of account '" + x.account.name +
-		"' (the answer broke off: " + x.reason(ctx) + ")")
+	text := "Message put into queue '" + x.queue + "' of account '" + x.account.name + "' (the answer broke off: " + x.reason(ctx) + ")"
+	return scheduler.Result{Status: http.StatusCreated, Summary: text}
 }
 
 // refused returns the result of a response that is not a success.
