@@ -277,7 +277,7 @@ func (s *Batons) Clear(ctx context.Context, k scheduler.Key, of func(*scheduler.
 		}
 		if removed == 0 {
 			idle++
-			conn.Pause(ctx, clearPause) // a lagging replica may still show what another process has removed
+			failover.Pause(ctx, clearPause) // a lagging replica may still show what another process has removed
 		}
 	}
 	return nil
@@ -324,12 +324,10 @@ const clearPause = 20 * time.Millisecond
 func (s *Batons) EachBaton(ctx context.Context, lane int, f func(slot scheduler.BatonKey, waiting bool) error) error {
 	timer, fire := s.conn.Config.Prefix+".timer."+strconv.Itoa(lane)+".", s.conn.Config.Prefix+".fire."+strconv.Itoa(lane)+"."
 	l := conn.Listing{Stream: s.timers[lane], Filter: ">", Whole: true}
-	l.Matches = func(subject string) bool {
-		return strings.HasPrefix(subject, timer) || strings.HasPrefix(subject, fire)
-	}
 	return s.conn.Each(ctx, l, func(subject string) error {
-		if slot, ok := s.slotOf(subject); ok {
-			return f(slot, strings.HasPrefix(subject, timer))
+		waiting := strings.HasPrefix(subject, timer)
+		if slot, ok := s.slotOf(subject); ok && (waiting || strings.HasPrefix(subject, fire)) {
+			return f(slot, waiting)
 		}
 		return nil
 	})

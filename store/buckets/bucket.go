@@ -24,25 +24,25 @@ type bucket struct {
 
 var _ scheduler.CheckedBucket = bucket{}
 
+func (s *Buckets) bucket(name string) bucket { return bucket{s, name, s.opened[name]} }
+
 // Collections returns the bucket of collection settings.
-func (s *Buckets) Collections() scheduler.CheckedBucket {
-	return bucket{s, collectionsBucket, s.collections}
-}
+func (s *Buckets) Collections() scheduler.CheckedBucket { return s.bucket(collectionsBucket) }
 
 // Secrets returns the bucket of shared secrets.
-func (s *Buckets) Secrets() scheduler.Bucket { return bucket{s, secretsBucket, s.secrets} }
+func (s *Buckets) Secrets() scheduler.Bucket { return s.bucket(secretsBucket) }
 
 // Operations returns the bucket of bulk operations.
-func (s *Buckets) Operations() scheduler.Bucket { return bucket{s, operationsBucket, s.operations} }
+func (s *Buckets) Operations() scheduler.Bucket { return s.bucket(operationsBucket) }
 
 // Listeners returns the bucket of what the triggers of jobs listen to, by <collection>.<job>.
-func (s *Buckets) Listeners() scheduler.Bucket { return bucket{s, listenersBucket, s.listeners} }
+func (s *Buckets) Listeners() scheduler.Bucket { return s.bucket(listenersBucket) }
 
 // Sources returns the bucket of sources of events, by <collection>.<name>.
-func (s *Buckets) Sources() scheduler.Bucket { return bucket{s, sourcesBucket, s.sources} }
+func (s *Buckets) Sources() scheduler.Bucket { return s.bucket(sourcesBucket) }
 
 // Tokens returns the bucket of access token hashes.
-func (s *Buckets) Tokens() scheduler.Bucket { return bucket{s, tokensBucket, s.tokens} }
+func (s *Buckets) Tokens() scheduler.Bucket { return s.bucket(tokensBucket) }
 
 // TokenLedger returns the bucket that authenticates the entries of Tokens (package tokens). It is in a separate
 // stream.
@@ -53,20 +53,19 @@ func (s *Buckets) Settings() scheduler.Bucket { return bucket{s, "settings", s.c
 
 // Load returns the current value. scheduler.ErrNotFound if it does not exist.
 func (b bucket) Load(ctx context.Context, name string) (scheduler.Stored, error) {
-	e, err := b.kv.Get(ctx, name)
-	if err != nil {
-		return scheduler.Stored{}, conn.Translate(err)
-	}
-	return scheduler.Stored{Key: scheduler.Key{Job: name}, Revision: e.Revision(), Data: e.Value(), Written: e.Created()}, nil
+	return entryOf(b.kv.Get(ctx, name))
 }
 
 // LoadAt returns a value at a revision. scheduler.ErrNotFound if that revision is not retained.
 func (b bucket) LoadAt(ctx context.Context, name string, revision uint64) (scheduler.Stored, error) {
-	e, err := b.kv.GetRevision(ctx, name, revision)
+	return entryOf(b.kv.GetRevision(ctx, name, revision))
+}
+
+func entryOf(e jetstream.KeyValueEntry, err error) (scheduler.Stored, error) {
 	if err != nil {
 		return scheduler.Stored{}, conn.Translate(err)
 	}
-	return scheduler.Stored{Key: scheduler.Key{Job: name}, Revision: e.Revision(), Data: e.Value(), Written: e.Created()}, nil
+	return scheduler.Stored{Key: scheduler.Key{Job: e.Key()}, Revision: e.Revision(), Data: e.Value(), Written: e.Created()}, nil
 }
 
 // Save writes a value over the revision it replaces (0: it must not exist) and returns the new revision.
@@ -189,10 +188,8 @@ func (b bucket) names(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	prefix := "$KV." + b.kv.Bucket() + "."
-	l := conn.Listing{Stream: st, Filter: prefix + ">", Whole: true}
-	l.Matches = func(subject string) bool { return strings.HasPrefix(subject, prefix) }
 	var names []string
-	err = b.store.conn.Each(ctx, l, func(subject string) error {
+	err = b.store.conn.Each(ctx, conn.Listing{Stream: st, Filter: prefix + ">", Whole: true}, func(subject string) error {
 		names = append(names, strings.TrimPrefix(subject, prefix))
 		return nil
 	})

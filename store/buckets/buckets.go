@@ -32,40 +32,26 @@ const markerAge = time.Hour
 
 // Buckets stores definitions and other values by name. It is safe for concurrent use.
 type Buckets struct {
-	conn        *conn.Conn
-	jobs        jetstream.KeyValue
-	jobStream   jetstream.Stream
-	collections jetstream.KeyValue
-	secrets     jetstream.KeyValue
-	tokens      jetstream.KeyValue
-	operations  jetstream.KeyValue
-	listeners   jetstream.KeyValue
-	sources     jetstream.KeyValue
-	deaf        sync.Map // buckets whose changes are not announced to this process
+	conn      *conn.Conn
+	opened    map[string]jetstream.KeyValue // by name; fixed when the store is open
+	jobStream jetstream.Stream
+	deaf      sync.Map // buckets whose changes are not announced to this process
 }
 
 // New returns the buckets on a connection. It does no I/O.
-func New(c *conn.Conn) *Buckets { return &Buckets{conn: c} }
+func New(c *conn.Conn) *Buckets { return &Buckets{conn: c, opened: map[string]jetstream.KeyValue{}} }
 
 // Open opens all buckets.
 func (s *Buckets) Open(ctx context.Context) (err error) {
-	for _, b := range []struct {
-		kv   *jetstream.KeyValue
-		name string
-		cfg  jetstream.KeyValueConfig
-	}{
-		{&s.jobs, jobsBucket, jetstream.KeyValueConfig{
-			Description: "Carillon: job definitions", History: jobRevisions, LimitMarkerTTL: markerAge,
-		}},
-		{&s.collections, collectionsBucket, jetstream.KeyValueConfig{Description: "Carillon: job collections", History: jobRevisions}},
-		{&s.secrets, secretsBucket, jetstream.KeyValueConfig{Description: "Carillon: shared secrets, sealed"}},
-		{&s.operations, operationsBucket, jetstream.KeyValueConfig{
-			Description: "Carillon: operations on many jobs, and acknowledged failures", TTL: operationAge,
-		}},
-		{&s.listeners, listenersBucket, jetstream.KeyValueConfig{Description: "Carillon: what the triggers of jobs listen to"}},
-		{&s.sources, sourcesBucket, jetstream.KeyValueConfig{Description: "Carillon: sources of events"}},
+	for _, cfg := range []jetstream.KeyValueConfig{
+		{Bucket: jobsBucket, Description: "Carillon: job definitions", History: jobRevisions, LimitMarkerTTL: markerAge},
+		{Bucket: collectionsBucket, Description: "Carillon: job collections", History: jobRevisions},
+		{Bucket: secretsBucket, Description: "Carillon: shared secrets, sealed"},
+		{Bucket: operationsBucket, Description: "Carillon: operations on many jobs, and acknowledged failures", TTL: operationAge},
+		{Bucket: listenersBucket, Description: "Carillon: what the triggers of jobs listen to"},
+		{Bucket: sourcesBucket, Description: "Carillon: sources of events"},
 	} {
-		if *b.kv, err = s.open(ctx, b.name, b.cfg); err != nil {
+		if err := s.open(ctx, cfg); err != nil {
 			return err
 		}
 	}
@@ -77,15 +63,14 @@ func (s *Buckets) Open(ctx context.Context) (err error) {
 }
 
 // OpenTokens opens only the bucket of access tokens.
-func (s *Buckets) OpenTokens(ctx context.Context) (err error) {
-	s.tokens, err = s.open(ctx, tokensBucket, jetstream.KeyValueConfig{
-		Description: "Carillon: hashes and rights of access tokens",
-	})
-	return err
+func (s *Buckets) OpenTokens(ctx context.Context) error {
+	return s.open(ctx, jetstream.KeyValueConfig{Bucket: tokensBucket, Description: "Carillon: hashes and rights of access tokens"})
 }
 
 // open opens a bucket whose changes are announced.
-func (s *Buckets) open(ctx context.Context, name string, cfg jetstream.KeyValueConfig) (jetstream.KeyValue, error) {
+func (s *Buckets) open(ctx context.Context, cfg jetstream.KeyValueConfig) (err error) {
+	name := cfg.Bucket
 	cfg.Bucket, cfg.RePublish = s.conn.Config.Bucket(name), s.conn.Config.Republish(name)
-	return s.conn.OpenBucket(ctx, cfg)
+	s.opened[name], err = s.conn.OpenBucket(ctx, cfg)
+	return err
 }

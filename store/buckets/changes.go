@@ -16,6 +16,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/store/conn"
+	"github.com/carillon-sched/carillon/store/failover"
 )
 
 // Intervals of a listener.
@@ -133,7 +134,7 @@ func (s *Buckets) start(ctx context.Context, l *listener, subject string) error 
 	if info.Cluster == nil || info.Cluster.Name == "" { // a standalone server
 		return nil
 	}
-	conn.Pause(ctx, settling)
+	failover.Pause(ctx, settling)
 	return s.check(ctx, l)
 }
 
@@ -161,7 +162,7 @@ func (s *Buckets) check(ctx context.Context, l *listener) error {
 	if info.State.LastSeq == heard {
 		return nil
 	}
-	conn.Pause(ctx, checkGrace)
+	failover.Pause(ctx, checkGrace)
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
@@ -328,7 +329,7 @@ func (w *watch) read(ctx context.Context) error {
 			if time.Now().After(patience) {
 				return missed(w.bucket.name, "a replica of its stream lags behind")
 			}
-			conn.Pause(ctx, lagPause)
+			failover.Pause(ctx, lagPause)
 		}
 	}
 }

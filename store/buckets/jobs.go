@@ -60,11 +60,8 @@ func (s *Buckets) LoadJobAt(ctx context.Context, k scheduler.Key, revision uint6
 
 // LastRevision returns the latest revision of any definition.
 func (s *Buckets) LastRevision(ctx context.Context) (uint64, error) {
-	info, err := s.jobStream.Info(ctx)
-	if err != nil {
-		return 0, conn.Translate(err)
-	}
-	return info.State.LastSeq, nil
+	state, err := conn.State(ctx, s.jobStream)
+	return state.LastSeq, err
 }
 
 func stored(k scheduler.Key, m *jetstream.RawStreamMsg) (scheduler.Stored, error) {
@@ -171,8 +168,7 @@ func (s *Buckets) WatchJobs(ctx context.Context, ready func(), changed func(k sc
 	})
 	if errors.Is(err, errDeaf) {
 		s.deafTo(jobsBucket, err)
-		jobs := bucket{s, jobsBucket, s.jobs}
-		return jobs.follow(ctx, ready, func(name string, revision uint64, _ []byte) {
+		return s.bucket(jobsBucket).follow(ctx, ready, func(name string, revision uint64, _ []byte) {
 			if k, ok := splitKey(name); ok {
 				changed(k, revision)
 			}
@@ -187,9 +183,9 @@ func (s *Buckets) WatchJobs(ctx context.Context, ready func(), changed func(k sc
 func (s *Buckets) EachKnownJob(ctx context.Context, f func(k scheduler.Key, deleted bool) error) error {
 	ctx, cancel := context.WithTimeout(ctx, conn.IndexTimeout)
 	defer cancel()
-	info, err := s.jobStream.Info(ctx)
-	if err != nil || info.State.Msgs == 0 {
-		return conn.Translate(err)
+	state, err := conn.State(ctx, s.jobStream)
+	if err != nil || state.Msgs == 0 {
+		return err
 	}
 	return conn.ScanHeaders(ctx, s.jobStream, func(subject string, h nats.Header) error {
 		if k, ok := s.jobKey(subject); ok {
@@ -206,13 +202,10 @@ func isMarker(h nats.Header) bool {
 
 // EachJob calls f for every job in a collection (all if empty), in no particular order, until f returns an error.
 func (s *Buckets) EachJob(ctx context.Context, collection string, f func(scheduler.Key) error) error {
-	prefix := "$KV." + s.conn.Config.Bucket(jobsBucket) + "."
-	l := conn.Listing{Stream: s.jobStream, Filter: prefix + ">", Whole: collection == ""}
+	l := conn.Listing{Stream: s.jobStream, Filter: "$KV." + s.conn.Config.Bucket(jobsBucket) + ".>", Whole: collection == ""}
 	if collection != "" {
-		prefix += collection + "."
-		l.Filter = prefix + "*"
+		l.Filter = s.JobSubject(scheduler.Key{Collection: collection, Job: "*"})
 	}
-	l.Matches = func(subject string) bool { return strings.HasPrefix(subject, prefix) }
 	return s.conn.Each(ctx, l, func(subject string) error {
 		if k, ok := s.jobKey(subject); ok {
 			return f(k)
@@ -228,9 +221,9 @@ const storedAhead = 512
 // that is written in the meantime may be returned twice, or in its previous form. Reading in storage order costs the
 // server much less than lookups.
 func (s *Buckets) EachStoredJob(ctx context.Context, f func(scheduler.Stored) error) error {
-	info, err := s.jobStream.Info(ctx)
-	if err != nil || info.State.Msgs == 0 {
-		return conn.Translate(err)
+	state, err := conn.State(ctx, s.jobStream)
+	if err != nil || state.Msgs == 0 {
+		return err
 	}
 	return conn.ScanLast(ctx, s.jobStream, storedAhead, false, func(m jetstream.Msg, sequence uint64) error {
 		k, ok := s.jobKey(m.Subject())
@@ -245,11 +238,11 @@ func (s *Buckets) EachStoredJob(ctx context.Context, f func(scheduler.Stored) er
 // returns an error. A job that was written several times may be returned several times; the last one is current. This
 // costs the server much less than lookups.
 func (s *Buckets) EachJobFrom(ctx context.Context, from uint64, f func(st scheduler.Stored, deleted bool) error) error {
-	info, err := s.jobStream.Info(ctx)
-	if err != nil || info.State.Msgs == 0 || from > info.State.LastSeq {
-		return conn.Translate(err)
+	state, err := conn.State(ctx, s.jobStream)
+	if err != nil || state.Msgs == 0 || from > state.LastSeq {
+		return err
 	}
-	return conn.ScanRange(ctx, s.jobStream, max(from, 1), info.State.LastSeq, storedAhead, func(m jetstream.Msg, sequence uint64) error {
+	return conn.ScanRange(ctx, s.jobStream, max(from, 1), state.LastSeq, storedAhead, func(m jetstream.Msg, sequence uint64) error {
 		k, ok := s.jobKey(m.Subject())
 		if !ok {
 			return nil

@@ -31,7 +31,7 @@ func TestReplicaBehind(t *testing.T) {
 				st := inMemory(t)
 				var told []string
 				w := &watch{
-					bucket: bucket{st, collectionsBucket, st.collections}, wake: make(chan struct{}, 1), owed: map[string]bool{},
+					bucket: st.bucket(collectionsBucket), wake: make(chan struct{}, 1), owed: map[string]bool{},
 					changed: func(name string, revision uint64, data []byte) {
 						told = append(told, fmt.Sprintf("%s: %s at %d", name, data, revision))
 					},

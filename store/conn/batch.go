@@ -28,20 +28,11 @@ func (s *Conn) Batched(ctx context.Context, want jetstream.StreamConfig) (jetstr
 // allowBatches enables atomic batches on an existing stream. If the stream cannot be updated, it is used unchanged.
 func (s *Conn) allowBatches(ctx context.Context, st jetstream.Stream) jetstream.Stream {
 	have := st.CachedInfo().Config
-	if have.AllowAtomicPublish {
-		return st
-	}
-	if may, ok := s.Permissions(ctx); ok && !may.Publish("$JS.API.STREAM.UPDATE."+have.Name) {
+	if have.AllowAtomicPublish || !s.MayPublish(ctx, "$JS.API.STREAM.UPDATE."+have.Name) {
 		return st
 	}
 	have.AllowAtomicPublish = true
-	changed, err := s.JS.UpdateStream(ctx, have)
-	if err != nil {
-		s.Config.Logger.Warn("the batch setting of a stream cannot be changed; using the stream without it",
-			"stream", have.Name, "err", err)
-		return st
-	}
-	return changed
+	return s.Adjust(ctx, st, have, "the batch setting of a stream cannot be changed; using the stream without it")
 }
 
 // Limits of a group.

@@ -160,14 +160,14 @@ const DataSetting = "store"
 const schemaKey = "schema"
 
 // takeSchema refuses a store with another schema version, and records the version of a new store.
-func takeSchema(ctx context.Context, settings jetstream.KeyValue) error {
+func (s *Conn) takeSchema(ctx context.Context) error {
 	mine := strconv.Itoa(Schema)
-	e, err := settings.Get(ctx, schemaKey)
+	e, err := s.Settings.Get(ctx, schemaKey)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
-		if _, err = settings.Create(ctx, schemaKey, []byte(mine)); !errors.Is(err, jetstream.ErrKeyExists) {
+		if _, err = s.Settings.Create(ctx, schemaKey, []byte(mine)); !errors.Is(err, jetstream.ErrKeyExists) {
 			return Translate(err)
 		}
-		e, err = settings.Get(ctx, schemaKey) // another process has created it
+		e, err = s.Settings.Get(ctx, schemaKey) // another process has created it
 	}
 	if err != nil {
 		return Translate(err)

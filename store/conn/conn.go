@@ -66,7 +66,7 @@ const maxWaiting = 4096
 
 // Open checks the server, and opens the settings. The stores open their streams afterwards.
 func (s *Conn) Open(ctx context.Context) error {
-	for _, open := range []func(context.Context) error{s.checkServer, s.openPublisher, s.openSettings} {
+	for _, open := range []func(context.Context) error{s.checkServer, s.openPublisher, s.openSettings, s.takeSchema, s.takeReplicas} {
 		if err := open(ctx); err != nil {
 			return err
 		}
@@ -90,7 +90,7 @@ func (s *Conn) OpenTool(ctx context.Context) error {
 		s.Config.AuditAge = info.Config.MaxAge
 	}
 	s.askClock(ctx)
-	return s.openSettingsBucket(ctx)
+	return s.openSettings(ctx)
 }
 
 // Start begins the work of the connection when all streams are open: it joins the failover and reads the clock.
@@ -172,18 +172,7 @@ func (s *Conn) Ask(ctx context.Context, subject string, req, answer any) error {
 	return json.Unmarshal(m.Data, answer)
 }
 
-// openSettings reads the settings shared by all processes, or writes them at the first start.
-func (s *Conn) openSettings(ctx context.Context) error {
-	if err := s.openSettingsBucket(ctx); err != nil {
-		return err
-	}
-	if err := takeSchema(ctx, s.Settings); err != nil {
-		return err
-	}
-	return s.takeReplicas(ctx)
-}
-
-func (s *Conn) openSettingsBucket(ctx context.Context) (err error) {
+func (s *Conn) openSettings(ctx context.Context) (err error) {
 	s.Settings, err = s.OpenBucket(ctx, jetstream.KeyValueConfig{
 		Bucket: s.Config.Bucket("settings"), Description: "Carillon: settings shared by all replicas",
 	})
@@ -284,6 +273,16 @@ func (s *Conn) CreateStream(ctx context.Context, want jetstream.StreamConfig) (j
 		return s.JS.Stream(ctx, want.Name)
 	}
 	return st, err
+}
+
+// Adjust updates the settings of a stream. If it cannot, it logs a warning and returns the stream unchanged.
+func (s *Conn) Adjust(ctx context.Context, st jetstream.Stream, want jetstream.StreamConfig, warning string) jetstream.Stream {
+	changed, err := s.JS.UpdateStream(ctx, want)
+	if err != nil {
+		s.Config.Logger.Warn(warning, "stream", want.Name, "err", err)
+		return st
+	}
+	return changed
 }
 
 // bound normalizes a limit like the server: -1 for none.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -28,10 +29,18 @@ const IndexTimeout = 5 * time.Minute
 
 // Listing selects the subjects of a stream that match a filter.
 type Listing struct {
-	Stream  jetstream.Stream
-	Filter  string
-	Whole   bool                      // the filter matches most of the stream
-	Matches func(subject string) bool // equivalent to filter
+	Stream jetstream.Stream
+	Filter string // a prefix and the wildcard * or >
+	Whole  bool   // the filter matches most of the stream
+}
+
+// State returns the current state of a stream.
+func State(ctx context.Context, st jetstream.Stream) (jetstream.StreamState, error) {
+	info, err := st.Info(ctx)
+	if err != nil {
+		return jetstream.StreamState{}, Translate(err)
+	}
+	return info.State, nil
 }
 
 // Each calls f for every subject of a listing, in no particular order, until f returns an error.
@@ -79,8 +88,9 @@ func (s *Conn) index(ctx context.Context, stream, filter string) (page map[strin
 // completely, and f may get a subject twice that is written in the meantime. For other streams it reads the headers of
 // the last message of each subject, and calls f once for each.
 func (s *Conn) read(ctx context.Context, l Listing, info *jetstream.StreamInfo, f func(subject string) error) error {
+	prefix := strings.TrimRight(l.Filter, "*>")
 	each := func(subject string, _ nats.Header) error {
-		if !l.Matches(subject) {
+		if !strings.HasPrefix(subject, prefix) {
 			return nil
 		}
 		return f(subject)

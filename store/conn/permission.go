@@ -45,6 +45,12 @@ func (s *Conn) Permissions(ctx context.Context) (Permissions, bool) {
 	return may.Publish, true
 }
 
+// MayPublish reports whether the user may publish to a subject. It returns true if the server does not report permissions.
+func (s *Conn) MayPublish(ctx context.Context, subject string) bool {
+	may, known := s.Permissions(ctx)
+	return !known || may.Publish(subject)
+}
+
 // Publish reports whether the user may publish to a subject.
 func (p Permissions) Publish(subject string) bool {
 	allowed := len(p.Allow) == 0

@@ -13,6 +13,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/store/failover"
 )
 
 // Limits of a publish: the timeout of an acknowledgement, and the number of messages in flight before publishing
@@ -60,7 +62,7 @@ func (s *Conn) Publish(ctx context.Context, m *nats.Msg) (uint64, error) {
 	defer s.publisher.recycle(m)
 	a, ok := s.publisher.send(ctx, m)
 	for try := 0; ok && errors.Is(a.err, jetstream.ErrNoStreamResponse) && try < untakenTries; try++ {
-		if ok = Pause(ctx, untakenPause); ok {
+		if ok = failover.Pause(ctx, untakenPause); ok {
 			a, ok = s.publisher.send(ctx, m)
 		}
 	}
@@ -68,18 +70,6 @@ func (s *Conn) Publish(ctx context.Context, m *nats.Msg) (uint64, error) {
 		return 0, context.Cause(ctx)
 	}
 	return a.sequence, Translate(s.suspect(a.err))
-}
-
-// Pause waits for d. It returns false if ctx is done first.
-func Pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 // publisher sends messages to streams and matches acknowledgements. Unlike the client library's, it shares one timer

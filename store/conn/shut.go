@@ -69,12 +69,9 @@ func (s *Conn) Check(ctx context.Context) (Shuts, error) {
 	s.askClock(ctx)
 	written := s.checkWrite(ctx)
 	g.SetLimit(CheckAtOnce)
-	for _, stream := range s.Opened {
-		if _, unasked := s.Unasked.Load(stream); unasked {
-			continue
-		}
+	check := func(find func() *Shut) {
 		g.Go(func() error {
-			found := s.checkStream(ctx, stream)
+			found := find()
 			mu.Lock()
 			defer mu.Unlock()
 			if found != nil {
@@ -83,16 +80,13 @@ func (s *Conn) Check(ctx context.Context) (Shuts, error) {
 			return nil
 		})
 	}
+	for _, stream := range s.Opened {
+		if _, unasked := s.Unasked.Load(stream); !unasked {
+			check(func() *Shut { return s.checkStream(ctx, stream) })
+		}
+	}
 	for _, q := range s.queues {
-		g.Go(func() error {
-			found := s.checkQueue(ctx, q)
-			mu.Lock()
-			defer mu.Unlock()
-			if found != nil {
-				shut = append(shut, *found)
-			}
-			return nil
-		})
+		check(func() *Shut { return s.checkQueue(ctx, q) })
 	}
 	_ = g.Wait() // problems are collected in shut
 	shut = s.sift(ctx, shut)

@@ -94,7 +94,7 @@ func (f *Failover) claim(ctx context.Context) {
 	wait, warned := rand.N(claimSpread), false //nolint:gosec // it need not be secret
 	began := time.Now()
 	for tries := 0; tries < claimTries && time.Since(began) < AckWait; tries++ {
-		sleep(ctx, wait)
+		Pause(ctx, wait)
 		wait = claimPause
 		if f.otherClaims(time.Now()) {
 			wait = standBack // then claim the rest
@@ -152,7 +152,7 @@ func (f *Failover) claimOnce(ctx context.Context) (left bool, err error) {
 		return len(queues) > 0, cmp.Or(err, silent)
 	}
 	err = f.setWait(ctx, queues, shortWait)
-	sleep(ctx, time.Until(asked.Add(phaseEnds)))
+	Pause(ctx, time.Until(asked.Add(phaseEnds)))
 	if e := f.setWait(ctx, queues, AckWait); e != nil {
 		return true, e // the phase continues; see endure
 	}

@@ -92,10 +92,12 @@ func (f *Failover) Holds(stream string, sequence uint64) bool {
 	return f.leases.holds(place{stream, sequence})
 }
 
-// sleep waits until a time has passed or ctx is done.
-func sleep(ctx context.Context, d time.Duration) {
+// Pause waits for d. It returns false if ctx is done first.
+func Pause(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-time.After(d):
+		return true
 	case <-ctx.Done():
+		return false
 	}
 }

@@ -33,7 +33,7 @@ func (s *Activity) Open(ctx context.Context) error {
 	st, err := s.conn.JS.Stream(ctx, name)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		create := "$JS.API.STREAM.CREATE." + name
-		if may, ok := s.conn.Permissions(ctx); ok && !may.Publish(create) {
+		if !s.conn.MayPublish(ctx, create) {
 			s.DisableActivity("the NATS user may not publish to " + create)
 			return nil
 		}
@@ -47,7 +47,7 @@ func (s *Activity) Open(ctx context.Context) error {
 		err = unfitActivity(st.CachedInfo().Config)
 	}
 	if err == nil {
-		s.extend(ctx, st.CachedInfo().Config)
+		s.extend(ctx, st)
 	}
 	if err != nil {
 		if ctx.Err() != nil {
@@ -61,16 +61,13 @@ func (s *Activity) Open(ctx context.Context) error {
 }
 
 // extend raises the retention of a stream of an earlier version, so that the console shows a month.
-func (s *Activity) extend(ctx context.Context, have jetstream.StreamConfig) {
-	update := "$JS.API.STREAM.UPDATE." + have.Name
-	if may, ok := s.conn.Permissions(ctx); have.MaxAge == 0 || have.MaxAge >= pulseAge || ok && !may.Publish(update) {
+func (s *Activity) extend(ctx context.Context, st jetstream.Stream) {
+	have := st.CachedInfo().Config
+	if have.MaxAge == 0 || have.MaxAge >= pulseAge || !s.conn.MayPublish(ctx, "$JS.API.STREAM.UPDATE."+have.Name) {
 		return
 	}
 	have.MaxAge = pulseAge
-	if _, err := s.conn.JS.UpdateStream(ctx, have); err != nil {
-		s.conn.Config.Logger.Warn("the console shows a shorter period: the retention of its stream cannot be raised",
-			"stream", have.Name, "err", err)
-	}
+	s.conn.Adjust(ctx, st, have, "the console shows a shorter period: the retention of its stream cannot be raised")
 }
 
 // DisableActivity disables the activity stream.

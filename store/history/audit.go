@@ -161,11 +161,8 @@ func (s *Audit) LastEntry(ctx context.Context) (uint64, error) {
 	if err := s.settle(ctx); err != nil {
 		return 0, err
 	}
-	info, err := s.stream.Info(ctx)
-	if err != nil {
-		return 0, conn.Translate(err)
-	}
-	return info.State.LastSeq, nil
+	state, err := conn.State(ctx, s.stream)
+	return state.LastSeq, err
 }
 
 // FirstEntry returns when the oldest retained entry was stored, or the zero time.
@@ -173,11 +170,11 @@ func (s *Audit) FirstEntry(ctx context.Context) (time.Time, error) {
 	if err := s.settle(ctx); err != nil {
 		return time.Time{}, err
 	}
-	info, err := s.stream.Info(ctx)
-	if err != nil || info.State.Msgs == 0 {
-		return time.Time{}, conn.Translate(err)
+	state, err := conn.State(ctx, s.stream)
+	if err != nil || state.Msgs == 0 {
+		return time.Time{}, err
 	}
-	return info.State.FirstTime.UTC(), nil
+	return state.FirstTime.UTC(), nil
 }
 
 // FollowEntries calls f for the entries in a scope after a sequence, and for new ones, in order, until ctx is done. It

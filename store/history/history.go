@@ -54,21 +54,6 @@ func (s *History) recordWindow() time.Duration {
 	return min(2*time.Minute, s.conn.Config.HistoryAge)
 }
 
-// knowRepeated raises the duplicate window of an existing history stream to recordWindow.
-func (s *History) knowRepeated(ctx context.Context, st jetstream.Stream) jetstream.Stream {
-	have := st.CachedInfo().Config
-	if have.Duplicates >= s.recordWindow() {
-		return st
-	}
-	have.Duplicates = s.recordWindow()
-	changed, err := s.conn.JS.UpdateStream(ctx, have)
-	if err != nil {
-		s.conn.Config.Logger.Warn("the history cannot detect duplicate records", "stream", have.Name, "err", err)
-		return st
-	}
-	return changed
-}
-
 // recordID returns a message ID that is the same for a repeated record and different for any other. It covers the
 // subject, because the subject has the job and the record may not.
 func recordID(subject string, data []byte) string {
@@ -178,12 +163,8 @@ func (s *History) record(m *jetstream.RawStreamMsg) (*scheduler.Record, error) {
 
 // HistorySpan returns the extent of the history of all jobs.
 func (s *History) HistorySpan(ctx context.Context) (scheduler.HistorySpan, error) {
-	info, err := s.stream.Info(ctx)
-	if err != nil {
-		return scheduler.HistorySpan{}, conn.Translate(err)
-	}
-	state := &info.State
-	return scheduler.HistorySpan{First: state.FirstSeq, Last: state.LastSeq, Records: state.Msgs}, nil
+	state, err := conn.State(ctx, s.stream)
+	return scheduler.HistorySpan{First: state.FirstSeq, Last: state.LastSeq, Records: state.Msgs}, err
 }
 
 // RecordsFrom calls f for records in order, from a sequence on, until f returns false or no records remain: of a job,
@@ -252,7 +233,10 @@ func (s *History) Open(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	s.stream = s.knowRepeated(ctx, s.stream)
+	if have := s.stream.CachedInfo().Config; have.Duplicates < s.recordWindow() {
+		have.Duplicates = s.recordWindow()
+		s.stream = s.conn.Adjust(ctx, s.stream, have, "the history cannot detect duplicate records")
+	}
 	return nil
 }
 

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/errgroup"
 
@@ -116,15 +116,12 @@ func (s *History) Kept(ctx context.Context, k scheduler.Key) (since time.Time, e
 		if n < uint64(s.conn.Config.HistoryPerJob) {
 			continue
 		}
-		get := conn.DirectRequest{Filter: subject, From: 1, Batch: 1}
-		err := s.conn.DirectGet(ctx, s.conn.Config.Stream("HISTORY"), get, 1, func(m *jetstream.RawStreamMsg) bool {
-			if m.Time.After(since) {
-				since = m.Time.UTC()
-			}
-			return false
-		}, func(*nats.Msg) {})
+		oldest, _, err := s.conn.Forward(ctx, s.conn.Config.Stream("HISTORY"), subject, 1, math.MaxInt64, 1)
 		if err != nil {
 			return since, err
+		}
+		if len(oldest) > 0 && oldest[0].Time.After(since) {
+			since = oldest[0].Time.UTC()
 		}
 	}
 	return since, nil

@@ -86,11 +86,8 @@ func markKey(sequence uint64) string { return "spec." + strconv.FormatUint(seque
 
 // Pending returns the number of published specs that are not processed.
 func (s *Specs) Pending(ctx context.Context) (int, error) {
-	info, err := s.stream.Info(ctx)
-	if err != nil {
-		return 0, conn.Translate(err)
-	}
-	return int(info.State.Msgs), nil
+	state, err := conn.State(ctx, s.stream)
+	return int(state.Msgs), err
 }
 
 // MarkSpec records that a process starts to handle a spec. It returns how often this was recorded, including this call,
@@ -130,11 +127,8 @@ func (s *Specs) IsFirstSpec(ctx context.Context, name string, sequence uint64) (
 
 // FirstSpec returns the sequence of the first unfinished spec, or of the next one to be published if there are none.
 func (s *Specs) FirstSpec(ctx context.Context) (uint64, error) {
-	info, err := s.stream.Info(ctx)
-	if err != nil {
-		return 0, conn.Translate(err)
-	}
-	return info.State.FirstSeq, nil
+	state, err := conn.State(ctx, s.stream)
+	return state.FirstSeq, err
 }
 
 // EraseSpec removes a spec from its stream and overwrites its stored data, which an acknowledgement does not. The
