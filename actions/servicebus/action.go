@@ -77,7 +77,7 @@ func (a *action) attempt(ctx context.Context, at scheduler.Attempt) scheduler.Re
 	}
 	m, id := a.message(at, rendered, secrets, start)
 	to := destination{account{a.namespace.place, a.authentication.name, key}, a.entity}
-	if err := a.client.links.send(ctx, to, m); err != nil {
+	if err := a.client.send(ctx, to, m); err != nil {
 		return a.failed(ctx, err, at.Timeout, time.Since(start))
 	}
 	where := a.noun + " '" + a.entity + "' of namespace '" + a.namespace.name + "'"

@@ -2,12 +2,15 @@ package servicebus
 
 import (
 	"cmp"
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -15,6 +18,7 @@ import (
 	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/payload"
+	"github.com/carillon-sched/carillon/actions/pool"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
@@ -59,8 +63,17 @@ const (
 // its connections. It is safe for concurrent use.
 type Client struct {
 	config     Config
-	links      *links
+	times      times
+	dial       func(ctx context.Context, network, address string) (net.Conn, error)
 	management egress.Transporter // of the management APIs of namespaces
+	pool       *pool.Pool[destination, *link]
+
+	// ctx limits connections: not an attempt, as they outlive it.
+	ctx    context.Context //nolint:containedctx // see above
+	cancel context.CancelCauseFunc
+
+	mu          sync.Mutex
+	connections map[account]*connection // what links may be opened on
 }
 
 // New returns a client. It does no I/O.
@@ -74,15 +87,29 @@ func newClient(config Config, times times) *Client {
 	if config.MaxLinks <= 0 {
 		config.MaxLinks = DefaultMaxLinks
 	}
-	over := egress.Route{Guard: config.Guard}.Transporter(config.TLS.Clone())
-	return &Client{config: config, links: newLinks(config, times), management: over}
+	c := &Client{
+		config: config, times: times,
+		dial:       config.Guard.DialContext(config.Guard.Dialer(egress.DialTimeout)),
+		management: egress.Route{Guard: config.Guard}.Transporter(config.TLS.Clone()),
+		pool: pool.New[destination, *link](pool.Config{
+			Max:         config.MaxLinks,
+			IdleTimeout: config.IdleAfter,
+			RenewAfter:  times.renew,
+			MaxAge:      times.most,
+			Final:       func(err error) bool { return classify(err).Final },
+		}),
+		connections: make(map[account]*connection),
+	}
+	c.ctx, c.cancel = context.WithCancelCause(context.Background())
+	return c
 }
 
 // Close closes all connections. Attempts under way fail, and so do later ones.
 // No goroutine of the client is left when Close returns, which takes two
 // seconds at most when namespaces do not answer.
 func (c *Client) Close() {
-	c.links.close()
+	c.cancel(pool.ErrClosed)
+	c.pool.Close()
 	(&http.Client{Transport: c.management.RoundTripper}).CloseIdleConnections()
 }
 

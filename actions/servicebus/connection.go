@@ -26,7 +26,7 @@ import (
 // serves as well. So the connection goes through the guard's dialer, and can be
 // cut.
 type connection struct {
-	owner   *links
+	owner   *Client
 	account account
 	client  *azservicebus.Client
 
@@ -46,7 +46,7 @@ var errBadKey = errors.New("the key or its name has a character that is not allo
 
 // newConnection returns a connection that is dialled when its first link is
 // opened.
-func newConnection(owner *links, a account, retries azservicebus.RetryOptions) (*connection, error) {
+func newConnection(owner *Client, a account, retries azservicebus.RetryOptions) (*connection, error) {
 	c := &connection{owner: owner, account: a}
 	client, err := azservicebus.NewClientFromConnectionString(a.connectionString(), &azservicebus.ClientOptions{
 		ApplicationID: "Carillon/" + owner.config.Version,

@@ -56,7 +56,7 @@ func TestLag(t *testing.T) {
 	roots.AppendCertsFromPEM(authority)
 	c := New(Config{TLS: &tls.Config{RootCAs: roots}})
 	defer c.Close()
-	c.links.dial = func(ctx context.Context, network, _ string) (net.Conn, error) {
+	c.dial = func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, network, server.Addr())
 	}
 	api := c.management.RoundTripper.(*http.Transport)
@@ -72,7 +72,7 @@ func TestLag(t *testing.T) {
 	for _, entity := range []string{"managed", "listened", "t"} {
 		to := queueAt(t, server.Addr())
 		to.keyName, to.key, to.entity = "manage", "a2V5", entity
-		must.Do(t, c.links.send(t.Context(), to, text("1")), c.links.send(t.Context(), to, text("2")))
+		must.Do(t, c.send(t.Context(), to, text("1")), c.send(t.Context(), to, text("2")))
 	}
 	vault := secrets.NewVault(secrets.Config{Keys: seal.NewKeyring(must.Get(seal.NewKey("k"))(t))})
 	stored := map[string][]byte{}

@@ -31,7 +31,7 @@ func queueAt(tb testing.TB, address string) destination {
 }
 
 // current returns the link that attempts use, and waits for one unlike another.
-func current(tb testing.TB, ls *links, to destination, unlike *link) *link {
+func current(tb testing.TB, ls *Client, to destination, unlike *link) *link {
 	tb.Helper()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
@@ -51,7 +51,7 @@ func TestRenewal(t *testing.T) {
 	server := emulatortest.ServiceBus(t, emulator.Config{AutoCreate: true})
 	client := newClient(Config{}, times{open: time.Minute, renew: 50 * time.Millisecond, most: time.Hour, linger: time.Minute})
 	defer client.Close()
-	ls := client.links
+	ls := client
 	to := queueAt(t, server.Addr())
 
 	ctx, cancel := context.WithCancel(t.Context())
@@ -86,7 +86,7 @@ func TestTimeoutKeepsLink(t *testing.T) {
 	server := emulatortest.ServiceBus(t, emulator.Config{AutoCreate: true})
 	client := New(Config{})
 	defer client.Close()
-	ls := client.links
+	ls := client
 	to := queueAt(t, server.Addr())
 	must.Do(t, ls.send(t.Context(), to, text("x")))
 	l := current(t, ls, to, nil)
@@ -110,7 +110,7 @@ func TestRenewalRefused(t *testing.T) {
 	const renew = 100 * time.Millisecond
 	client := newClient(Config{}, times{open: time.Minute, renew: renew, most: time.Hour, linger: time.Minute})
 	defer client.Close()
-	ls := client.links
+	ls := client
 	to := queueAt(t, server.Addr())
 	refuse := func(condition string, times int) {
 		server.Inject(emulator.Fault{Operation: "attach", Condition: emulator.Condition(condition), Count: times})
@@ -153,7 +153,7 @@ func TestStuckConnection(t *testing.T) {
 	brief.linger = 50 * time.Millisecond
 	client := newClient(Config{}, brief)
 	defer client.Close()
-	ls := client.links
+	ls := client
 	to := queueAt(t, address)
 	must.Do(t, ls.send(t.Context(), to, text("x")))
 	old := current(t, ls, to, nil)

@@ -68,7 +68,7 @@ func (c *Client) Receive(ctx context.Context, feed *receive.Feed) error {
 	if err != nil {
 		return fmt.Errorf("%s.connectionString: %w", feed.Source.Type, err)
 	}
-	conn, err := newConnection(c.links, a, receiveRetries)
+	conn, err := newConnection(c, a, receiveRetries)
 	if err != nil {
 		return err
 	}
