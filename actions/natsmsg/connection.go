@@ -42,7 +42,10 @@ func (c *Client) connect(ctx context.Context, who login, w *watch) (*nats.Conn, 
 	if err := who.apply(&o); err != nil {
 		return nil, err
 	}
-	o.Servers = plain(who.servers)
+	o.Servers = nil
+	for _, server := range who.servers {
+		o.Servers = append(o.Servers, withoutTLS.Replace(server))
+	}
 	nc, err := o.Connect()
 	d.end()
 	if err != nil {
@@ -112,16 +115,8 @@ func (d *dialer) socket(conn net.Conn, address string) net.Conn {
 	return s
 }
 
-// plain returns the URLs of servers as the client is to take them, which sees
-// nothing of TLS.
-func plain(servers []string) []string {
-	all := make([]string, len(servers))
-	for i, server := range servers {
-		scheme, rest, _ := strings.Cut(server, "://")
-		all[i] = map[string]string{"nats": "nats", "tls": "nats", "ws": "ws", "wss": "ws"}[scheme] + "://" + rest
-	}
-	return all
-}
+// withoutTLS replaces the schemes of servers: the client must not add TLS to a [socket].
+var withoutTLS = strings.NewReplacer("tls://", "nats://", "wss://", "ws://")
 
 // end takes the connections from under the context.
 func (d *dialer) end() {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -295,12 +296,8 @@ func bound(n int64) int64 {
 
 // mismatch returns why an existing stream cannot be used, or "".
 func mismatch(have, want jetstream.StreamConfig) string {
-	covers := map[string]bool{}
-	for _, subject := range have.Subjects {
-		covers[subject] = true
-	}
 	for _, subject := range want.Subjects {
-		if !covers[subject] {
+		if !slices.Contains(have.Subjects, subject) {
 			return fmt.Sprintf("does not take the subject %s (subjects)", subject)
 		}
 	}

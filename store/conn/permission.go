@@ -3,6 +3,7 @@ package conn
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,14 +54,8 @@ func (s *Conn) MayPublish(ctx context.Context, subject string) bool {
 
 // Publish reports whether the user may publish to a subject.
 func (p Permissions) Publish(subject string) bool {
-	allowed := len(p.Allow) == 0
-	for _, pattern := range p.Allow {
-		allowed = allowed || matches(pattern, subject)
-	}
-	for _, pattern := range p.Deny {
-		allowed = allowed && !matches(pattern, subject)
-	}
-	return allowed
+	covers := func(pattern string) bool { return matches(pattern, subject) }
+	return (len(p.Allow) == 0 || slices.ContainsFunc(p.Allow, covers)) && !slices.ContainsFunc(p.Deny, covers)
 }
 
 // matches reports whether a subject matches a pattern with the wildcards * and >.

@@ -124,13 +124,8 @@ func (p *puller) drain(sub *nats.Subscription) error {
 	if err := sub.Drain(); err != nil {
 		return nil //nolint:nilerr // the connection is gone, and the messages with it
 	}
-	deadline := time.After(2 * time.Second)
-	for sub.IsValid() {
-		select {
-		case <-deadline:
-			return nil
-		case <-time.After(time.Millisecond):
-		}
+	for end := time.Now().Add(2 * time.Second); sub.IsValid() && time.Now().Before(end); {
+		<-time.After(time.Millisecond)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/store/failover"
 )
 
 // held is the current number of replicas of a stream.
@@ -164,8 +165,8 @@ const (
 
 // awaitCopies waits until the new replicas of streams are up to date.
 func (s *Conn) awaitCopies(ctx context.Context, streams []held) error {
-	patience := time.NewTimer(copyPatience)
-	defer patience.Stop()
+	patience, cancel := context.WithTimeout(ctx, copyPatience)
+	defer cancel()
 	for i, h := range streams {
 		s.Config.Progress(fmt.Sprintf("copying stream %s to %d replicas, %d of %d", h.stream, s.Config.Replicas, i+1, len(streams)))
 		for {
@@ -177,14 +178,14 @@ func (s *Conn) awaitCopies(ctx context.Context, streams []held) error {
 				s.Config.Logger.Info("stream has its replicas", "stream", h.stream, "done", i+1, "of", len(streams))
 				break
 			}
-			select {
-			case <-time.After(copyPause):
-			case <-patience.C:
+			switch {
+			case failover.Pause(patience, copyPause):
+			case ctx.Err() != nil:
+				return context.Cause(ctx)
+			default:
 				s.Config.Logger.Warn("the new replicas are still catching up; starting anyway",
 					"stream", h.stream, "done", i, "of", len(streams))
 				return nil
-			case <-ctx.Done():
-				return context.Cause(ctx)
 			}
 		}
 	}
@@ -196,13 +197,6 @@ func copied(info *jetstream.StreamInfo) bool {
 	if info.Cluster == nil {
 		return info.Config.Replicas == 1
 	}
-	if len(info.Cluster.Replicas) != info.Config.Replicas-1 {
-		return false
-	}
-	for _, peer := range info.Cluster.Replicas {
-		if !peer.Current {
-			return false
-		}
-	}
-	return true
+	lags := func(peer *jetstream.PeerInfo) bool { return !peer.Current }
+	return len(info.Cluster.Replicas) == info.Config.Replicas-1 && !slices.ContainsFunc(info.Cluster.Replicas, lags)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/store/failover"
 )
 
 // Leader balancing. After a rolling restart of a cluster, most leaders are on the servers that restarted first and none
@@ -111,14 +112,7 @@ func (s *Conn) Spread(ctx context.Context, patience time.Duration) {
 	if patience <= 0 {
 		return
 	}
-	tick := time.NewTicker(max(patience/spreadLooks, time.Millisecond))
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return
-		}
+	for failover.Pause(ctx, max(patience/spreadLooks, time.Millisecond)) {
 		again, err := s.spreadOnce(ctx, patience)
 		if err != nil && ctx.Err() == nil {
 			s.Config.Logger.Debug("the leaders of streams were not checked", "err", err)

@@ -56,14 +56,8 @@ func (s *Events) CloseRecords(ctx context.Context) error {
 
 // keepRecords creates the consumer again if it is closed, until ctx is done. The new one begins at the last check.
 func (s *Events) keepRecords(ctx context.Context) {
-	tick := time.NewTicker(recordsCheck)
-	defer tick.Stop()
-	for since := s.conn.Now(); ; { //nolint:contextcheck // what Now asks the server is for later calls
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return
-		}
+	since := s.conn.Now() //nolint:contextcheck // what Now asks the server is for later calls
+	for failover.Pause(ctx, recordsCheck) {
 		now := s.conn.Now() //nolint:contextcheck // as above
 		if err := s.openRecords(ctx, since); err == nil {
 			since = now
