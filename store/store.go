@@ -114,7 +114,7 @@ func OpenTokens(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) 
 func (s *Store) Prefix() string { return s.conn.Config.Prefix }
 
 // Waits reports whether the server syncs every write.
-func (s *Store) Waits() bool { return s.conn.Waits() }
+func (s *Store) Waits() bool { return s.conn.Config.SyncAlways }
 
 // Ahead returns how much earlier than on a single server batons are fired.
 func (s *Store) Ahead() time.Duration { return s.conn.Ahead() }

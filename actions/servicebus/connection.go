@@ -73,7 +73,10 @@ var errEnded = ended{errors.New("connection lost")}
 
 // dial connects, once.
 func (c *connection) dial(ctx context.Context) (net.Conn, error) {
-	if !c.usable() {
+	c.mu.Lock()
+	over := c.over
+	c.mu.Unlock()
+	if over {
 		return nil, errEnded
 	}
 	conn, err := c.connect(ctx)
@@ -125,12 +128,6 @@ func (c *connection) explain(err error, sent bool) error {
 		return err
 	}
 	return &lostError{sent: sent, cause: c.lost}
-}
-
-func (c *connection) usable() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return !c.over
 }
 
 // secure speaks TLS on conn, which it closes if that fails.

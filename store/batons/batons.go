@@ -366,13 +366,8 @@ func (s *Batons) Undelivered(ctx context.Context, lane int) ([]scheduler.Undeliv
 
 // Discard removes a running baton by its sequence. It ignores a missing one.
 func (s *Batons) Discard(ctx context.Context, slot scheduler.BatonKey, sequence uint64) error {
-	err := s.timers[s.Lane(slot.Key)].DeleteMsg(ctx, sequence)
-	if errors.Is(err, jetstream.ErrMsgDeleteUnsuccessful) {
-		if _, missing := s.timers[s.Lane(slot.Key)].GetMsg(ctx, sequence); errors.Is(missing, jetstream.ErrMsgNotFound) {
-			return nil
-		}
-	}
-	return conn.Translate(err)
+	st := s.timers[s.Lane(slot.Key)]
+	return conn.Deleted(ctx, st, sequence, st.DeleteMsg(ctx, sequence))
 }
 
 // EachStoredBaton calls f for the batons in a lane, waiting or running, in the order they were written, until f returns

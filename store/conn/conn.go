@@ -109,9 +109,6 @@ func (s *Conn) Start(ctx context.Context) error {
 // minAPILevel is the JetStream API level with message scheduling (nats-server 2.12).
 const minAPILevel = 2
 
-// Waits reports whether the server syncs every write.
-func (s *Conn) Waits() bool { return s.Config.SyncAlways }
-
 // clusterAhead covers most of a leader election in a cluster, which starts after 4 to 9 s.
 const clusterAhead = 5 * time.Second
 

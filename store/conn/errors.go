@@ -125,6 +125,16 @@ func Translate(err error) error {
 	}
 }
 
+// Deleted returns the translated error of a deletion, and nil if the message did not exist.
+func Deleted(ctx context.Context, st jetstream.Stream, sequence uint64, err error) error {
+	if errors.Is(err, jetstream.ErrMsgDeleteUnsuccessful) {
+		if _, missing := st.GetMsg(ctx, sequence); errors.Is(missing, jetstream.ErrMsgNotFound) {
+			return nil
+		}
+	}
+	return Translate(err)
+}
+
 // overtaken reports whether a condition on a subject's last sequence failed. A replicated stream uses a different code
 // while another write to the subject is in progress.
 func overtaken(err error) bool {

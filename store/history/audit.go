@@ -49,7 +49,7 @@ func (s *Audit) AppendEntry(ctx context.Context, e *audit.Entry) error {
 	if err != nil {
 		return fmt.Errorf("audit record of %s: %w", e.Target(), err)
 	}
-	if e.Kind == audit.Job && e.Generation > 0 && !e.Rebuilt && !s.conn.Waits() {
+	if e.Kind == audit.Job && e.Generation > 0 && !e.Rebuilt && !s.conn.Config.SyncAlways {
 		s.sent.Store(true)
 		return conn.Translate(s.conn.NC.Publish(s.entrySubject(e), data))
 	}

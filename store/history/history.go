@@ -145,11 +145,12 @@ func (s *History) LastRecords(ctx context.Context, keys []scheduler.Key, outcome
 
 // record decodes a history message. A damaged record is returned as such, without an error.
 func (s *History) record(m *jetstream.RawStreamMsg) (*scheduler.Record, error) {
-	k, ok := s.historyKey(m.Subject)
-	if !ok {
+	rest, ok := strings.CutPrefix(m.Subject, s.conn.Config.Prefix+".history.")
+	tokens := strings.Split(rest, ".")
+	if !ok || len(tokens) != 3 {
 		return nil, fmt.Errorf("history: %s is not a record's subject", m.Subject)
 	}
-	outcome := scheduler.Outcome(m.Subject[strings.LastIndexByte(m.Subject, '.')+1:])
+	outcome := scheduler.Outcome(tokens[2])
 	r, err := scheduler.DecodeRecord(m.Data)
 	if err == nil && r.Outcome != outcome {
 		err = fmt.Errorf("its outcome is %q", r.Outcome)
@@ -157,7 +158,7 @@ func (s *History) record(m *jetstream.RawStreamMsg) (*scheduler.Record, error) {
 	if err != nil {
 		r = scheduler.DamagedRecord(outcome, m.Time, err)
 	}
-	r.Job, r.Sequence, r.Stored = k, m.Sequence, m.Time
+	r.Job, r.Sequence, r.Stored = scheduler.Key{Collection: tokens[0], Job: tokens[1]}, m.Sequence, m.Time
 	return r, nil
 }
 
@@ -243,14 +244,4 @@ func (s *History) Open(ctx context.Context) (err error) {
 // HistorySubject returns the subject of the records of an outcome.
 func (s *History) HistorySubject(k scheduler.Key, outcome scheduler.Outcome) string {
 	return s.conn.Config.Prefix + ".history." + k.Collection + "." + k.Job + "." + string(outcome)
-}
-
-// historyKey parses a history subject.
-func (s *History) historyKey(subject string) (scheduler.Key, bool) {
-	rest, ok := strings.CutPrefix(subject, s.conn.Config.Prefix+".history.")
-	t := strings.Split(rest, ".")
-	if !ok || len(t) != 3 {
-		return scheduler.Key{}, false
-	}
-	return scheduler.Key{Collection: t[0], Job: t[1]}, true
 }

@@ -135,13 +135,7 @@ func (s *Specs) FirstSpec(ctx context.Context) (uint64, error) {
 // server rewrites the message's block, so use it only for specs with secrets. It ignores a missing spec. In a cluster,
 // the Raft logs retain the message until they are compacted.
 func (s *Specs) EraseSpec(ctx context.Context, sequence uint64) error {
-	err := s.stream.SecureDeleteMsg(ctx, sequence)
-	if errors.Is(err, jetstream.ErrMsgDeleteUnsuccessful) {
-		if _, missing := s.stream.GetMsg(ctx, sequence); errors.Is(missing, jetstream.ErrMsgNotFound) {
-			return nil
-		}
-	}
-	return conn.Translate(err)
+	return conn.Deleted(ctx, s.stream, sequence, s.stream.SecureDeleteMsg(ctx, sequence))
 }
 
 // claimAge is the retention of a claim. Publishers may rely on two minutes, the server's default duplicate window.
