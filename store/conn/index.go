@@ -89,34 +89,26 @@ func (s *Conn) index(ctx context.Context, stream, filter string) (page map[strin
 // the last message of each subject, and calls f once for each.
 func (s *Conn) read(ctx context.Context, l Listing, info *jetstream.StreamInfo, f func(subject string) error) error {
 	prefix := strings.TrimRight(l.Filter, "*>")
-	each := func(subject string, _ nats.Header) error {
+	each := func(subject string) error {
 		if !strings.HasPrefix(subject, prefix) {
 			return nil
 		}
 		return f(subject)
 	}
 	if info.Config.Retention == jetstream.WorkQueuePolicy {
-		return s.ReadMessages(ctx, info, func(m *jetstream.RawStreamMsg) error { return each(m.Subject, m.Header) })
+		return s.ReadMessages(ctx, info, func(m *jetstream.RawStreamMsg) error { return each(m.Subject) })
 	}
-	return ScanHeaders(ctx, l.Stream, once(info.State.NumSubjects, each))
-}
-
-// visitor is a callback for a message.
-type visitor func(subject string, h nats.Header) error
-
-// once calls f only for the first message of each subject. A message written during a scan moves to the end and may be
-// read twice. once stores a hash of 8 bytes per subject, for about size subjects. The probability that a listing of a
-// million subjects loses one to a collision is below 1 in 10 million.
-func once(size uint64, f visitor) visitor {
-	seed, seen := maphash.MakeSeed(), make(map[uint64]struct{}, size)
-	return func(subject string, h nats.Header) error {
+	// A message written during a scan moves to the end and may be read twice. A hash takes 8 bytes per subject. The
+	// probability that a listing of a million subjects loses one to a collision is below 1 in 10 million.
+	seed, seen := maphash.MakeSeed(), make(map[uint64]struct{}, info.State.NumSubjects)
+	return ScanHeaders(ctx, l.Stream, func(subject string, _ nats.Header) error {
 		hash := maphash.String(seed, subject)
 		if _, again := seen[hash]; again {
 			return nil
 		}
 		seen[hash] = struct{}{}
-		return f(subject, h)
-	}
+		return each(subject)
+	})
 }
 
 // Size of a request that reads a work queue. If a message was removed from the middle, the server scans its whole index
@@ -165,7 +157,7 @@ const (
 )
 
 // ScanHeaders calls f for the headers of the messages of [ScanLast].
-func ScanHeaders(ctx context.Context, stream jetstream.Stream, f visitor) error {
+func ScanHeaders(ctx context.Context, stream jetstream.Stream, f func(subject string, h nats.Header) error) error {
 	return ScanLast(ctx, stream, headersAhead, true, func(m jetstream.Msg, _ uint64) error { return f(m.Subject(), m.Headers()) })
 }
 
@@ -197,7 +189,7 @@ func ScanLast(
 	if err != nil {
 		return err
 	}
-	seed, missing := maphash.MakeSeed(), map[uint64]uint64{} // last sequences by a hash of the subject, as in once
+	seed, missing := maphash.MakeSeed(), map[uint64]uint64{} // last sequences by a hash of the subject, as in read
 	for round := range lastOfTries {
 		latest := map[uint64]uint64{}
 		cfg = jetstream.OrderedConsumerConfig{

@@ -76,27 +76,20 @@ func (s *Conn) Publish(ctx context.Context, m *nats.Msg) (uint64, error) {
 // between messages and reuses headers, channels and acknowledgements, so it creates almost no garbage.
 type publisher struct {
 	nc         *nats.Conn
-	id         string        // unique to this publisher
-	prefix     string        // of acknowledgement subjects
-	window     chan struct{} // one value per message in flight
-	watcher    watcher       // changes the server if nothing is answered here
-	messages   sync.Pool     // of *nats.Msg with headers
-	bare       sync.Pool     // of *nats.Msg without headers
-	waiters    sync.Pool     // of *waiter
-	ackTimeout atomic.Int64  // timeout of an acknowledgement, a [time.Duration]
+	id         string             // unique to this publisher
+	prefix     string             // of acknowledgement subjects
+	window     chan struct{}      // one value per message in flight
+	watcher    *failover.Failover // changes the server if nothing is answered here
+	messages   sync.Pool          // of *nats.Msg with headers
+	bare       sync.Pool          // of *nats.Msg without headers
+	waiters    sync.Pool          // of *waiter
+	ackTimeout atomic.Int64       // timeout of an acknowledgement, a [time.Duration]
 
 	mu      sync.Mutex
 	last    uint64 // last token
 	waiting map[uint64]*waiter
 	overdue *time.Timer // runs while armed
 	armed   bool
-}
-
-// watcher is notified of messages and acknowledgements. [failover.Failover] implements it.
-type watcher interface {
-	Sent(at time.Time)
-	Answered(at time.Time)
-	Reconnected()
 }
 
 // waiter waits for the acknowledgement of a message or of a group.
@@ -114,7 +107,7 @@ type answer struct {
 }
 
 // newPublisher returns a publisher that lives as long as the connection.
-func newPublisher(nc *nats.Conn, w watcher) (*publisher, error) {
+func newPublisher(nc *nats.Conn, w *failover.Failover) (*publisher, error) {
 	inbox := nc.NewInbox()
 	p := &publisher{
 		nc: nc, id: inbox[strings.LastIndexByte(inbox, '.')+1:], prefix: inbox + ".",
