@@ -22,16 +22,21 @@ import (
 	"github.com/carillon-sched/carillon/actions/netreason"
 	"github.com/carillon-sched/carillon/actions/payload"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
 // headerRequestID names the request in the service's logs.
 const headerRequestID = "X-Ms-Client-Request-Id"
 
-// action is a compiled message.
+// action is a compiled message and where it goes.
 type action struct {
-	post
-
-	client *Client
+	client   *Client
+	account  account
+	queue    string
+	token    document.Secret
+	content  payload.Content
+	encoding string
+	options  azqueue.EnqueueMessageOptions
 }
 
 var _ scheduler.SecretDestination = (*action)(nil)
@@ -159,8 +164,8 @@ func (x *exchange) refused() scheduler.Result {
 		text += " Hint: " + hint
 	}
 	f := actions.Answered(r.status, text)
-	f.Final = f.Final && r.status != http.StatusConflict // what conflicts passes, as queues being deleted do
-	f.SkipCircuit = r.aboutQueue()
+	f.Final = f.Final && r.status != http.StatusConflict                                                // what conflicts passes, as queues being deleted do
+	f.SkipCircuit = r.status == http.StatusNotImplemented || r.status == http.StatusInsufficientStorage // of the queue alone
 	f.RetryAfter = egress.RetryAfter(x.raw.Header)
 	return x.failed(f, body)
 }
@@ -206,11 +211,6 @@ func readRefusal(resp *http.Response, body []byte) refusal {
 	r.code = netreason.Line(cmp.Or(r.code, http.StatusText(resp.StatusCode)), 64)
 	r.text = netreason.Line(r.text, maxRefusal)
 	return r
-}
-
-// aboutQueue reports whether a refusal concerns only the queue, although its status suggests the whole account.
-func (r refusal) aboutQueue() bool {
-	return r.status == http.StatusNotImplemented || r.status == http.StatusInsufficientStorage
 }
 
 // The codes that the SDK has no name for.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/lru"
+	"github.com/carillon-sched/carillon/actions/payload"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
@@ -77,11 +78,17 @@ func (c *Client) ReadAction(kind string, o *document.Object) scheduler.Action {
 	if !strings.EqualFold(kind, typeQueue) {
 		return nil
 	}
-	p, ok := c.readPost(o)
+	a := &action{client: c}
+	ok := payload.ReadMember(o, member, func(inner *document.Object) {
+		a.readTarget(inner)
+		a.readToken(inner)
+		a.readContent(o, inner)
+		a.readTimes(inner)
+	})
 	if !ok {
 		return nil
 	}
-	return &action{post: p, client: c}
+	return a
 }
 
 // Close closes the connections that no request uses. A process calls it when its worker has stopped.

@@ -10,8 +10,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2"
-
 	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/payload"
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -25,33 +23,11 @@ const (
 	neverExpires      = -1 // as the service's number of seconds
 )
 
-// post is the member queueMessage of an action, read and found valid.
-type post struct {
-	account  account
-	queue    string
-	token    document.Secret
-	content  payload.Content
-	encoding string
-	options  azqueue.EnqueueMessageOptions
-}
-
-// readPost reads the member queueMessage of the action o and reports every problem; it returns false when there was one.
-func (c *Client) readPost(o *document.Object) (post, bool) {
-	var p post
-	ok := payload.ReadMember(o, member, func(inner *document.Object) {
-		p.readTarget(inner, c)
-		p.readToken(inner)
-		p.readContent(o, inner, c.region)
-		p.readTimes(inner)
-	})
-	return p, ok
-}
-
-func (p *post) readTarget(o *document.Object, c *Client) {
+func (a *action) readTarget(o *document.Object) {
 	o.Require("storageAccount")
 	if text, ok := o.String("storageAccount"); ok {
 		var err error
-		p.account, err = findAccount(text, c.endpoints)
+		a.account, err = findAccount(text, a.client.endpoints)
 		_, setting := errors.AsType[settingError](err)
 		if err != nil && (!setting || !o.Reader().Stored) { // a stored job stays readable, and fails at its attempts
 			o.Problem("storageAccount", "%v", err)
@@ -59,7 +35,7 @@ func (p *post) readTarget(o *document.Object, c *Client) {
 	}
 	o.Require("queueName")
 	if name, ok := o.String("queueName"); ok {
-		p.queue = name
+		a.queue = name
 		if err := source.CheckQueue(name); err != nil {
 			o.Problem("queueName", "%v", err)
 		}
@@ -68,7 +44,7 @@ func (p *post) readTarget(o *document.Object, c *Client) {
 
 // readToken reads sasToken. It refuses an expired token only when a job sets it. A stored job whose token
 // expires later can still be read and patched.
-func (p *post) readToken(o *document.Object) {
+func (a *action) readToken(o *document.Object) {
 	o.Require("sasToken")
 	v, _ := o.Value("sasToken")
 	kept := v.HasSecrets() // it was put before, and a patch leaves it alone
@@ -76,7 +52,7 @@ func (p *post) readToken(o *document.Object) {
 	if !ok {
 		return
 	}
-	p.token = secret
+	a.token = secret
 	text, literal := secret.Literal()
 	if !literal || o.Reader().Stored {
 		return
@@ -90,37 +66,37 @@ func (p *post) readToken(o *document.Object) {
 	}
 }
 
-func (p *post) readContent(action, o *document.Object, region string) {
-	p.content = payload.Read(action, o, payload.Rules{
+func (a *action) readContent(action, o *document.Object) {
+	a.content = payload.Read(action, o, payload.Rules{
 		Member:    "message",
 		Envelopes: []payload.Envelope{payload.CloudEvents, payload.AzureScheduler},
-		Region:    region,
+		Region:    a.client.region,
 	})
 	o.Require("message")
-	p.encoding = encodeNone
-	if p.content.Envelope() == payload.AzureScheduler {
-		p.encoding = encodeBase64
+	a.encoding = encodeNone
+	if a.content.Envelope() == payload.AzureScheduler {
+		a.encoding = encodeBase64
 	}
 	if word, ok := o.Enum("messageEncoding", encodeNone, encodeBase64); ok {
-		p.encoding = word
+		a.encoding = word
 	}
-	if p.content.Templated() || p.content.Envelope() != payload.None {
+	if a.content.Templated() || a.content.Envelope() != payload.None {
 		return // only the attempt knows the text
 	}
-	if _, bad := encode(p.content.Text(), p.encoding); bad != nil {
+	if _, bad := encode(a.content.Text(), a.encoding); bad != nil {
 		o.Problem("message", "%s", bad.Reason)
 	}
 }
 
-func (p *post) readTimes(o *document.Object) {
-	p.options.TimeToLive = readTimeToLive(o)
+func (a *action) readTimes(o *document.Object) {
+	a.options.TimeToLive = readTimeToLive(o)
 	delay, ok := wholeSeconds(o, "visibilityDelay", 0, maxDelay)
 	if !ok {
 		return
 	}
-	p.options.VisibilityTimeout = &delay
+	a.options.VisibilityTimeout = &delay
 	limit := int32(defaultTimeToLive / time.Second)
-	if life := p.options.TimeToLive; life != nil {
+	if life := a.options.TimeToLive; life != nil {
 		limit = *life
 	}
 	if limit != neverExpires && delay >= limit {
