@@ -156,7 +156,11 @@ func (a *action) connection(ctx context.Context, at scheduler.Attempt) (conn *co
 	if err != nil {
 		return nil, nil, actions.Unready(err)
 	}
-	lease, err := a.client.pool.Get(ctx, who.key(), func() (*connection, error) { return a.client.connectionTo(who), nil })
+	lease, err := a.client.pool.Get(ctx, who.key(), func() (*connection, error) {
+		return &connection{watch: newWatch(""), connect: func(ctx context.Context, w *watch) (*nats.Conn, error) {
+			return a.client.connect(ctx, who, w)
+		}}, nil
+	})
 	if err != nil {
 		return nil, nil, err
 	}

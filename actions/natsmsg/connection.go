@@ -162,13 +162,6 @@ func ownConnection(nc *nats.Conn) *connection {
 	return conn
 }
 
-// connectionTo returns a connection to a job's own servers, not open yet.
-func (c *Client) connectionTo(who login) *connection {
-	return &connection{watch: newWatch(""), connect: func(ctx context.Context, w *watch) (*nats.Conn, error) {
-		return c.connect(ctx, who, w)
-	}}
-}
-
 func (conn *connection) use(nc *nats.Conn) {
 	conn.nc = nc
 	conn.js, _ = jetstream.New(nc) // fails on options only

@@ -52,7 +52,8 @@ func (m *message) read(o, mo *document.Object) {
 		m.subject = readSubject(mo, "subject")
 	}
 	m.replyTo = readSubject(mo, "replyTo")
-	m.header = readHeader(mo)
+	m.header = header{given: nats.Header{}, lower: map[string]bool{}}
+	payload.ReadHeaders(mo, &m.header)
 	m.readStream(mo)
 	for _, only := range [...]struct {
 		name string
@@ -148,13 +149,6 @@ type header struct {
 	given   nats.Header
 	secrets []payload.SecretHeader
 	lower   map[string]bool // the names of all in lower case
-}
-
-// readHeader reads the member headers of o, an object of strings.
-func readHeader(o *document.Object) header {
-	h := header{given: nats.Header{}, lower: map[string]bool{}}
-	payload.ReadHeaders(o, &h)
-	return h
 }
 
 // CheckHeader implements [payload.Headers].

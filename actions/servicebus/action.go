@@ -192,7 +192,10 @@ func (a *action) applicationProperties(at scheduler.Attempt, rendered payload.Me
 	}
 	m := make(map[string]any, len(fields)+len(rendered.Attributes)+len(a.custom)+len(secrets)+traceProperties)
 	if traced {
-		setTrace(m, at.Trace)
+		m[propertyTrace], m[propertyDiagnostic] = at.Trace.Parent, at.Trace.Parent
+		if at.Trace.State != "" {
+			m[propertyTraceState] = at.Trace.State
+		}
 	}
 	for _, f := range fields {
 		m[f.Name] = f.Value
@@ -222,14 +225,6 @@ func (a *action) givesTrace() bool {
 	return plain || diagnostic || slices.ContainsFunc(a.secrets, func(s secretProperty) bool {
 		return s.name == propertyTrace || s.name == propertyDiagnostic
 	})
-}
-
-// setTrace sets the properties of a trace.
-func setTrace(m map[string]any, t scheduler.TraceContext) {
-	m[propertyTrace], m[propertyDiagnostic] = t.Parent, t.Parent
-	if t.State != "" {
-		m[propertyTraceState] = t.State
-	}
 }
 
 // revealed returns the application properties that are secret; nil for none.

@@ -52,20 +52,10 @@ type link struct {
 
 var _ pool.Conn = (*link)(nil)
 
-func newLink(c *connection, to destination) *link {
-	l := &link{connection: c, to: to, made: time.Now(), slots: make(chan struct{}, maxUnsettled)}
-	l.ctx, l.cancel = context.WithCancelCause(c.ctx)
-	return l
-}
-
 var errOpenTimeout = errors.New("no link within " + defaultTimes.open.String())
 
 // Open implements [pool.Conn]. It uses the context of the link, which ends with its connection or the client.
 func (l *link) Open(context.Context) error {
-	return l.open() //nolint:contextcheck // see above
-}
-
-func (l *link) open() error {
 	// A deadline would apply to single writes, and a missed one breaks the connection. A canceled context does not.
 	ctx, cancel := context.WithCancelCause(l.ctx)
 	defer cancel(nil)
@@ -253,7 +243,9 @@ func (c *Client) linkTo(to destination) (*link, error) {
 		c.connections[to.account] = on
 	}
 	on.links++
-	return newLink(on, to), nil
+	l := &link{connection: on, to: to, made: time.Now(), slots: make(chan struct{}, maxUnsettled)}
+	l.ctx, l.cancel = context.WithCancelCause(on.ctx)
+	return l, nil
 }
 
 // leave takes a link from its connection, and returns true for the last one.

@@ -27,14 +27,6 @@ type action struct {
 
 var _ scheduler.SecretDestination = (*action)(nil)
 
-// compile prepares the request that a has read for running.
-func (a *action) compile(c *Client) {
-	if a.typed = a.gives(headerContentType); !a.typed {
-		a.contentType = contentTypeOf(a.body.Text())
-	}
-	a.client, a.target = c, unique.Make(hostPort(&a.uri)) // which most jobs share
-}
-
 // credentials returns the headers that only the first host receives.
 func (a *action) credentials() (names []string) {
 	for _, s := range a.secrets {

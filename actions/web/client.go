@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"unique"
 
 	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/lru"
@@ -123,11 +124,14 @@ func (c *Client) ReadAction(kind string, o *document.Object) scheduler.Action {
 	if !secure && !strings.EqualFold(kind, typeHTTP) {
 		return nil
 	}
-	a := &action{}
+	a := &action{client: c}
 	if !a.read(c, o, secure) {
 		return nil
 	}
-	a.compile(c)
+	if a.typed = a.gives(headerContentType); !a.typed {
+		a.contentType = contentTypeOf(a.body.Text())
+	}
+	a.target = unique.Make(hostPort(&a.uri)) // which most jobs share
 	return a
 }
 

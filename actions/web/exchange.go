@@ -63,7 +63,8 @@ func (x *exchange) send(ctx context.Context, req *http.Request) {
 			}
 			return
 		}
-		x.discard(resp)
+		_ = x.in.read(resp.Body, scheduler.MaxResponse) // an error would come again with the next request if it matters
+		_ = resp.Body.Close()
 		req = next
 	}
 }
@@ -96,13 +97,6 @@ func (x *exchange) renew(ctx context.Context) (*http.Request, error) {
 		x.setBody(next)
 	}
 	return next, nil
-}
-
-// discard drops the answer to a redirected request.
-func (x *exchange) discard(resp *http.Response) {
-	// An error would come again with the next request if it matters.
-	_ = x.in.read(resp.Body, scheduler.MaxResponse)
-	_ = resp.Body.Close()
 }
 
 // take reads and judges the final response.

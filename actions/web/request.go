@@ -62,7 +62,7 @@ var envelopes = []payload.Envelope{payload.CloudEvents, payload.CloudEventsBinar
 func (r *request) read(c *Client, o *document.Object, secure bool) bool {
 	return payload.ReadMember(o, member, func(ro *document.Object) {
 		r.readTarget(ro, secure)
-		r.readHeaders(ro)
+		payload.ReadHeaders(ro, r)
 		r.body = payload.Read(o, ro, payload.Rules{
 			Member: "body", MaxSize: maxRequestBody,
 			Envelopes: envelopes, Region: c.config.Region,
@@ -199,9 +199,6 @@ var refusedHeaders = map[string]bool{
 	"Keep-Alive": true, "Proxy-Connection": true, "Te": true,
 	"Trailer": true, "Transfer-Encoding": true, "Upgrade": true,
 }
-
-// readHeaders reads request.headers, an object of strings.
-func (r *request) readHeaders(o *document.Object) { payload.ReadHeaders(o, r) }
 
 // CheckHeader implements [payload.Headers].
 func (r *request) CheckHeader(m document.Member) error {
