@@ -56,6 +56,10 @@ var errOpenTimeout = errors.New("no link within " + defaultTimes.open.String())
 
 // Open implements [pool.Conn]. It uses the context of the link, which ends with its connection or the client.
 func (l *link) Open(context.Context) error {
+	return l.open() //nolint:contextcheck // see above
+}
+
+func (l *link) open() error {
 	// A deadline would apply to single writes, and a missed one breaks the connection. A canceled context does not.
 	ctx, cancel := context.WithCancelCause(l.ctx)
 	defer cancel(nil)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/netreason"
@@ -147,8 +148,9 @@ func isAccount(name string) bool { return checkAccount(name) == nil }
 func checkAccount(name string) error {
 	switch i := strings.IndexFunc(name, func(r rune) bool { return !isLower(r) }); {
 	case i >= 0:
+		odd, _ := utf8.DecodeRuneInString(name[i:])
 		return fmt.Errorf("has %q in it: an account's name has 3 to 24 letters and digits and nothing else; "+
-			"an endpoint begins with http:// or https://", []rune(name[i:])[0])
+			"an endpoint begins with http:// or https://", odd)
 	case len(name) < 3 || len(name) > 24:
 		return fmt.Errorf("has a length of %d: an account's name has 3 to 24 letters and digits", len(name))
 	}

@@ -164,8 +164,9 @@ func (x *exchange) refused() scheduler.Result {
 		text += " Hint: " + hint
 	}
 	f := actions.Answered(r.status, text)
-	f.Final = f.Final && r.status != http.StatusConflict                                                // what conflicts passes, as queues being deleted do
-	f.SkipCircuit = r.status == http.StatusNotImplemented || r.status == http.StatusInsufficientStorage // of the queue alone
+	f.Final = f.Final && r.status != http.StatusConflict // what conflicts passes, as queues being deleted do
+	// These concern the queue alone.
+	f.SkipCircuit = r.status == http.StatusNotImplemented || r.status == http.StatusInsufficientStorage
 	f.RetryAfter = egress.RetryAfter(x.raw.Header)
 	return x.failed(f, body)
 }

@@ -74,14 +74,6 @@ func (x *exchange) reason(ctx context.Context, err error) string {
 	return netreason.Explain(ctx, err, x.attempt.Timeout, time.Since(x.start))
 }
 
-// host is the host of the last request, initially of the first.
-func (x *exchange) host() string {
-	if x.sent == nil {
-		return x.uri.Host
-	}
-	return x.sent.URL.Host
-}
-
 // renew returns the last request with a new token, at most once per attempt, or nil.
 func (x *exchange) renew(ctx context.Context) (*http.Request, error) {
 	stale := x.token
@@ -155,7 +147,11 @@ func (x *exchange) fail(ctx context.Context, err error) {
 	if known, ok := errors.AsType[*failure](err); ok {
 		f = *known // waiters share the original
 	}
-	f.what = cmp.Or(f.what, "Request to host '"+x.host()+"'")
+	host := x.uri.Host
+	if x.sent != nil {
+		host = x.sent.URL.Host
+	}
+	f.what = cmp.Or(f.what, "Request to host '"+host+"'")
 	x.failure = &f
 }
 

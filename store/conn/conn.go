@@ -277,7 +277,7 @@ func (s *Conn) CreateStream(ctx context.Context, want jetstream.StreamConfig) (j
 func (s *Conn) Adjust(ctx context.Context, st jetstream.Stream, want jetstream.StreamConfig, warning string) jetstream.Stream {
 	changed, err := s.JS.UpdateStream(ctx, want)
 	if err != nil {
-		s.Config.Logger.Warn(warning, "stream", want.Name, "err", err)
+		s.Config.Logger.Warn(warning, "stream", want.Name, "err", err) //nolint:sloglint // a literal of the caller
 		return st
 	}
 	return changed
