@@ -164,8 +164,8 @@ func (s *Store) checkSubjects(ctx context.Context) error {
 			s.HistorySubject(slot.Key, scheduler.OutcomeCompleted),
 			s.conn.Config.Prefix + ".spec-result.accepted.probe.probe", s.conn.Config.Prefix + ".spec-id.probe",
 		}
-		if subject := s.AckSubject(); !may.Replies && !may.Publish(subject) && !may.Publish(s.LongAckSubject()) {
-			loud = append(loud, subject)
+		if short, long := s.AckSubjects(); !may.Replies && !may.Publish(short) && !may.Publish(long) {
+			loud = append(loud, short)
 		}
 		for _, subject := range append(quiet, loud...) {
 			if !may.Publish(subject) {

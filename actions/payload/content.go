@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"mime"
 	"slices"
 	"strings"
 	"text/template"
@@ -175,12 +174,6 @@ func (c *Content) BreaksJSON() bool {
 		}
 	}
 	return false
-}
-
-// MediaType returns the type of a Content-Type without its parameters, "" for a malformed one.
-func MediaType(contentType string) string {
-	kind, _, _ := mime.ParseMediaType(contentType)
-	return kind
 }
 
 // Envelope returns the envelope of the text.

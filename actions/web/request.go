@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"mime"
 	"net"
 	"net/http"
 	"net/textproto"
@@ -67,7 +68,7 @@ func (r *request) read(c *Client, o *document.Object, secure bool) bool {
 			Member: "body", MaxSize: maxRequestBody,
 			Envelopes: envelopes, Region: c.config.Region,
 		})
-		kind := payload.MediaType(strings.Join(r.plain(headerContentType), ""))
+		kind, _, _ := mime.ParseMediaType(strings.Join(r.plain(headerContentType), ""))
 		if !ro.Reader().Stored && strings.HasSuffix(kind, "json") && r.body.BreaksJSON() {
 			ro.Warn("body", "makes invalid JSON, at the latest of a text with quotation marks: write values as {{json .Failure.Reason}}")
 		}

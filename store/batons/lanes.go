@@ -45,15 +45,11 @@ func (s *Batons) Open(ctx context.Context) error {
 	return nil
 }
 
-// AckSubject returns a subject on which delivered batons are acknowledged. Without permission for it, every baton would
-// be redelivered endlessly. See [conn.ReadDelivered] for its two forms; [Batons.LongAckSubject] is the other one.
-func (s *Batons) AckSubject() string {
-	return "$JS.ACK." + s.timers[0].CachedInfo().Config.Name + "." + conn.Workers + ".1.1.1.1.0"
-}
-
-// LongAckSubject returns the form of the subject that has a domain and an account.
-func (s *Batons) LongAckSubject() string {
-	return "$JS.ACK._.account." + s.timers[0].CachedInfo().Config.Name + "." + conn.Workers + ".1.1.1.1.0.any"
+// AckSubjects returns a subject on which delivered batons are acknowledged, in its two forms; see [conn.ReadDelivered].
+// Without permission for either, every baton would be redelivered endlessly.
+func (s *Batons) AckSubjects() (short, long string) {
+	of := s.stream(0) + "." + conn.Workers + ".1.1.1.1.0"
+	return "$JS.ACK." + of, "$JS.ACK._.account." + of + ".any"
 }
 
 // Lane returns the lane of a job, a hash of its name, which is stable across replicas and restarts.
