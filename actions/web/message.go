@@ -129,8 +129,10 @@ func (in *bodyReader) search(body io.Reader, limit int64, want []byte, secrets r
 		return in.read(body, limit)
 	}
 	search := &redactedSearch{want: want}
-	if secrets.covers() {
-		search.veil = secrets
+	if secrets != nil {
+		if _, reach := secrets(""); reach > 0 {
+			search.veil = secrets
+		}
 	}
 	err := in.read(io.TeeReader(body, search), limit)
 	search.decide(true)
@@ -187,15 +189,6 @@ func (x *exchange) tellHeaders(resp *http.Response) {
 
 // redaction finds secrets in a text, and their maximum length; see [scheduler.Attempt] Veiled.
 type redaction func(text string) (spans [][2]int, reach int)
-
-// covers reports whether there is anything to look for. A nil veil covers nothing.
-func (v redaction) covers() bool {
-	if v == nil {
-		return false
-	}
-	_, reach := v("")
-	return reach > 0
-}
 
 // veiledChunk is the number of bytes of a body that are searched together, in addition to the length of a secret.
 const veiledChunk = 32 << 10

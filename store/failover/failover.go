@@ -72,7 +72,7 @@ func New(cfg Config) *Failover {
 		nc:      cfg.Conn,
 		lost:    func(err error) { cfg.Logger.Warn("leases are not renewed; retrying every second", "err", err) },
 		renewed: func(after time.Duration) { cfg.Logger.Info("leases are renewed again", "after", after.String()) },
-		taken:   f.taken, emptied: f.emptied, dropped: f.suspect,
+		taken:   func() { wake(f.begun) }, emptied: f.emptied, dropped: f.suspect,
 		cut: func() bool { return f.cutOff(time.Now()) },
 	}
 	f.first = sync.OnceFunc(func() { time.AfterFunc(patience, f.suspect) }) // all holders have been heard by then

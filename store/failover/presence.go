@@ -95,9 +95,6 @@ func (f *Failover) Open(ctx context.Context) error {
 	return nil
 }
 
-// taken is called with the first lease.
-func (f *Failover) taken() { wake(f.begun) }
-
 // suspect requests a claim, because a vanished process may hold messages.
 func (f *Failover) suspect() { wake(f.claims) }
 
