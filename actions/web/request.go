@@ -55,9 +55,6 @@ type request struct {
 	redirects int    // most redirects to follow
 }
 
-// envelopes are the envelopes of a request.
-var envelopes = []payload.Envelope{payload.CloudEvents, payload.CloudEventsBinary}
-
 // read reads the member request of the action o and reports every problem; it returns false when there was one.
 // secure requires https.
 func (r *request) read(c *Client, o *document.Object, secure bool) bool {
@@ -65,8 +62,8 @@ func (r *request) read(c *Client, o *document.Object, secure bool) bool {
 		r.readTarget(ro, secure)
 		payload.ReadHeaders(ro, r)
 		r.body = payload.Read(o, ro, payload.Rules{
-			Member: "body", MaxSize: maxRequestBody,
-			Envelopes: envelopes, Region: c.config.Region,
+			Member: "body", MaxSize: maxRequestBody, Region: c.config.Region,
+			Envelopes: []payload.Envelope{payload.CloudEvents, payload.CloudEventsBinary},
 		})
 		kind, _, _ := mime.ParseMediaType(strings.Join(r.plain(headerContentType), ""))
 		if !ro.Reader().Stored && strings.HasSuffix(kind, "json") && r.body.BreaksJSON() {
@@ -105,18 +102,14 @@ func (r *request) readSuccess(o *document.Object) {
 	so, ok := o.Object("success")
 	if ok {
 		defer so.Done()
-		r.readStatus(so)
+		r.success, r.custom = scheduler.ReadStatuses(so, "status")
+		if v, _ := so.Value("status"); r.custom && len(v.Items()) == 0 {
+			so.Problem("status", "must name at least one status")
+		}
 		r.readContains(so)
 	}
 	if !r.custom {
 		r.success.Add(http.StatusOK, 299)
-	}
-}
-
-func (r *request) readStatus(o *document.Object) {
-	r.success, r.custom = scheduler.ReadStatuses(o, "status")
-	if v, _ := o.Value("status"); r.custom && len(v.Items()) == 0 {
-		o.Problem("status", "must name at least one status")
 	}
 }
 
