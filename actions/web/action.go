@@ -92,7 +92,7 @@ func (x *exchange) request(ctx context.Context) (*http.Request, error) {
 		return nil, &failure{Failure: *actions.Invalid(err)}
 	}
 	x.body = m.Body
-	req := newRequest(ctx, x.method, &x.uri, x.action.host)
+	req := newRequest(ctx, x.method, &x.uri, x.host)
 	req.Header = x.attemptHeader(x.attempt)
 	x.describe(req.Header, &m)
 	if err := x.authorize(ctx, req.Header); err != nil {
