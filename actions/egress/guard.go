@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/netip"
 	"slices"
@@ -230,10 +231,7 @@ func (g *Guard) Replace(allow ...netip.Prefix) (ended int) {
 	}
 	g.allow.Store(canonical(allow))
 	g.mu.Lock()
-	open := make([]*connection, 0, len(g.open))
-	for _, c := range g.open {
-		open = append(open, c)
-	}
+	open := slices.Collect(maps.Values(g.open))
 	g.mu.Unlock()
 	for _, c := range open {
 		if c.check() != nil {

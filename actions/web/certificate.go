@@ -12,6 +12,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math/big"
 	"net/http"
 	"regexp"
 	"slices"
@@ -295,9 +296,5 @@ func small(b []byte) (int64, bool) {
 	if len(b) == 0 || len(b) > 8 || b[0]&0x80 != 0 {
 		return 0, false
 	}
-	var n int64
-	for _, c := range b {
-		n = n<<8 | int64(c)
-	}
-	return min(n, maxDerivation+1), true
+	return min(new(big.Int).SetBytes(b).Int64(), maxDerivation+1), true
 }
