@@ -35,9 +35,8 @@ type Conn struct {
 	IndexPage uint64
 
 	publisher  *publisher
-	queues     []queue // fixed when the store is open
-	joinedMu   sync.Mutex
-	joined     []*queue // see [Conn.Join]
+	queues     []queue  // fixed when the store is open
+	joined     sync.Map // keys: *queue; see [Conn.Join]
 	suspicions chan struct{}
 	shut       atomic.Pointer[Shuts] // result of the last check
 	spreadSeen uint64                // revision of spreadKey at the last look; see [Conn.Spread]

@@ -3,7 +3,6 @@ package conn
 import (
 	"context"
 	"errors"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -45,14 +44,8 @@ func (q queue) SetAckWait(ctx context.Context, wait time.Duration) error {
 // in contrast to a consumer of [Conn.OpenQueue].
 func (s *Conn) Join(st jetstream.Stream) (leave func()) {
 	q := &queue{store: s, stream: st}
-	s.joinedMu.Lock()
-	defer s.joinedMu.Unlock()
-	s.joined = append(s.joined, q)
-	return func() {
-		s.joinedMu.Lock()
-		defer s.joinedMu.Unlock()
-		s.joined = slices.DeleteFunc(s.joined, func(other *queue) bool { return other == q })
-	}
+	s.joined.Store(q, true)
+	return func() { s.joined.Delete(q) }
 }
 
 // claimable returns the queues whose messages failover may claim.
@@ -60,11 +53,10 @@ func (s *Conn) claimable() (all []failover.Queue) {
 	for _, q := range s.queues {
 		all = append(all, q)
 	}
-	s.joinedMu.Lock()
-	defer s.joinedMu.Unlock()
-	for _, q := range s.joined {
-		all = append(all, q)
-	}
+	s.joined.Range(func(q, _ any) bool {
+		all = append(all, q.(failover.Queue))
+		return true
+	})
 	return all
 }
 
