@@ -44,10 +44,7 @@ func (s *Batons) lanesThere(ctx context.Context) (n int, err error) {
 			n++
 		}
 	}
-	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		err = nil
-	}
-	return n, conn.Translate(err)
+	return n, conn.Translate(scheduler.Ignore(err, jetstream.ErrStreamNotFound))
 }
 
 // checkLanes refuses a configured number of lanes that differs from the stored one.
