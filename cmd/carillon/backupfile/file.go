@@ -18,7 +18,7 @@ const Standard = "-"
 
 // Write creates a file for its owner alone, with the content that write writes. It replaces an existing file
 // atomically. Standard is standard output.
-func Write(t *terminal.Terminal, name string, write func(io.Writer) error) (err error) {
+func Write(t *terminal.Terminal, name string, write func(io.Writer) error) error {
 	if name == Standard {
 		return write(t.Out)
 	}
@@ -28,26 +28,11 @@ func Write(t *terminal.Terminal, name string, write func(io.Writer) error) (err 
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 		return terminal.Usagef("%s is no file that can be replaced; - is standard output", name)
 	}
-	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*") // of mode 0600
-	if err != nil {
-		return fileError(name, err)
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(f.Name()))
-		}
-	}()
-	if err := write(f); err != nil {
+	if err := terminal.ReplaceFile(name, 0o600, write); err != nil {
 		if _, ok := errors.AsType[*fs.PathError](err); ok { // of the file itself, whose name is another one until it is whole
 			err = fileError(name, err)
 		}
-		return errors.Join(err, f.Close())
-	}
-	if err := errors.Join(f.Sync(), f.Close()); err != nil {
-		return fileError(name, err)
-	}
-	if err := os.Rename(f.Name(), name); err != nil {
-		return fileError(name, err)
+		return err
 	}
 	return syncFolder(filepath.Dir(name))
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -106,21 +107,14 @@ func (f *File) Save() error {
 	if f.Path == "" {
 		return terminal.Hinted(errors.New("contexts: no home directory found"), "set a file in $"+Variable)
 	}
-	dir := filepath.Dir(f.Path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(f.Path), 0o700); err != nil {
 		return fmt.Errorf("contexts: %w", err)
 	}
-	temporary, err := os.CreateTemp(dir, ".config-*.yaml") // of mode 0600
+	err := terminal.ReplaceFile(f.Path, 0o600, func(w io.Writer) error {
+		_, err := w.Write(f.document().YAML())
+		return err
+	})
 	if err != nil {
-		return fmt.Errorf("contexts: %w", err)
-	}
-	_, err = temporary.Write(f.document().YAML())
-	err = errors.Join(err, temporary.Close())
-	if err == nil {
-		err = os.Rename(temporary.Name(), f.Path)
-	}
-	if err != nil {
-		_ = os.Remove(temporary.Name())
 		return fmt.Errorf("contexts: %w", err)
 	}
 	return nil

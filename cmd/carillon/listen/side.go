@@ -4,12 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/listen/connlimit"
@@ -106,33 +106,16 @@ type Ports struct {
 	StorageQueue    string `json:"storageQueue,omitempty"`
 }
 
-// Write writes the file, if one is configured.
+// Write writes the file, if one is configured: a program that waits for it can read it as soon as it exists.
 func (p Ports) Write(file string) error {
 	if file == "" {
 		return nil
 	}
-	data, err := json.Marshal(p)
-	if err == nil {
-		err = replaceFile(file, append(data, '\n'))
-	}
+	err := terminal.ReplaceFile(file, 0o644, func(w io.Writer) error { return json.NewEncoder(w).Encode(p) })
 	if err != nil {
 		return terminal.Unavailablef("ports file: %w", err)
 	}
 	return nil
-}
-
-// replaceFile writes a file atomically: a program that waits for it can read it as soon as it exists.
-func replaceFile(file string, data []byte) error {
-	tmp, err := os.CreateTemp(filepath.Dir(file), ".ports-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name()) //nolint:errcheck // already renamed on success
-	_, err = tmp.Write(data)
-	if err := errors.Join(err, tmp.Chmod(0o644), tmp.Close()); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), file)
 }
 
 // RemovePorts removes the file, whose content is outdated.

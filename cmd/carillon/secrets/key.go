@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -113,16 +114,10 @@ func keyID(prefix string) string {
 	return prefix + time.Now().UTC().Format(time.DateOnly) + "-" + strings.ToLower(rand.Text()[:4])
 }
 
-// writeKey writes a new key to a temporary file, and renames it once it is on disk.
+// writeKey writes the file of a new key.
 func writeKey(file string, k seal.Key) error {
-	f, err := os.CreateTemp(filepath.Dir(file), KeyFileName+".*") // mode 0600
-	if err != nil {
+	return terminal.ReplaceFile(file, 0o600, func(w io.Writer) error {
+		_, err := io.WriteString(w, "# Seals the secrets of jobs. Without this key, they are lost.\n"+k.Text()+"\n")
 		return err
-	}
-	defer func() { _ = os.Remove(f.Name()) }() // already renamed on success
-	_, err = f.WriteString("# Seals the secrets of jobs. Without this key, they are lost.\n" + k.Text() + "\n")
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), file)
+	})
 }

@@ -3,8 +3,11 @@ package terminal
 import (
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -119,6 +122,22 @@ func (t *Terminal) Moment(flag, text string, now time.Time) (time.Time, error) {
 	}
 	return time.Time{}, Usage(fmt.Errorf("--%s: %q is neither a date or time such as 2026-03-08, 2026-03-08T02:30Z or 12:00, "+
 		"nor how long ago it was, such as 2h or 7d", flag, text))
+}
+
+// ReplaceFile writes a file of a mode, completely or not at all.
+func ReplaceFile(path string, mode fs.FileMode, write func(io.Writer) error) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // of mode 0600
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(f.Name()) }() // already renamed on success
+	if err = write(f); err == nil {
+		err = errors.Join(f.Chmod(mode), f.Sync())
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
 }
 
 // WritePrivate writes a file that its owner alone may read, also where one of another mode was there: payloads and URLs in it
