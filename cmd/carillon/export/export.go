@@ -5,8 +5,11 @@ package export
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/client"
@@ -118,6 +121,39 @@ func (d Document) YAML() []byte {
 	}
 	b.Write(d.Value.YAML())
 	return []byte(b.String())
+}
+
+// WriteFiles writes a file per document below a directory, and prints their names.
+func WriteFiles(t *terminal.Terminal, dir string, documents []Document) error {
+	for _, d := range documents {
+		name, err := d.file()
+		if err != nil {
+			return err
+		}
+		path := filepath.Join(dir, name)
+		err = os.MkdirAll(filepath.Dir(path), 0o777) //nolint:gosec // umask: the files have no secrets
+		if err == nil {
+			err = terminal.WritePrivate(path, d.YAML())
+		}
+		if err != nil {
+			return terminal.Unavailable(err)
+		}
+		t.Printf("%-9s %s\n", "wrote", path)
+	}
+	return nil
+}
+
+// file is the name of the document's file. A job and a source may have the same name. It refuses names that no scheduler has: a
+// server that answers with ../x could otherwise choose where files are written.
+func (d Document) file() (string, error) {
+	switch k := d.Key; {
+	case k.Job == "":
+		return k.Collection + ".yaml", scheduler.ValidateCollection(k.Collection)
+	case d.OfEvents:
+		return filepath.Join(k.Collection, k.Job+".source.yaml"), k.Validate()
+	default:
+		return filepath.Join(k.Collection, k.Job+".yaml"), k.Validate()
+	}
 }
 
 // Stream is several documents as one file.

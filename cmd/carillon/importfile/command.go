@@ -6,8 +6,6 @@ package importfile
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -176,20 +174,7 @@ func (c Command) write(t *terminal.Terminal, r importer.Result) error {
 		t.Printf("%s", export.Stream(documents))
 		return nil
 	}
-	for _, d := range documents {
-		path := filepath.Join(c.Output, d.Key.Collection, d.Key.Job+".yaml")
-		if d.Key.Job == "" {
-			path = filepath.Join(c.Output, d.Key.Collection+".yaml")
-		}
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil { //nolint:gosec // as the umask says
-			return terminal.Unavailable(err)
-		}
-		if err := terminal.WritePrivate(path, d.YAML()); err != nil {
-			return terminal.Unavailable(err)
-		}
-		t.Printf("%-9s %s\n", "wrote", path)
-	}
-	return nil
+	return export.WriteFiles(t, c.Output, documents)
 }
 
 // colours maps levels to colors.

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/export"
@@ -140,39 +138,5 @@ func (c Export) write(t *terminal.Terminal, documents []export.Document) error {
 		t.Printf("%s", export.Stream(documents))
 		return nil
 	}
-	for _, d := range documents {
-		if err := checkFileKey(d.Key); err != nil {
-			return err
-		}
-		path := filepath.Join(c.Output, fileName(d))
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil { //nolint:gosec // umask: the files have no secrets
-			return terminal.Unavailable(err)
-		}
-		if err := terminal.WritePrivate(path, d.YAML()); err != nil {
-			return terminal.Unavailable(err)
-		}
-		t.Printf("%-9s %s\n", "wrote", path)
-	}
-	return nil
-}
-
-// checkFileKey refuses names that no scheduler has: a server that answers with ../x could otherwise choose where
-// files are written.
-func checkFileKey(k scheduler.Key) error {
-	if k.Job == "" {
-		return scheduler.ValidateCollection(k.Collection)
-	}
-	return k.Validate()
-}
-
-// fileName is the file of a document. A job and a source may have the same name.
-func fileName(d export.Document) string {
-	switch k := d.Key; {
-	case k.Job == "":
-		return k.Collection + ".yaml"
-	case d.OfEvents:
-		return filepath.Join(k.Collection, k.Job+".source.yaml")
-	default:
-		return filepath.Join(k.Collection, k.Job+".yaml")
-	}
+	return export.WriteFiles(t, c.Output, documents)
 }
