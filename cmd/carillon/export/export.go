@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
@@ -99,16 +100,8 @@ func text(name, text string) document.Member {
 	return document.Member{Name: name, Value: document.StringValue(text)}
 }
 
-// String returns the document's name: collection/job, or collection collection.
-func (d Document) String() string {
-	if d.Key.Job == "" {
-		return "collection " + d.Key.Collection
-	}
-	if d.OfEvents {
-		return "source " + d.Key.String()
-	}
-	return d.Key.String()
-}
+// String returns the document's name.
+func (d Document) String() string { return jobfile.NameOf(d.Key, d.OfEvents) }
 
 // YAML is the document with its notes as comments.
 func (d Document) YAML() []byte {

@@ -111,7 +111,7 @@ func distinct(made map[scheduler.Key]string, path string, r importer.Result) imp
 			return false
 		}
 		r.Notes = append(r.Notes, importer.Note{
-			Level: importer.Failed, Entry: j.Entry, Job: name(j.Key),
+			Level: importer.Failed, Entry: j.Entry, Job: jobfile.NameOf(j.Key, false),
 			Message: earlier + " has a job of the same name: import them into separate collections (--collection)",
 		})
 		return true
@@ -127,7 +127,7 @@ func checked(checker *check.Checker, r importer.Result) importer.Result {
 		if j.Key.Job == "" {
 			body = j.Document.Without("name", "type")
 		}
-		note := importer.Note{Entry: j.Entry, Job: name(j.Key)}
+		note := importer.Note{Entry: j.Entry, Job: jobfile.NameOf(j.Key, false)}
 		warnings, err := checker.Document(j.Key, body.JSON(), false)
 		if err == nil {
 			err = scheduler.ValidateName("collection", j.Key.Collection)
@@ -146,14 +146,6 @@ func checked(checker *check.Checker, r importer.Result) importer.Result {
 		sound.Jobs = append(sound.Jobs, j)
 	}
 	return sound
-}
-
-// name is collection/job, or collection NAME.
-func name(k scheduler.Key) string {
-	if k.Job == "" {
-		return "collection " + k.Collection
-	}
-	return k.String()
 }
 
 // write prints the jobs, or writes their files, and prints the report.

@@ -179,7 +179,7 @@ func (r Reader) key(file string, doc document.Value, only bool) (scheduler.Key, 
 	case file == stdinName:
 		return scheduler.Key{}, document.Problem{Path: "name", Message: "is missing"}
 	default:
-		name = strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+		name = baseName(file)
 		if err := scheduler.ValidateName("file", name); err != nil {
 			why := scheduler.ProblemsIn(err)[0].Message
 			return scheduler.Key{}, document.Problem{Path: "name", Message: "is missing, and the file cannot name the job: " + why}
@@ -224,24 +224,30 @@ func (r Reader) collection(from Source, doc document.Value, only bool) (Job, err
 	case !only || from.File == stdinName:
 		return Job{}, document.Problem{Path: "name", Message: "is missing: a collection must have one"}
 	default:
-		name = strings.TrimSuffix(filepath.Base(from.File), filepath.Ext(from.File))
+		name = baseName(from.File)
 	}
 	return Job{Source: from, Key: scheduler.Key{Collection: name}, Body: doc.JSON()}, scheduler.ValidateCollection(name)
 }
+
+// baseName is the name of a file without folder and extension.
+func baseName(file string) string { return strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)) }
 
 // IsCollection reports whether the document is a collection: its key names no
 // job.
 func (j Job) IsCollection() bool { return j.Key.Job == "" }
 
-// Name is what messages call it: collection/job, "source collection/name", or "collection NAME".
-func (j Job) Name() string {
-	if j.IsCollection() {
-		return "collection " + j.Key.Collection
+// Name is what messages call it; see [NameOf].
+func (j Job) Name() string { return NameOf(j.Key, j.OfEvents) }
+
+// NameOf is what messages call a document: collection/job, "source collection/name", or "collection NAME".
+func NameOf(k scheduler.Key, ofEvents bool) string {
+	switch {
+	case k.Job == "":
+		return "collection " + k.Collection
+	case ofEvents:
+		return "source " + k.String()
 	}
-	if j.OfEvents {
-		return "source " + j.Key.String()
-	}
-	return j.Key.String()
+	return k.String()
 }
 
 // inOrder compares two documents by when they are applied: jobs need their
