@@ -11,6 +11,7 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/listen"
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 	"github.com/carillon-sched/carillon/store/conn"
 )
 
@@ -45,9 +46,7 @@ func (s startup) try(ctx context.Context, attempt func() error, passing func(err
 		if s.say != nil {
 			s.say(sentence(since, reason, hint))
 		}
-		select {
-		case <-time.After(between):
-		case <-ctx.Done():
+		if !flow.Pause(ctx, between) {
 			return context.Cause(ctx)
 		}
 	}

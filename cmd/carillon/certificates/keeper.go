@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 )
 
 // Files are where the certificates are, as PEM.
@@ -99,12 +100,7 @@ func (k *Keeper) Run(ctx context.Context) {
 }
 
 // Now makes Run check the files immediately.
-func (k *Keeper) Now() {
-	select {
-	case k.again <- struct{}{}:
-	default: // it is about to
-	}
-}
+func (k *Keeper) Now() { flow.Signal(k.again) }
 
 // tellExpired logs, once per certificate, that clients refuse the expired server certificate.
 func (k *Keeper) tellExpired(now time.Time) {

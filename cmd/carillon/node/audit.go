@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/flow"
 )
 
 // takeoverDelay is the delay between a failover and the consistency check. By then, all batons of the failed worker have
@@ -42,10 +44,7 @@ func (n *Node) awaitAudit(ctx context.Context) {
 			continue
 		case <-next:
 		case <-n.takeover:
-			select {
-			case <-time.After(takeoverDelay):
-			case <-ctx.Done():
-			}
+			flow.Pause(ctx, takeoverDelay)
 		case <-ctx.Done():
 		}
 		return
@@ -63,12 +62,7 @@ func (n *Node) rescue(ctx context.Context) {
 }
 
 // tookOver notes a baton that another worker held before.
-func (n *Node) tookOver() {
-	select {
-	case n.takeover <- struct{}{}:
-	default:
-	}
-}
+func (n *Node) tookOver() { flow.Signal(n.takeover) }
 
 // lostNamed is the maximum number of lost jobs in one log line. The doctor names all.
 const lostNamed = 100

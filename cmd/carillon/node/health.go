@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/carillon-sched/carillon/scheduler/flow"
 	"github.com/carillon-sched/carillon/store"
 )
 
@@ -233,9 +234,7 @@ func (d *disk) run(ctx context.Context) {
 		if free, total, known := d.space(); known && total > 0 {
 			d.note(float64(free), float64(total), time.Now())
 		}
-		select {
-		case <-time.After(checkEvery):
-		case <-ctx.Done():
+		if !flow.Pause(ctx, checkEvery) {
 			return
 		}
 	}

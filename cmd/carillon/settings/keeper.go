@@ -16,6 +16,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
+	"github.com/carillon-sched/carillon/scheduler/flow"
 )
 
 // Every is how often the file is looked at, and settle how long its content must stay the same before it counts: an
@@ -130,9 +131,7 @@ func (k *Keeper) changed(ctx context.Context) bool {
 		return false
 	}
 	for {
-		select {
-		case <-time.After(settle):
-		case <-ctx.Done():
+		if !flow.Pause(ctx, settle) {
 			return false
 		}
 		again := Look(k.cfg.Path)
