@@ -284,7 +284,7 @@ func (c setCmd) token(ctx context.Context, t *terminal.Terminal) (string, error)
 	if c.TokenFile == "-" && t.Asks() {
 		return "", terminal.Hinted(terminal.Usagef("a token that is typed is seen"), "pipe it in, or name a file")
 	}
-	data, err := t.ReadFlag(ctx, "token-file", c.TokenFile, maxToken)
+	data, err := t.ReadArgument(ctx, "--token-file", c.TokenFile, maxToken)
 	if err != nil {
 		return "", err
 	}

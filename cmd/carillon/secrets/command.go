@@ -291,7 +291,7 @@ const maxValue = 16 << 20
 func (c Set) value(ctx context.Context, t *terminal.Terminal) (string, error) {
 	if c.ValueFile == "" {
 		f, ok := t.In.(*os.File)
-		if !ok || !terminal.IsTerminal(f) {
+		if !ok || !t.Asks() {
 			return "", terminal.Hinted(terminal.Usagef("there is no terminal to ask for the value on"),
 				"pipe the value in with --value-file -, or name a file")
 		}
@@ -301,7 +301,7 @@ func (c Set) value(ctx context.Context, t *terminal.Terminal) (string, error) {
 		}
 		return text, checkValue("the value", text)
 	}
-	data, err := t.ReadFlag(ctx, "value-file", c.ValueFile, maxValue)
+	data, err := t.ReadArgument(ctx, "--value-file", c.ValueFile, maxValue)
 	if err != nil {
 		return "", err
 	}

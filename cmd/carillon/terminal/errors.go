@@ -61,10 +61,10 @@ func Hinted(err error, hint string) error {
 
 // Failure is one of several things that went wrong.
 type Failure struct {
-	Path    string // the subject, such as a job or a file; may be empty
-	Message string
-	Hint    string // what to do about it; may be empty
-	Err     error  // which has the exit code
+	Path    string `json:"path,omitempty"` // the subject, such as a job or a file; may be empty
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"` // what to do about it; may be empty
+	Err     error  `json:"-"`              // which has the exit code
 }
 
 // Error returns the message.
@@ -112,22 +112,12 @@ func Unavailable(err error) error { return &unavailableError{err} }
 // Unavailablef is [fmt.Errorf] of something this process needs and cannot have.
 func Unavailablef(format string, args ...any) error { return Unavailable(fmt.Errorf(format, args...)) }
 
-// failureDocument is the JSON of an error, in the format of the REST API.
-type failureDocument struct {
-	Error failureView `json:"error"`
-}
-
+// failureView is the JSON of an error, in the format of the REST API.
 type failureView struct {
-	Code    string          `json:"code"`
-	Message string          `json:"message"`
-	Hint    string          `json:"hint,omitempty"`
-	Details []failureDetail `json:"details,omitempty"`
-}
-
-type failureDetail struct {
-	Path    string `json:"path,omitempty"`
-	Message string `json:"message"`
-	Hint    string `json:"hint,omitempty"`
+	Code    string     `json:"code"`
+	Message string     `json:"message"`
+	Hint    string     `json:"hint,omitempty"`
+	Details []*Failure `json:"details,omitempty"`
 }
 
 // failureCodes maps exit codes to error codes of the REST API, or the nearest equivalent.
@@ -145,11 +135,11 @@ func (t *Terminal) failJSON(err error, code int) {
 		v.Message, v.Hint = whole(v.Details[0]), cmp.Or(v.Hint, v.Details[0].Hint)
 	}
 	v.Message = strings.ReplaceAll(v.Message, "\n", "; ")
-	_ = printJSON(t.Err, failureDocument{v}) // a reader that has gone learns nothing more
+	_ = printJSON(t.Err, map[string]failureView{"error": v}) // a reader that has gone learns nothing more
 }
 
 // whole is the message of something that went wrong alone.
-func whole(d failureDetail) string {
+func whole(d *Failure) string {
 	if d.Path == "" || strings.Contains(d.Message, d.Path) {
 		return d.Message
 	}
@@ -168,24 +158,23 @@ func failureCode(err error, code int) string {
 }
 
 // details are the single things that went wrong, if there are such.
-func details(err error) []failureDetail {
-	var all []failureDetail
+func details(err error) (all []*Failure) {
 	if r, ok := errors.AsType[*reportedError](err); ok {
 		for _, one := range r.all {
-			d := failureDetail{Message: one.Error()}
-			if f, ok := errors.AsType[*Failure](one); ok {
-				d = failureDetail{f.Path, f.Message, f.Hint}
+			f, ok := errors.AsType[*Failure](one)
+			if !ok {
+				f = &Failure{Message: one.Error()}
 			}
-			all = append(all, d)
+			all = append(all, f)
 		}
 		return all
 	}
 	for _, p := range scheduler.ProblemsIn(err) {
-		all = append(all, failureDetail{Path: p.Path, Message: p.Message})
+		all = append(all, &Failure{Path: p.Path, Message: p.Message})
 	}
 	if lines := strings.Split(err.Error(), "\n"); all == nil && len(lines) > 1 {
 		for _, line := range lines {
-			all = append(all, failureDetail{Message: line})
+			all = append(all, &Failure{Message: line})
 		}
 	}
 	return all

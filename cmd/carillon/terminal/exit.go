@@ -103,14 +103,11 @@ func (t *Terminal) HintOf(err error) string {
 			return hint
 		}
 	}
-	return hintOf(err)
+	return Hint(err)
 }
 
-// Hint returns the fix of an error, or "".
-func Hint(err error) string { return hintOf(err) }
-
-// hintOf returns the hint that comes with an error, or one for its kind.
-func hintOf(err error) string {
+// Hint returns the hint that comes with an error, or one for its kind; "" for none.
+func Hint(err error) string {
 	if h, ok := errors.AsType[*hintedError](err); ok {
 		return h.hint
 	}

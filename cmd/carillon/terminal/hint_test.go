@@ -13,13 +13,13 @@ import (
 // TestHintOfUnavailable: a scheduler that cannot answer at the moment leads to what tells why, and to the page.
 func TestHintOfUnavailable(t *testing.T) {
 	err := fmt.Errorf("job default/a: %w", &client.Error{Status: http.StatusServiceUnavailable, Message: "not connected to NATS at the moment"})
-	hint := hintOf(err)
+	hint := Hint(err)
 	for _, want := range []string{`"carillon health"`, `"carillon docs recover"`} {
 		if !strings.Contains(hint, want) {
 			t.Errorf("the hint is %q, without %s", hint, want)
 		}
 	}
-	if hint := hintOf(errors.New("something else")); hint != "" {
+	if hint := Hint(errors.New("something else")); hint != "" {
 		t.Errorf("of something else: %q", hint)
 	}
 }

@@ -47,12 +47,15 @@ func System() *Terminal {
 	_, plain := os.LookupEnv("NO_COLOR")
 	return &Terminal{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Lookup: os.LookupEnv,
-		Colour: !plain && IsTerminal(os.Stdout) && os.Getenv("TERM") != "dumb",
+		Colour: !plain && isTerminal(os.Stdout) && os.Getenv("TERM") != "dumb",
 	}
 }
 
-// IsTerminal reports whether a person may be at the other end of a file.
-func IsTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+// isTerminal reports whether a person may be at the other end of a reader or a writer.
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
 
 // The colours of a terminal.
 const (
@@ -133,16 +136,10 @@ func PrintOne[T any](t *Terminal, v T, err error, show func(T)) error {
 }
 
 // Interactive reports whether a person looks at Out.
-func (t *Terminal) Interactive() bool {
-	f, ok := t.Out.(*os.File)
-	return ok && IsTerminal(f)
-}
+func (t *Terminal) Interactive() bool { return isTerminal(t.Out) }
 
 // Watched reports whether a person looks at Err.
-func (t *Terminal) Watched() bool {
-	f, ok := t.Err.(*os.File)
-	return ok && IsTerminal(f)
-}
+func (t *Terminal) Watched() bool { return isTerminal(t.Err) }
 
 // Width returns the columns of Out: from the environment, else from the terminal, else 80.
 func (t *Terminal) Width() int {
@@ -168,12 +165,8 @@ func (t *Terminal) Input(ctx context.Context) io.Reader {
 	return readerFunc(func(p []byte) (int, error) { return read(ctx, t.In, p) })
 }
 
-// ReadFlag returns the content of the file that a flag names, up to most bytes. The file - is standard input.
-func (t *Terminal) ReadFlag(ctx context.Context, flag, path string, most int64) ([]byte, error) {
-	return t.ReadArgument(ctx, "--"+flag, path, most)
-}
-
-// ReadArgument is [Terminal.ReadFlag] for an argument; what is its name in errors.
+// ReadArgument returns the content of the file that a flag or an argument names, up to most bytes. The file - is standard input.
+// what is the flag or the argument in errors.
 func (t *Terminal) ReadArgument(ctx context.Context, what, path string, most int64) ([]byte, error) {
 	in := t.Input(ctx)
 	if path != "-" {
@@ -292,10 +285,7 @@ func (l Logging) LoggerFrom(w io.Writer, least slog.Leveler) *slog.Logger {
 }
 
 // Asks reports whether a person can answer questions.
-func (t *Terminal) Asks() bool {
-	f, ok := t.In.(*os.File)
-	return ok && IsTerminal(f)
-}
+func (t *Terminal) Asks() bool { return isTerminal(t.In) }
 
 // Ask prints a question on stderr and returns the line that is typed, without the space around it. An interrupt while
 // it waits is the error.
