@@ -47,7 +47,7 @@ func (c configCmd) Run(ctx context.Context, t *terminal.Terminal, line commandLi
 	if c.Check != "" && !t.JSON {
 		return nil
 	}
-	return terminal.PrintList(t, set.Rows(), "", []string{"SETTING", "VALUE", "FROM"}, settings.Row.Columns)
+	return terminal.PrintList(t, set.Rows(), nil, "", []string{"SETTING", "VALUE", "FROM"}, settings.Row.Columns)
 }
 
 // commandLine holds the arguments of the program.

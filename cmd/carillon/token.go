@@ -237,11 +237,8 @@ Examples:
 func (c tokenListCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 	return c.with(ctx, t, func(api tokenAPI) error {
 		all, err := api.Tokens(ctx)
-		if err != nil {
-			return err
-		}
 		now := time.Now()
-		return terminal.PrintList(t, all, `no tokens: create one with "carillon token create --role admin"`,
+		return terminal.PrintList(t, all, err, `no tokens: create one with "carillon token create --role admin"`,
 			[]string{"ID", "NAME", "ROLES", "CREATED", "STATE"}, func(one *v1.Token) []string {
 				return []string{one.ID, one.Name, grantsOf(one), terminal.Ago(one.Created, now), validityOf(one, now)}
 			})

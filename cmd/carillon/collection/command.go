@@ -94,7 +94,7 @@ func (List) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) e
 	if t.JSON {
 		return t.PrintJSON(terminal.ListOf(all, func(c *client.Collection) json.RawMessage { return c.Document }))
 	}
-	return terminal.PrintList(t, all, "", []string{"COLLECTION", "STATE", "MAX JOBS", "MAX RECURRENCE", "TAGS"},
+	return terminal.PrintList(t, all, nil, "", []string{"COLLECTION", "STATE", "MAX JOBS", "MAX RECURRENCE", "TAGS"},
 		func(c *client.Collection) []string {
 			return []string{c.Name, string(c.State), maxJobs(c), maxRecurrence(c), cmp.Or(terminal.Pairs(c.Tags, ","), none)}
 		})

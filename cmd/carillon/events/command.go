@@ -86,11 +86,8 @@ func (c List) Run(ctx context.Context, t *terminal.Terminal, api *client.Client)
 		return err
 	}
 	all, err := client.Collect(api.Events(ctx, q, c.Top), c.Top)
-	if err != nil {
-		return err
-	}
 	slices.Reverse(all)
-	return terminal.PrintList(t, all, "no events match", []string{"SEQUENCE", "TIME", "EVENT", "ID", "DATA"},
+	return terminal.PrintList(t, all, err, "no events match", []string{"SEQUENCE", "TIME", "EVENT", "ID", "DATA"},
 		func(e *v1.Event) []string {
 			return []string{
 				strconv.FormatUint(e.Sequence, 10), t.Time(e.Time, terminal.Dated), e.Subject(), e.ID,

@@ -64,15 +64,12 @@ func (List) Help() string {
 // Run lists the groups.
 func (c List) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	all, err := api.Failures(ctx, c.Collection)
-	if err != nil {
-		return err
-	}
-	return Print(t, all, "no failures in the last day")
+	return Print(t, all, err, "no failures in the last day")
 }
 
-// Print prints groups, or the hint none if there are none.
-func Print(t *terminal.Terminal, all []*v1.FailureGroup, none string) error {
-	return terminal.PrintList(t, all, none,
+// Print prints groups, or the hint none if there are none. It returns err, without groups.
+func Print(t *terminal.Terminal, all []*v1.FailureGroup, err error, none string) error {
+	return terminal.PrintList(t, all, err, none,
 		[]string{"GROUP", "STATE", "TARGET", "CLASS", "TYPE", "FAILED", "JOBS", "FIRST", "LAST"},
 		func(g *v1.FailureGroup) []string {
 			return []string{

@@ -51,7 +51,7 @@ func (c History) count(ctx context.Context, t *terminal.Terminal, api *client.Cl
 			one.Half, one.Most = &one.took[(n-1)/2], &one.took[(n*95+99)/100-1]
 		}
 	}
-	return terminal.PrintList(t, all, "no records match",
+	return terminal.PrintList(t, all, nil, "no records match",
 		[]string{strings.ToUpper(c.Group), "RUNS", "FAILED ATTEMPTS", "FAULTED", "SKIPPED", "P50", "P95"},
 		func(one *counted) []string {
 			half, most := "-", "-"

@@ -188,9 +188,9 @@ func (c Get) print(t *terminal.Terminal, jobs []*client.Job) error {
 		}
 		return nil
 	case "wide":
-		return terminal.PrintList(t, jobs, "", wideHeading, func(j *client.Job) []string { return wideRow(j, now) })
+		return terminal.PrintList(t, jobs, nil, "", wideHeading, func(j *client.Job) []string { return wideRow(j, now) })
 	}
-	return terminal.PrintList(t, jobs, "", heading, func(j *client.Job) []string { return row(j, now) })
+	return terminal.PrintList(t, jobs, nil, "", heading, func(j *client.Job) []string { return row(j, now) })
 }
 
 var (

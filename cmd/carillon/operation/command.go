@@ -44,10 +44,7 @@ func (List) Help() string {
 // Run lists the operations.
 func (c List) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	all, err := api.Operations(ctx, c.Collection)
-	if err != nil {
-		return err
-	}
-	return terminal.PrintList(t, all, "", []string{"OPERATION", "VERB", "STATE", "DONE", "CREATED", "BY"},
+	return terminal.PrintList(t, all, err, "", []string{"OPERATION", "VERB", "STATE", "DONE", "CREATED", "BY"},
 		func(op *v1.Operation) []string {
 			return []string{op.ID, op.Verb, string(op.State), remote.Progress(op), t.Time(op.Created, terminal.Dated), op.By.Name}
 		})

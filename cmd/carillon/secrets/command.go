@@ -98,11 +98,8 @@ func (List) Help() string {
 // Run lists the secrets.
 func (List) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	all, err := api.Secrets(ctx)
-	if err != nil {
-		return err
-	}
 	now := time.Now()
-	return terminal.PrintList(t, all, `no shared secrets: create one with "carillon secrets set NAME"`,
+	return terminal.PrintList(t, all, err, `no shared secrets: create one with "carillon secrets set NAME"`,
 		[]string{"NAME", "UPDATED", "CREATED", "KEY", "DESCRIPTION"}, func(s *v1.SharedSecret) []string {
 			if s.Problem != "" {
 				return []string{s.Name, "", "", "", t.Paint(terminal.Red, s.Problem)}

@@ -58,10 +58,7 @@ func (List) Help() string {
 // Run lists the sources.
 func (c List) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	all, err := api.Sources(ctx, c.Collection)
-	if err != nil {
-		return err
-	}
-	return terminal.PrintList(t, all, "no sources", []string{"SOURCE", "TYPE", "STATE", "LAG", "LAST EVENT", "PROBLEM"},
+	return terminal.PrintList(t, all, err, "no sources", []string{"SOURCE", "TYPE", "STATE", "LAG", "LAST EVENT", "PROBLEM"},
 		func(s *client.Source) []string {
 			p, lag := &s.Properties, ""
 			if p.Status.Lag != nil {

@@ -111,9 +111,11 @@ func (t *Terminal) Table(heading []string, rows [][]string) error {
 }
 
 // PrintList prints items: as a [List] for programs, as a table for people, or as the hint none if the list is empty. Without a
-// hint, an empty list is the heading alone.
-func PrintList[T any](t *Terminal, items []T, none string, heading []string, row func(T) []string) error {
+// hint, an empty list is the heading alone. It returns err, without a list.
+func PrintList[T any](t *Terminal, items []T, err error, none string, heading []string, row func(T) []string) error {
 	switch {
+	case err != nil:
+		return err
 	case t.JSON:
 		return t.PrintJSON(List[T]{Value: append([]T{}, items...)})
 	case len(items) == 0 && none != "":

@@ -143,7 +143,7 @@ func show(t *terminal.Terminal, s snapshot) error {
 		return nil
 	}
 	t.Printf("\n")
-	return failures.Print(t, s.Failures[:min(shown, len(s.Failures))], "")
+	return failures.Print(t, s.Failures[:min(shown, len(s.Failures))], nil, "")
 }
 
 // stateOf returns the state of a target as the console shows it.
