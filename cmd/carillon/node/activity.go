@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/carillon-sched/carillon/actions/receive"
@@ -47,8 +48,8 @@ type activity struct {
 	recorder stats.Recorder
 	id, name string
 	since    time.Time
-	now      func() time.Time // by the clock of the NATS server
-	audit    kept[*stats.Audit]
+	now      func() time.Time            // by the clock of the NATS server
+	audit    atomic.Pointer[stats.Audit] // the last one; nil: none yet
 
 	board kept[*stats.Board]
 	load  kept[scheduler.Load]
@@ -140,10 +141,9 @@ func (p *activity) tellReport(ctx context.Context, r stats.Report) {
 func (p *activity) report() stats.Report {
 	n, now := p.node, p.now()
 	load := n.worker.Stats()
-	audit, _ := p.audit.last()
 	r := stats.Report{
 		ID: p.id, Name: p.name, Version: n.cfg.Version, Since: p.since, At: now, Server: n.cfg.Conn.ConnectedServerName(),
-		InFlight: load.InFlight, Queued: load.Queued, Held: load.Held, Audit: audit,
+		InFlight: load.InFlight, Queued: load.Queued, Held: load.Held, Audit: p.audit.Load(),
 	}
 	for _, a := range n.worker.Running(stats.RunningMost) {
 		r.Running = append(r.Running, stats.Running{
@@ -270,7 +270,7 @@ func (p *activity) audited(rep *control.AuditReport, err error) {
 		count(a, f)
 	}
 	a.Secrets = len(rep.Undecryptable)
-	p.audit.set(a)
+	p.audit.Store(a)
 }
 
 func count(a *stats.Audit, f v1.Finding) {

@@ -44,7 +44,7 @@ func (h *health) run(ctx context.Context, suspicions <-chan struct{}) {
 		pause := checkEvery
 		shut, err := h.look(ctx, 0)
 		switch {
-		case err != nil && h.isShut(): // repair in progress
+		case err != nil && h.count() > 0: // repair in progress
 			pause = checkMendedEvery
 		case err == nil && len(shut) > 0:
 			pause = checkShutEvery
@@ -131,14 +131,8 @@ func (h *health) repaired(ctx context.Context, shut store.Shuts) bool {
 	return false
 }
 
-func (h *health) isShut() bool { return h.count() > 0 }
-
 // count returns the number of read-only streams at the last check.
-func (h *health) count() int {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return len(h.shut)
-}
+func (h *health) count() int { return len(h.known()) }
 
 // known returns the result of the last check.
 func (h *health) known() store.Shuts {

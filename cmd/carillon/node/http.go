@@ -303,16 +303,3 @@ func (k *kept[T]) ask(ctx context.Context, ask func(context.Context) (T, error))
 	close(k.under)
 	k.value, k.err, k.at, k.under = value, err, time.Now(), nil
 }
-
-// set gives it another value, and last returns it.
-func (k *kept[T]) set(value T) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.value, k.at = value, time.Now()
-}
-
-func (k *kept[T]) last() (T, bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.value, !k.at.IsZero()
-}

@@ -91,8 +91,10 @@ func (l *Link) answered() {
 	l.lost, l.back, l.err = time.Time{}, time.Time{}, nil
 }
 
-// ping makes sure that the server answers at all, within the time of ctx.
+// ping makes sure that the server answers at all.
 func (l *Link) ping(ctx context.Context, nc *nats.Conn) error {
+	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
+	defer cancel()
 	asked := time.Now()
 	err := nc.FlushWithContext(ctx)
 	switch {

@@ -145,17 +145,10 @@ func (n *Node) Ready(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
-	if err := n.ping(ctx); err != nil {
+	if err := n.cfg.Link.ping(ctx, n.cfg.Conn); err != nil {
 		return err
 	}
 	return n.health.err(ctx)
-}
-
-// ping checks that the server responds.
-func (n *Node) ping(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
-	defer cancel()
-	return n.cfg.Link.ping(ctx, n.cfg.Conn)
 }
 
 // Run runs jobs and serves the APIs until ctx is done, then shuts down gracefully. It calls ready after startup. An error of
