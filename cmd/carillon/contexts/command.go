@@ -195,7 +195,7 @@ func (c setCmd) change(ctx context.Context, t *terminal.Terminal, to *Context) e
 		if to.Token != "" && c.TokenFile == "" {
 			t.Complain("hint", "the token was for "+redacted(to.Server)+" and is forgotten; give one with --token-file")
 		}
-		if to.files() != (certificates.Client{}) && c.files() == (certificates.Client{}) {
+		if to.Client != (certificates.Client{}) && c.files() == (certificates.Client{}) {
 			t.Complain("hint", "the authorities and the certificate were for "+redacted(to.Server)+
 				" and are forgotten; give some with --ca-file and --cert-file")
 		}
@@ -225,7 +225,7 @@ func (c setCmd) changeFiles(to *Context) error {
 	switch {
 	case given == certificates.Client{}:
 		if c.NoFiles {
-			to.CA, to.Cert, to.Key = "", "", ""
+			to.Client = certificates.Client{}
 		}
 		return nil
 	case c.NoFiles:

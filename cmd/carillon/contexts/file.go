@@ -24,8 +24,8 @@ type Context struct {
 	Server     string // address of its REST API; "": the default one
 	Collection string // of jobs that are named without one; "": default
 	Token      string // sent to Server as Authorization: Bearer; "": none
-	CA         string // file of the authorities that Server's certificate may be of; "": the system's
-	Cert, Key  string // files of the certificate that is shown to Server, and of its key; "": none
+
+	certificates.Client // of the connection to Server
 }
 
 // FileFlags are the flags that name the files of a context.
@@ -149,11 +149,6 @@ func (c Context) For(server string) Context {
 		return c
 	}
 	return Context{Server: server, Collection: c.Collection}
-}
-
-// files returns the authorities and the client certificate of TLS.
-func (c Context) files() certificates.Client {
-	return certificates.Client{CA: c.CA, Cert: c.Cert, Key: c.Key}
 }
 
 // read parses a file. Its error contains no token.

@@ -240,11 +240,9 @@ func (f Files) Check() error {
 	return err
 }
 
-func (f Files) client() certificates.Client {
-	return certificates.Client{CA: f.CA, Cert: f.Cert, Key: f.Key}
+func (f Files) config() (*tls.Config, error) {
+	return certificates.Client(f).Config(contexts.FileFlags)
 }
-
-func (f Files) config() (*tls.Config, error) { return f.client().Config(contexts.FileFlags) }
 
 // or fills missing files from a context. A certificate and its key always come from the same source.
 func (f Files) or(c contexts.Context) Files {
@@ -275,7 +273,7 @@ func (m Micro) connect(files Files) (*client.Client, error) {
 		nats.Name("carillon"), nats.Timeout(connectPatience), nats.MaxReconnects(-1),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // what counts is in the error of a request
 	}
-	nc, err := nats.Connect(m.NATS, append(options, ConnectOptions(m.Creds, m.Inbox, files.client())...)...)
+	nc, err := nats.Connect(m.NATS, append(options, ConnectOptions(m.Creds, m.Inbox, certificates.Client(files))...)...)
 	if err != nil {
 		hint := terminal.TLSHint(err)
 		if hint == "" {
