@@ -3,7 +3,6 @@ package listen
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"net/netip"
 	"regexp"
@@ -13,23 +12,16 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 )
 
-// addressError says that the address of a flag cannot be listened on.
-type addressError struct {
-	flag, addr string
-	err        error
-}
-
-// Error names the address and the reason.
-func (e *addressError) Error() string { return fmt.Sprintf("%s address %s: %v", e.flag, e.addr, e.err) }
-
-// Unwrap returns the reason.
-func (e *addressError) Unwrap() error { return e.err }
-
 // HTTP listens for HTTP on the address of the flag --http. A ports file of the process before is removed first.
 func HTTP(ctx context.Context, addr, portsFile string) (net.Listener, error) {
 	if err := RemovePorts(portsFile); err != nil {
 		return nil, err
 	}
+	return open(ctx, "HTTP", "http", addr)
+}
+
+// open listens on the address of a flag.
+func open(ctx context.Context, kind, flag, addr string) (net.Listener, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if err == nil {
 		return l, nil
@@ -37,12 +29,12 @@ func HTTP(ctx context.Context, addr, portsFile string) (net.Listener, error) {
 	if op, ok := errors.AsType[*net.OpError](err); ok {
 		err = op.Err
 	}
-	return nil, Error("HTTP", "http", addr, err)
+	return nil, Error(kind, flag, addr, err)
 }
 
 // Error says that the address of a flag cannot be listened on, and what to do about it.
 func Error(kind, flag, addr string, err error) error {
-	return terminal.Hinted(terminal.Unavailable(&addressError{kind, addr, err}),
+	return terminal.Hinted(terminal.Unavailablef("%s address %s: %w", kind, addr, err),
 		"another program uses that port, perhaps a second carillon; choose one with --"+flag+", port 0 takes any free one")
 }
 

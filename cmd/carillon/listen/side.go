@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"time"
@@ -43,12 +42,9 @@ func ServeAny(ctx context.Context, f Flag, path string, h http.Handler, log *slo
 	if f.Addr == "" {
 		return nil, nil //nolint:nilnil // nothing is asked for, as usual
 	}
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", f.Addr)
+	l, err := open(ctx, f.Name, f.Name, f.Addr)
 	if err != nil {
-		if op, ok := errors.AsType[*net.OpError](err); ok {
-			err = op.Err
-		}
-		return nil, Error(f.Name, f.Name, f.Addr, err)
+		return nil, err
 	}
 	s := &Side{url: "http://" + Reachable(l.Addr().String()) + path, server: &http.Server{
 		Handler: h, ReadHeaderTimeout: sideTimeout,
