@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,8 @@ import (
 	"runtime/debug"
 	"strings"
 	"time"
+
+	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/backupfile"
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
@@ -69,13 +72,16 @@ func (c backupCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 	if c.File == backupfile.Standard && t.JSON {
 		return terminal.Usagef("--json and a backup on standard output exclude each other")
 	}
-	if err := firstOf(checkURLs(c.URL), checkPrefix(c.Prefix), c.checkFiles()); err != nil {
+	if err := cmp.Or(checkURLs(c.URL), checkPrefix(c.Prefix), c.checkFiles()); err != nil {
 		return err
 	}
 	debug.SetGCPercent(frugal)
 	began := time.Now()
 	report := backupReport{File: c.File}
-	err := c.withStore(ctx, store.Config{Prefix: c.Prefix}, false, func(st *store.Store) error {
+	open := func(nc *nats.Conn) (*store.Store, error) {
+		return store.OpenBeside(ctx, nc, store.Config{Prefix: c.Prefix}, false)
+	}
+	err := c.withStore(ctx, open, func(st *store.Store) error {
 		report.Header = backup.Header{
 			Made: began.UTC().Truncate(time.Second), Version: t.Version, Prefix: st.Prefix(), Lanes: st.Lanes(), Schema: conn.Schema,
 		}
@@ -110,15 +116,17 @@ func (c backupCmd) take(ctx context.Context, t *terminal.Terminal, st *store.Sto
 	return w.Close()
 }
 
-// withStore opens the store on NATS for a tool, and closes it after use.
-func (f natsConn) withStore(ctx context.Context, cfg store.Config, create bool, use func(*store.Store) error) error {
+// withStore opens a store on NATS for a tool, and closes it after use.
+func (f natsConn) withStore(
+	ctx context.Context, open func(*nats.Conn) (*store.Store, error), use func(*store.Store) error,
+) error {
 	silent := slog.New(slog.DiscardHandler)
 	nc, err := f.dial(ctx, startup{deadline: time.Now(), log: silent}, node.NewLink(silent, func() {}))
 	if err != nil {
 		return err
 	}
 	defer node.CloseConn(nc)
-	st, err := store.OpenBeside(ctx, nc, cfg, create)
+	st, err := open(nc)
 	if err != nil {
 		return err
 	}
@@ -258,7 +266,7 @@ func (c restoreCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 }
 
 func (c restoreCmd) check() error {
-	return firstOf(checkURLs(c.URL), checkPrefix(c.Prefix), c.checkFiles(),
+	return cmp.Or(checkURLs(c.URL), checkPrefix(c.Prefix), c.checkFiles(),
 		checkMost("lanes", c.Lanes, conn.MaxLanes), checkMost("replicas", c.Replicas, conn.MaxReplicas),
 		checkLeast("final-age", c.FinalAge, time.Hour))
 }
@@ -277,7 +285,8 @@ func (c restoreCmd) restore(
 	ctx context.Context, t *terminal.Terminal, f *backupfile.File, has *backup.Summary, report *restoreReport,
 ) error {
 	cfg := store.Config{Prefix: c.Prefix, Lanes: c.Lanes, Replicas: c.Replicas, FinalAge: c.FinalAge}
-	err := c.withStore(ctx, cfg, !c.DryRun, func(st *store.Store) (err error) {
+	open := func(nc *nats.Conn) (*store.Store, error) { return store.OpenBeside(ctx, nc, cfg, !c.DryRun) }
+	err := c.withStore(ctx, open, func(st *store.Store) (err error) {
 		with := backup.RestoreConfig{
 			Store: st, Existing: c.Existing, Disabled: c.Disabled, Tokens: c.Tokens, Jobs: has.Jobs,
 			Sign: tokens.NewKeeper(st.Tokens(), st.TokenLedger(), st.Now).Sign, Progress: progress(t, "compared", has.Jobs),

@@ -5,13 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"os/user"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/carillon-sched/carillon/cmd/carillon/node"
+	"github.com/nats-io/nats.go"
+
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
@@ -79,20 +79,15 @@ func (s tokenStore) with(ctx context.Context, t *terminal.Terminal, use func(tok
 		return use(api)
 	}
 	flags := natsConn{URL: s.URL, Creds: s.Creds, CA: s.CA, Cert: s.Cert, Key: s.Key}
-	if err := firstOf(checkURLs(s.URL), checkPrefix(s.Prefix), s.Check()); err != nil {
+	if err := cmp.Or(checkURLs(s.URL), checkPrefix(s.Prefix), s.Check()); err != nil {
 		return err
 	}
-	silent := slog.New(slog.DiscardHandler)
-	nc, err := flags.dial(ctx, startup{deadline: time.Now(), log: silent}, node.NewLink(silent, func() {}))
-	if err != nil {
-		return err
+	open := func(nc *nats.Conn) (*store.Store, error) {
+		return store.OpenTokens(ctx, nc, store.Config{Prefix: s.Prefix})
 	}
-	defer node.CloseConn(nc)
-	st, err := store.OpenTokens(ctx, nc, store.Config{Prefix: s.Prefix})
-	if err != nil {
-		return err
-	}
-	return use(keptTokens{control.NewTokenKeeper(tokens.NewKeeper(st.Tokens(), st.TokenLedger(), st.Now), st, st)})
+	return flags.withStore(ctx, open, func(st *store.Store) error {
+		return use(keptTokens{control.NewTokenKeeper(tokens.NewKeeper(st.Tokens(), st.TokenLedger(), st.Now), st, st)})
+	})
 }
 
 // operating returns a context for changes to the store: the caller is a NATS user who claims the name of the system user.
@@ -103,9 +98,6 @@ func operating(ctx context.Context) context.Context {
 	}
 	return ctx
 }
-
-// firstOf returns the first error.
-func firstOf(all ...error) error { return cmp.Or(all...) }
 
 // keptTokens manages tokens in the store.
 type keptTokens struct{ keeper control.TokenKeeper }
