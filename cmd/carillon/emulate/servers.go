@@ -200,9 +200,6 @@ func readEntities(file string) (servicebus.Entities, error) {
 
 // placed says where in a file the problems are.
 func placed(file string, raw []byte, err error) error {
-	if err == nil {
-		return nil
-	}
 	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
 		line, column := position(raw, e.Offset)
 		return fmt.Errorf("%s:%d:%d: %w", file, line, column, err)
@@ -215,12 +212,8 @@ func placed(file string, raw []byte, err error) error {
 		}
 		return fmt.Errorf("%s:%d: %s%s is not %s", file, line, field, e.Value, kindName(e.Type))
 	}
-	several, ok := err.(interface{ Unwrap() []error })
-	if !ok {
-		return fmt.Errorf("%s: %w", file, err)
-	}
 	var problems []error
-	for _, problem := range several.Unwrap() {
+	for _, problem := range terminal.Split(err) {
 		problems = append(problems, fmt.Errorf("%s: %w", file, problem))
 	}
 	return errors.Join(problems...)

@@ -28,21 +28,17 @@ func misuse(text, hint string) fault {
 }
 
 // faultsOf returns the problems in the text of a schedule. where is the prefix of each message.
-func faultsOf(where, source string, err error) []fault {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		var faults []fault
-		for _, one := range joined.Unwrap() {
-			faults = append(faults, faultsOf(where, source, one)...)
+func faultsOf(where, source string, err error) (faults []fault) {
+	for _, one := range terminal.Split(err) {
+		f := fault{text: where + one.Error()}
+		if wrong, ok := errors.AsType[*spec.SyntaxError](one); ok {
+			words := *wrong
+			words.Hint = ""
+			f = fault{text: where + words.Error(), hint: wrong.Hint, source: source, column: wrong.Column}
 		}
-		return faults
+		faults = append(faults, f)
 	}
-	wrong, ok := errors.AsType[*spec.SyntaxError](err)
-	if !ok {
-		return []fault{{text: where + err.Error()}}
-	}
-	words := *wrong
-	words.Hint = ""
-	return []fault{{text: where + words.Error(), hint: wrong.Hint, source: source, column: wrong.Column}}
+	return faults
 }
 
 // errPreview ends a preview whose faults are printed.

@@ -136,9 +136,6 @@ func parse(flag *kong.Flag, v document.Value, into reflect.Value) error {
 }
 
 func list(v document.Value) ([]string, error) {
-	if err := want(v, "a list", document.KindArray); err != nil {
-		return nil, err
-	}
 	texts := []string{}
 	for i, item := range v.Items() {
 		if err := want(item, aText, document.KindString); err != nil {
@@ -150,9 +147,6 @@ func list(v document.Value) ([]string, error) {
 }
 
 func table(v document.Value) (map[string]string, error) {
-	if err := want(v, "a map", document.KindObject); err != nil {
-		return nil, err
-	}
 	texts := map[string]string{}
 	for _, m := range v.Members() {
 		if err := want(m.Value, aText, document.KindString); err != nil {

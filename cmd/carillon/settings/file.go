@@ -3,7 +3,6 @@ package settings
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -135,8 +134,6 @@ func (ps Problems) sorted() Problems {
 	return ps
 }
 
-func place(file string, line int) string { return fmt.Sprintf("%s:%d", file, line) }
-
 // firstFlag finds the flag that a message begins with, and anyFlag all that it names.
 var (
 	firstFlag = regexp.MustCompile(`^--([a-z0-9-]+)(: )?`)
@@ -177,19 +174,4 @@ func (s Set) locate(err error) jobfile.Problem {
 		p.Message = strings.TrimPrefix(p.Message, m[0])
 	}
 	return p
-}
-
-// each returns the errors that were joined.
-func each(err error) (all []error) {
-	joined, ok := err.(interface{ Unwrap() []error })
-	switch {
-	case err == nil:
-		return nil
-	case !ok:
-		return []error{err}
-	}
-	for _, one := range joined.Unwrap() {
-		all = append(all, each(one)...)
-	}
-	return all
 }

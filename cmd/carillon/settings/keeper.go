@@ -16,6 +16,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler/flow"
 )
 
@@ -194,7 +195,7 @@ func (k *Keeper) complain(err error) {
 	k.cfg.Logger.Error("changed settings are invalid; keeping the previous ones")
 	problems, ok := errors.AsType[Problems](err)
 	if !ok {
-		for _, one := range each(err) {
+		for _, one := range terminal.Split(err) {
 			k.cfg.Logger.Error("setting", "err", one.Error())
 		}
 		return
@@ -239,7 +240,7 @@ func Apply(command *kong.Context, path string, lookup func(string) (string, bool
 	misread := f.problems
 	f.unknown(flags)
 	var wrong []error
-	for _, err := range each(check()) {
+	for _, err := range terminal.Split(check()) {
 		if !misread.about(err) { // it would say what follows from that
 			wrong = append(wrong, err)
 		}
@@ -290,7 +291,7 @@ func (o Origin) String() string {
 	case o.Variable != "":
 		return "variable " + o.Variable
 	case o.Line > 0:
-		return place(o.File, o.Line)
+		return fmt.Sprintf("%s:%d", o.File, o.Line)
 	}
 	return "default"
 }

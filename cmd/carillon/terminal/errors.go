@@ -41,6 +41,21 @@ func FileError(flag string, err error) error {
 	return named
 }
 
+// Split returns the errors that were joined, the error alone if none were, and none for nil.
+func Split(err error) (all []error) {
+	joined, ok := err.(interface{ Unwrap() []error })
+	switch {
+	case err == nil:
+		return nil
+	case !ok:
+		return []error{err}
+	}
+	for _, one := range joined.Unwrap() {
+		all = append(all, Split(one)...)
+	}
+	return all
+}
+
 // hintedError says what to do about an error.
 type hintedError struct {
 	error
