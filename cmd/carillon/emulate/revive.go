@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
@@ -15,12 +16,7 @@ import (
 const reviveEvery = 2 * time.Second
 
 func isPassing(err error) bool {
-	for _, p := range passing {
-		if errors.Is(err, p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(passing, func(p error) bool { return errors.Is(err, p) })
 }
 
 // Wait waits for the end of ctx. It restarts an emulator that could not write, with the same address and all
@@ -41,10 +37,10 @@ func (e *Servers) Wait(ctx context.Context) {
 			return
 		case <-busDone:
 			failed := bus.Close()
-			back = e.revive(ctx, e.cfg.Bus.Logger, "Service Bus", failed, func() error { return e.startBus(ctx, bus) })
+			back = e.revive(ctx, e.cfg.Bus.Logger, "Service Bus", failed, func() error { return e.startBus(ctx, bus.Addr(), bus.HTTPAddr()) })
 		case <-queueDone:
 			failed := queue.Close() //nolint:contextcheck // as above
-			back = e.revive(ctx, e.cfg.Queue.Logger, "storage queue", failed, func() error { return e.startQueue(ctx, queue) })
+			back = e.revive(ctx, e.cfg.Queue.Logger, "storage queue", failed, func() error { return e.startQueue(ctx, queue.Addr()) })
 		}
 		if !back {
 			return
@@ -81,10 +77,10 @@ func (e *Servers) revive(ctx context.Context, log *slog.Logger, name string, fai
 	}
 }
 
-// startBus starts Service Bus where it was before.
-func (e *Servers) startBus(ctx context.Context, before *servicebus.Server) error {
+// startBus starts Service Bus on its two addresses.
+func (e *Servers) startBus(ctx context.Context, addr, httpAddr string) error {
 	cfg := *e.cfg.Bus
-	cfg.Addr, cfg.HTTPAddr = before.Addr(), before.HTTPAddr()
+	cfg.Addr, cfg.HTTPAddr = addr, httpAddr
 	s, err := servicebus.Start(context.WithoutCancel(ctx), cfg)
 	if err != nil {
 		return e.cfg.busError(err)
@@ -95,10 +91,10 @@ func (e *Servers) startBus(ctx context.Context, before *servicebus.Server) error
 	return nil
 }
 
-// startQueue starts the storage queues where they were before.
-func (e *Servers) startQueue(ctx context.Context, before *storagequeue.Server) error {
+// startQueue starts the storage queues on an address.
+func (e *Servers) startQueue(ctx context.Context, addr string) error {
 	cfg := *e.cfg.Queue
-	cfg.Addr = before.Addr()
+	cfg.Addr = addr
 	s, err := storagequeue.Start(context.WithoutCancel(ctx), cfg)
 	if err != nil {
 		return e.cfg.queueError(err)

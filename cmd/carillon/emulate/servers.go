@@ -50,16 +50,14 @@ func Start(ctx context.Context, cfg Config) (*Servers, error) {
 	if bus := cfg.Bus; bus != nil {
 		e.entities, e.keys = bus.Entities, bus.Keys
 		bus.Data = cfg.below("servicebus")
-		var err error
-		if e.bus, err = servicebus.Start(ctx, *bus); err != nil {
-			return nil, cfg.busError(err)
+		if err := e.startBus(ctx, bus.Addr, bus.HTTPAddr); err != nil {
+			return nil, err
 		}
 	}
 	if queue := cfg.Queue; queue != nil {
 		queue.Data = cfg.below("storagequeue")
-		var err error
-		if e.queue, err = storagequeue.Start(ctx, *queue); err != nil {
-			return nil, errors.Join(cfg.queueError(err), e.Close()) //nolint:contextcheck // it does not depend on ctx
+		if err := e.startQueue(ctx, queue.Addr); err != nil {
+			return nil, errors.Join(err, e.Close()) //nolint:contextcheck // it does not depend on ctx
 		}
 	}
 	return e, nil
