@@ -16,6 +16,7 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/client"
+	"github.com/carillon-sched/carillon/scheduler/schema"
 )
 
 type completionCmd struct {
@@ -75,7 +76,7 @@ func (c completeCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 }
 
 // valuesAt returns the values that depend on a scheduler or a file. It ignores errors.
-func valuesAt(ctx context.Context, t *terminal.Terminal, p complete.Place) (found []complete.Candidate, files bool) {
+func valuesAt(ctx context.Context, t *terminal.Terminal, p complete.Place) ([]complete.Candidate, bool) {
 	switch {
 	case p.Name == "path", p.Holder == "FILE", p.Holder == "DIR":
 		return nil, true
@@ -84,20 +85,20 @@ func valuesAt(ctx context.Context, t *terminal.Terminal, p complete.Place) (foun
 		if err != nil {
 			return nil, false
 		}
-		return candidates(file.Names()...), false
+		return terminal.All(file.Names(), candidate), false
 	case p.Name == "page":
-		for _, page := range docs.Pages() {
-			found = append(found, complete.Candidate{Word: page.Name, Help: page.Summary})
-		}
+		return terminal.All(docs.Pages(), func(p docs.Page) complete.Candidate {
+			return complete.Candidate{Word: p.Name, Help: p.Summary}
+		}), false
 	case p.Name == "field":
-		for _, m := range explain.Ours().Below(p.Word) {
-			found = append(found, complete.Candidate{Word: m.Path, Help: m.Description})
-		}
+		return terminal.All(explain.Ours().Below(p.Word), func(m schema.Member) complete.Candidate {
+			return complete.Candidate{Word: m.Path, Help: m.Description}
+		}), false
 	case p.Name == "command":
 		parser, _ := newParser(t)
 		return complete.Complete(parser.Model, []string{p.Word}, nil)
 	case p.Name == "type":
-		return candidates(initfile.Types()...), false
+		return terminal.All(initfile.Types(), candidate), false
 	case p.Name == "collection", p.Name == "job", p.Name == "event", p.Name == "source":
 		api, collection, err := remote.Guess(t, p.Given)
 		switch {
@@ -112,35 +113,22 @@ func valuesAt(ctx context.Context, t *terminal.Terminal, p complete.Place) (foun
 		}
 		return jobNames(ctx, api, collection, p.Word), false
 	}
-	return found, false
+	return nil, false
 }
 
-func candidates(words ...string) []complete.Candidate {
-	found := make([]complete.Candidate, len(words))
-	for i, word := range words {
-		found[i] = complete.Candidate{Word: word}
-	}
-	return found
-}
+func candidate(word string) complete.Candidate { return complete.Candidate{Word: word} }
 
 // collectionNames returns the names of all collections, each with a suffix.
 func collectionNames(ctx context.Context, api *client.Client, behind string) []complete.Candidate {
-	all, err := api.Collections(ctx)
-	if err != nil {
-		return nil
-	}
-	var found []complete.Candidate
-	for _, one := range all {
-		found = append(found, complete.Candidate{Word: one.Name + behind})
-	}
-	return found
+	all, _ := api.Collections(ctx)
+	return terminal.All(all, func(c *client.Collection) complete.Candidate { return candidate(c.Name + behind) })
 }
 
 // eventNames returns the names of the last events.
 func eventNames(ctx context.Context, api *client.Client) (found []complete.Candidate) {
 	all, _ := client.Collect(api.Events(ctx, client.EventQuery{}, 0), v1.MaxPage)
 	for _, e := range all {
-		if one := (complete.Candidate{Word: e.Subject()}); !slices.Contains(found, one) {
+		if one := candidate(e.Subject()); !slices.Contains(found, one) {
 			found = append(found, one)
 		}
 	}
@@ -148,12 +136,9 @@ func eventNames(ctx context.Context, api *client.Client) (found []complete.Candi
 }
 
 // sourceNames returns the names of all sources.
-func sourceNames(ctx context.Context, api *client.Client) (found []complete.Candidate) {
+func sourceNames(ctx context.Context, api *client.Client) []complete.Candidate {
 	all, _ := api.Sources(ctx, "")
-	for _, s := range all {
-		found = append(found, complete.Candidate{Word: s.Key().String()})
-	}
-	return found
+	return terminal.All(all, func(s *client.Source) complete.Candidate { return candidate(s.Key().String()) })
 }
 
 // jobNames returns the jobs of a collection and the other collections; after "collection/", the jobs of that collection.

@@ -95,11 +95,8 @@ func (l *live) state() metrics.Settings {
 
 // shown returns the settings for the console.
 func (l *live) shown() []admin.Setting {
-	rows := l.keeper.State().Rows
-	all := make([]admin.Setting, len(rows))
-	for i, row := range rows {
+	return terminal.All(l.keeper.State().Rows, func(row settings.Row) admin.Setting {
 		columns := row.Columns()
-		all[i] = admin.Setting{Name: columns[0], Value: columns[1], Origin: columns[2], Live: row.Live}
-	}
-	return all
+		return admin.Setting{Name: columns[0], Value: columns[1], Origin: columns[2], Live: row.Live}
+	})
 }

@@ -239,11 +239,7 @@ func (c tokenListCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 
 // grantsOf formats the roles of a token.
 func grantsOf(t *v1.Token) string {
-	texts := make([]string, len(t.Grants))
-	for i, g := range t.Grants {
-		texts[i] = g.String()
-	}
-	return strings.Join(texts, " ")
+	return strings.Join(terminal.All(t.Grants, auth.Grant.String), " ")
 }
 
 // validityOf formats the validity of a token.

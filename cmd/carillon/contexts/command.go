@@ -68,11 +68,7 @@ func (listCmd) Run(t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	var entries []entry
-	for _, name := range f.Names() {
-		entries = append(entries, f.entry(name))
-	}
-	return terminal.PrintList(t, entries, nil, `no contexts: create one with "carillon context set NAME --server URL"`,
+	return terminal.PrintList(t, terminal.All(f.Names(), f.entry), nil, `no contexts: create one with "carillon context set NAME --server URL"`,
 		[]string{" ", "CONTEXT", "SERVER", "COLLECTION", "TOKEN"}, func(e entry) []string {
 			star, token := " ", "-"
 			if e.Current {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"text/template"
 
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
@@ -53,13 +54,7 @@ func kindOf(name string) (kind, bool) {
 }
 
 // Types are the names of the action types.
-func Types() []string {
-	names := make([]string, len(kinds))
-	for i, k := range kinds {
-		names[i] = k.name
-	}
-	return names
-}
+func Types() []string { return terminal.All(kinds, func(k kind) string { return k.name }) }
 
 // page is the data for the template of a job file.
 type page struct {

@@ -77,10 +77,7 @@ func (c Forecast) apply(ctx context.Context, t *terminal.Terminal, api *client.C
 	if len(r.Proposals) == 0 {
 		t.Complain("hint", "nothing is proposed")
 	}
-	edits := make([]proposed, len(r.Proposals))
-	for i, p := range r.Proposals {
-		edits[i] = proposed{p}
-	}
+	edits := terminal.All(r.Proposals, func(p forecast.Proposal) proposed { return proposed{p} })
 	try := client.PutOptions{DryRun: true}
 	patch := func(o client.PutOptions, done string) error {
 		return remote.EachOf(ctx, t, "job", edits, func(p proposed) (string, error) {
@@ -127,13 +124,9 @@ func printForecast(t *terminal.Terminal, r *forecast.Report) {
 		t.Printf("%s\n", line)
 	}
 	if len(r.Targets) > 0 {
-		rows := make([][]string, len(r.Targets))
-		for i, target := range r.Targets {
-			rows[i] = []string{
-				target.Target, strconv.Itoa(target.Jobs), strconv.Itoa(target.Runs),
-				strconv.Itoa(target.Peak), t.Time(target.PeakAt, minute),
-			}
-		}
+		rows := terminal.All(r.Targets, func(one forecast.Target) []string {
+			return []string{one.Target, strconv.Itoa(one.Jobs), strconv.Itoa(one.Runs), strconv.Itoa(one.Peak), t.Time(one.PeakAt, minute)}
+		})
 		t.Printf("\n")
 		_ = t.Table([]string{"TARGET", "JOBS", "RUNS", "PEAK", "AT"}, rows)
 	}

@@ -303,29 +303,20 @@ func (c Account) Run(ctx context.Context, t *terminal.Terminal, api *client.Clie
 }
 
 // keys returns the jobs that are named or, when none is, picked.
-func (c Account) keys(ctx context.Context, api *client.Client) (keys []scheduler.Key, err error) {
-	for _, name := range c.Names {
-		k, err := c.Key(name)
-		if err != nil {
-			return nil, err
-		}
-		keys = append(keys, k)
-	}
-	if len(c.Names) > 0 {
-		if c.Filters() || c.AllCollections {
-			err = terminal.Usagef("job names exclude --selector, --target and --all-collections")
-		}
-		return keys, err
+func (c Account) keys(ctx context.Context, api *client.Client) ([]scheduler.Key, error) {
+	switch {
+	case len(c.Names) == 0:
+	case c.Filters() || c.AllCollections:
+		return nil, terminal.Usagef("job names exclude --selector, --target and --all-collections")
+	default:
+		return c.Keys(c.Names)
 	}
 	q, err := c.Query(c.Within)
 	if err != nil {
 		return nil, err
 	}
 	jobs, err := client.Collect(api.List(ctx, q), 0)
-	for _, j := range jobs {
-		keys = append(keys, j.Key())
-	}
-	return keys, err
+	return terminal.All(jobs, (*client.Job).Key), err
 }
 
 // reported shows accounts, and returns an error if they are incomplete.

@@ -106,10 +106,7 @@ func isLoopback(ctx context.Context, addr string) bool {
 
 // Names lists flags as people write them: --http and --nats.
 func Names(flags []Flag) string {
-	names := make([]string, len(flags))
-	for i, f := range flags {
-		names[i] = "--" + f.Name + " " + f.Addr
-	}
+	names := terminal.All(flags, func(f Flag) string { return "--" + f.Name + " " + f.Addr })
 	if n := len(names); n > 1 {
 		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
 	}

@@ -61,7 +61,7 @@ func (s Jobs) Keys(ctx context.Context, t *terminal.Terminal, api *client.Client
 	case len(s.Names) == 0:
 		return nil, terminal.Hinted(terminal.Usagef("which jobs?"), "name jobs, or select them with --selector, --target or --all")
 	default:
-		return s.named()
+		return s.Within.Keys(s.Names)
 	}
 	q, err := s.query()
 	if err != nil {
@@ -75,10 +75,7 @@ func (s Jobs) Keys(ctx context.Context, t *terminal.Terminal, api *client.Client
 		t.Complain("hint", noJobs)
 		return nil, nil
 	}
-	keys := make([]scheduler.Key, len(jobs))
-	for i, j := range jobs {
-		keys[i] = j.Key()
-	}
+	keys := terminal.All(jobs, (*client.Job).Key)
 	if !ask || s.Yes {
 		return keys, nil
 	}
@@ -98,18 +95,6 @@ func (s Jobs) query() (client.Query, error) {
 		return client.Query{}, terminal.Usagef("job names exclude --selector, --target and --all")
 	}
 	return s.Query(s.Within)
-}
-
-// named reads the names.
-func (s Jobs) named() ([]scheduler.Key, error) {
-	keys := make([]scheduler.Key, len(s.Names))
-	for i, name := range s.Names {
-		var err error
-		if keys[i], err = s.Key(name); err != nil {
-			return nil, err
-		}
-	}
-	return keys, nil
 }
 
 // Confirm lists the selected objects and asks for confirmation. what counts them; look shows how to list them
@@ -172,7 +157,12 @@ func suggest(api *client.Client, err error) string {
 	ctx, cancel := context.WithTimeout(context.Background(), suggestTimeout)
 	defer cancel()
 	if m := noCollection.FindStringSubmatch(err.Error()); m != nil {
-		return nearestCollection(ctx, api, m[1])
+		all, _ := api.Collections(ctx)
+		names := terminal.All(all, func(c *client.Collection) string { return c.Name })
+		if near := document.Nearest(m[1], names); near != "" {
+			return fmt.Sprintf("did you mean the collection %s?", near)
+		}
+		return ""
 	}
 	m := notFound.FindStringSubmatch(err.Error())
 	if m == nil {
@@ -204,22 +194,6 @@ func suggest(api *client.Client, err error) string {
 	return ""
 }
 
-func nearestCollection(ctx context.Context, api *client.Client, name string) string {
-	all, _ := api.Collections(ctx)
-	names := make([]string, len(all))
-	for i, c := range all {
-		names[i] = c.Name
-	}
-	if near := document.Nearest(name, names); near != "" {
-		return fmt.Sprintf("did you mean the collection %s?", near)
-	}
-	return ""
-}
-
 func nearestJob(name string, jobs []*client.Job) string {
-	names := make([]string, len(jobs))
-	for i, j := range jobs {
-		names[i] = j.Key().Job
-	}
-	return document.Nearest(name, names)
+	return document.Nearest(name, terminal.All(jobs, func(j *client.Job) string { return j.Key().Job }))
 }

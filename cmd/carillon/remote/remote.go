@@ -167,6 +167,18 @@ func (w Within) Key(name string) (scheduler.Key, error) {
 	return k, nil
 }
 
+// Keys reads several names.
+func (w Within) Keys(names []string) ([]scheduler.Key, error) {
+	keys := make([]scheduler.Key, len(names))
+	for i, name := range names {
+		var err error
+		if keys[i], err = w.Key(name); err != nil {
+			return nil, err
+		}
+	}
+	return keys, nil
+}
+
 // EachOf calls do for each object of a kind, prints its result, and continues after an error unless the scheduler is
 // unreachable. With --json, all errors come at the end. The output is then one list: of each object its name in the field
 // kind, its result, and the fields that more returns. more may be nil.
@@ -174,57 +186,44 @@ func EachOf[T any](
 	ctx context.Context, t *terminal.Terminal, kind string, objects []T,
 	do func(T) (result string, err error), more func(T) map[string]any,
 ) error {
-	documents := []map[string]any{}
-	failed, err := each(ctx, t, objects, do, func(one T, result string) {
-		if !t.JSON {
+	documents, failed := []map[string]any{}, []error(nil)
+	var gone error // without a scheduler
+	for _, one := range objects {
+		result, err := do(one)
+		if errors.Is(err, scheduler.ErrUnavailable) || ctx.Err() != nil {
+			gone = err
+			break
+		}
+		if err != nil && t.Missing != nil && errors.Is(err, scheduler.ErrNotFound) { // one error for all jobs of a missing collection
+			of := t.Missing(err)
+			if of != nil && slices.ContainsFunc(failed, func(f error) bool { return f.Error() == of.Error() }) {
+				continue
+			}
+			err = cmp.Or(of, err)
+		}
+		switch {
+		case err != nil && t.JSON:
+			failed = append(failed, &terminal.Failure{Path: fmt.Sprint(one), Message: err.Error(), Hint: t.HintOf(err), Err: err})
+		case err != nil:
+			t.Fail(err)
+			failed = append(failed, &terminal.Failure{Path: fmt.Sprint(one), Message: err.Error(), Err: err})
+		case t.JSON:
+			document := map[string]any{kind: fmt.Sprint(one), "result": result}
+			if more != nil {
+				maps.Copy(document, more(one))
+			}
+			documents = append(documents, document)
+		default:
 			t.Printf("%-9s %v\n", result, one)
-			return
 		}
-		document := map[string]any{kind: fmt.Sprint(one), "result": result}
-		if more != nil {
-			maps.Copy(document, more(one))
-		}
-		documents = append(documents, document)
-	})
+	}
 	if t.JSON {
 		_ = t.PrintJSON(terminal.List[map[string]any]{Value: documents}) // of strings and times
 	}
-	if err != nil {
-		return err
+	if gone != nil {
+		return gone
 	}
 	return terminal.Reported(failed...)
-}
-
-// each does do to every thing, and returns the errors that it has reported: one for a collection that does not exist, and not one
-// for each of its jobs. It stops without a scheduler.
-func each[T any](
-	ctx context.Context, t *terminal.Terminal, things []T, do func(T) (string, error), done func(T, string),
-) (failed []error, err error) {
-	for _, thing := range things {
-		result, err := do(thing)
-		switch {
-		case errors.Is(err, scheduler.ErrUnavailable), ctx.Err() != nil:
-			return failed, err
-		case err != nil:
-			if t.Missing != nil && errors.Is(err, scheduler.ErrNotFound) {
-				of := t.Missing(err)
-				if of != nil && slices.ContainsFunc(failed, func(f error) bool { return f.Error() == of.Error() }) {
-					continue
-				}
-				err = cmp.Or(of, err)
-			}
-			failure := &terminal.Failure{Path: fmt.Sprint(thing), Message: err.Error(), Err: err}
-			if t.JSON {
-				failure.Hint = t.HintOf(err)
-			} else {
-				t.Fail(err)
-			}
-			failed = append(failed, failure)
-		default:
-			done(thing, result)
-		}
-	}
-	return failed, nil
 }
 
 // Files are the TLS flags of a REST or NATS connection.

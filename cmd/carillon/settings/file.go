@@ -121,11 +121,7 @@ var errFile = errors.New("the settings have problems")
 
 // Error returns one line for each problem.
 func (ps Problems) Error() string {
-	lines := make([]string, len(ps))
-	for i, p := range ps {
-		lines[i] = p.String()
-	}
-	return strings.Join(lines, "\n")
+	return strings.Join(terminal.All(ps, jobfile.Problem.String), "\n")
 }
 
 // sorted returns the problems in the order of the file.

@@ -88,10 +88,9 @@ func printPlan(t *terminal.Terminal, p capacity.Plan) error {
 		t.Printf("%s jobs that are due at one instant have started after %s.\n", short(p.Load.Burst), seconds(p.BurstSeconds))
 	}
 	t.Printf("\n")
-	rows := make([][]string, len(p.Limits))
-	for i, l := range p.Limits {
-		rows[i] = []string{l.Name, short(l.Used), short(l.Most), fmt.Sprintf("%.0f %%", 100*l.Used/l.Most)}
-	}
+	rows := terminal.All(p.Limits, func(l capacity.Limit) []string {
+		return []string{l.Name, short(l.Used), short(l.Most), fmt.Sprintf("%.0f %%", 100*l.Used/l.Most)}
+	})
 	if err := t.Table([]string{"LIMIT OF THE DESIGN", "USED", "OF", "SHARE"}, rows); err != nil {
 		return err
 	}

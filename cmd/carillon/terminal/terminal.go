@@ -90,11 +90,16 @@ type List[T any] struct {
 
 // ListOf returns a list with a document for each item.
 func ListOf[T, D any](items []T, document func(T) D) List[D] {
-	documents := make([]D, len(items))
+	return List[D]{Value: All(items, document)}
+}
+
+// All returns what of returns for each item.
+func All[T, V any](items []T, of func(T) V) []V {
+	all := make([]V, len(items))
 	for i, item := range items {
-		documents[i] = document(item)
+		all[i] = of(item)
 	}
-	return List[D]{Value: documents}
+	return all
 }
 
 // Table prints rows in columns under a heading.
@@ -122,7 +127,7 @@ func PrintList[T any](t *Terminal, items []T, err error, none string, heading []
 		t.Complain("hint", none)
 		return nil
 	}
-	return t.Table(heading, ListOf(items, row).Value)
+	return t.Table(heading, All(items, row))
 }
 
 // PrintOne prints a result: as JSON for programs, by show for people. It returns err, without a result.
