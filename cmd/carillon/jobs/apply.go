@@ -283,14 +283,9 @@ type applied struct {
 	DryRun   *v1.DryRun      `json:"dryRun,omitempty"`
 }
 
+// printResults prints the jobs that were put, and all problems.
 func printResults(t *terminal.Terminal, results []jobfile.Result, problems []jobfile.Problem) error {
-	jobs, all := appliedOf(results, problems)
-	return t.PrintJSON(map[string]any{"jobs": jobs, "problems": all})
-}
-
-// appliedOf returns the jobs that were put, and all problems.
-func appliedOf(results []jobfile.Result, problems []jobfile.Problem) (jobs []applied, all []jobfile.Problem) {
-	jobs, all = []applied{}, append([]jobfile.Problem{}, problems...)
+	jobs, all := []applied{}, append([]jobfile.Problem{}, problems...)
 	for _, r := range results {
 		all = append(all, r.Problems...)
 		if r.Result != "" {
@@ -299,7 +294,7 @@ func appliedOf(results []jobfile.Result, problems []jobfile.Problem) (jobs []app
 			})
 		}
 	}
-	return jobs, all
+	return t.PrintJSON(map[string]any{"jobs": jobs, "problems": all})
 }
 
 // firstUnavailable returns the first error that no file has caused. One message is enough for all jobs.

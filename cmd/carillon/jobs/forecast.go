@@ -81,7 +81,7 @@ func (c Forecast) apply(ctx context.Context, t *terminal.Terminal, api *client.C
 	try := client.PutOptions{DryRun: true}
 	patch := func(o client.PutOptions, done string) error {
 		return remote.EachOf(ctx, t, "job", edits, func(p proposed) (string, error) {
-			_, err := api.Patch(ctx, keyNamed(p.Job), p.Patch, o)
+			_, err := api.Patch(ctx, scheduler.KeyIn("", p.Job), p.Patch, o)
 			return done, err
 		}, func(p proposed) map[string]any {
 			return map[string]any{"patch": p.Patch, "peak": p.Peak}
@@ -91,7 +91,7 @@ func (c Forecast) apply(ctx context.Context, t *terminal.Terminal, api *client.C
 		return patch(try, "would do")
 	}
 	for _, p := range r.Proposals {
-		if _, err := api.Patch(ctx, keyNamed(p.Job), p.Patch, try); err != nil {
+		if _, err := api.Patch(ctx, scheduler.KeyIn("", p.Job), p.Patch, try); err != nil {
 			return terminal.Hinted(fmt.Errorf("%s: %w", p.Job, err), "nothing was changed: the dry run failed")
 		}
 	}
@@ -108,12 +108,6 @@ func (c Forecast) apply(ctx context.Context, t *terminal.Terminal, api *client.C
 type proposed struct{ forecast.Proposal }
 
 func (p proposed) String() string { return p.Job }
-
-// keyNamed reads collection/job.
-func keyNamed(name string) scheduler.Key {
-	collection, job, _ := strings.Cut(name, "/")
-	return scheduler.Key{Collection: collection, Job: job}
-}
 
 // printForecast prints a report for people.
 func printForecast(t *terminal.Terminal, r *forecast.Report) {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
@@ -90,11 +91,15 @@ const echoVariable = variable.Prefix + "ECHO"
 
 // LookupWith returns the environment with a default for CARILLON_ECHO.
 func LookupWith(env variable.Lookup, echo string) variable.Lookup {
+	return withEcho(env, func() (string, bool) { return echo, true })
+}
+
+func withEcho(env variable.Lookup, echo func() (string, bool)) variable.Lookup {
 	return func(name string) (string, bool) {
 		if v, ok := env(name); ok || name != echoVariable {
 			return v, ok
 		}
-		return echo, true
+		return echo()
 	}
 }
 
@@ -102,17 +107,10 @@ func LookupWith(env variable.Lookup, echo string) variable.Lookup {
 // scheduler once, when a file uses the variable; a scheduler that does not respond will not accept the jobs
 // either.
 func lookupAt(ctx context.Context, env variable.Lookup, api *client.Client) variable.Lookup {
-	asked, has := false, false
-	return func(name string) (string, bool) {
-		if v, ok := env(name); ok || name != echoVariable {
-			return v, ok
-		}
-		if !asked {
-			found, err := api.HasEcho(ctx)
-			asked, has = true, found || err != nil
-		}
-		return api.URL() + client.EchoPath, has
-	}
+	return withEcho(env, sync.OnceValues(func() (string, bool) {
+		found, err := api.HasEcho(ctx)
+		return api.URL() + client.EchoPath, found || err != nil
+	}))
 }
 
 // echoHint suggests a fix if the problem is a missing /echo; otherwise "".

@@ -34,9 +34,7 @@ func Attempt(t *terminal.Terminal, r *client.Record, request string) {
 		line("Started", "%s, %s after it was due", t.Time(r.Started, terminal.Dated), milliseconds(r.Lateness))
 		line("Duration", "%s", milliseconds(r.Duration))
 	}
-	if r.Reason != "" {
-		line("Reason", "%s", r.Reason)
-	}
+	line("Reason", "%s", r.Reason)
 	if r.Count > 0 {
 		line("Instants", "%s", e.instants(func(at time.Time) string { return t.Time(at, terminal.Dated) }))
 	}
@@ -51,9 +49,7 @@ func Attempt(t *terminal.Terminal, r *client.Record, request string) {
 	}
 	line("Trace", "%s", r.Trace)
 	line("Response", "%s", strings.TrimSpace(r.Response))
-	if hint := Hint(r); hint != "" {
-		line("Hint", "%s", hint)
-	}
+	line("Hint", "%s", Hint(r))
 }
 
 // Field prints a name and a value, whose further lines are below its first; ""
