@@ -106,12 +106,12 @@ func checkSubject(flag, subject string) error {
 // byteSize is a flag with a number of bytes: 160MiB, 200MB or 200000000.
 type byteSize int64
 
-// byteUnits are the units of a byteSize.
+// byteUnits are the units of a byteSize; the first three are those of its text.
 var byteUnits = []struct {
 	suffix string
 	bytes  float64
 }{
-	{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"B", 1}, {"", 1},
+	{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"B", 1}, {"", 1},
 }
 
 // UnmarshalText reads a flag's value.
@@ -133,12 +133,9 @@ func (b *byteSize) UnmarshalText(text []byte) error {
 
 // String writes the size as UnmarshalText reads it.
 func (b byteSize) String() string {
-	for _, u := range []struct {
-		shift  int
-		suffix string
-	}{{30, "GiB"}, {20, "MiB"}, {10, "KiB"}} {
-		if b != 0 && b%(1<<u.shift) == 0 {
-			return strconv.FormatInt(int64(b)>>u.shift, 10) + u.suffix
+	for _, u := range byteUnits[:3] {
+		if unit := byteSize(u.bytes); b != 0 && b%unit == 0 {
+			return strconv.FormatInt(int64(b/unit), 10) + u.suffix
 		}
 	}
 	return strconv.FormatInt(int64(b), 10) + "B"

@@ -33,7 +33,7 @@ func (m Months) Lines() (lines []string, left int) {
 	}
 	const between = "   "
 	heading, _ := m.layout()
-	size := width(heading)
+	size := len(heading)
 	abreast := min(max(1, (m.Width+len(between))/(size+len(between))), 3)
 	for begin := 0; begin < len(months); begin += abreast {
 		if begin > 0 {
@@ -84,7 +84,7 @@ func (m Months) layout() (heading, between string) {
 func (m Months) draw(one *month, size int) []string {
 	heading, between := m.layout()
 	title := one.first.Format("January 2006")
-	lines := []string{pad(strings.Repeat(" ", (size-len(title))/2)+title, size), heading}
+	lines := []string{fmt.Sprintf("%-*s", size, strings.Repeat(" ", (size-len(title))/2)+title), heading}
 	day := 1 - (int(one.first.Weekday())+6)%7 // day of the first Monday, counted from the month's first
 	last := one.first.AddDate(0, 1, -1).Day()
 	for range 6 {

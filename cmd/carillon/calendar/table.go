@@ -7,7 +7,6 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
-	"unicode/utf8"
 )
 
 // Table lists instants, one per line: on the clock of a zone, in UTC, the time since the previous one, and the
@@ -82,11 +81,6 @@ func (t Table) Lines(emphasis func(text string) string) []string {
 	}
 	return lines
 }
-
-func width(s string) int { return utf8.RuneCountInString(s) }
-
-// pad fills a text up with blanks.
-func pad(s string, to int) string { return s + strings.Repeat(" ", max(0, to-width(s))) }
 
 // Gap formats the exact time between two instants: "1 day", "23 h", "1 h 30 min". A day is 24 elapsed hours, so
 // a day on which the clock goes forward is "23 h".
