@@ -166,8 +166,9 @@ func load(files Files, data [3][]byte) (*loaded, error) {
 
 // Client names the PEM files of a TLS client; "" for none.
 type Client struct {
-	CA        string // the authorities of servers, in place of the system's
-	Cert, Key string // the certificate of the client, with what leads to its authority, and its key
+	CA   string `json:"caFile,omitempty"`   // the authorities of servers, in place of the system's
+	Cert string `json:"certFile,omitempty"` // the certificate of the client, with what leads to its authority
+	Key  string `json:"keyFile,omitempty"`  // its key
 }
 
 // Config reads the files; nil when there are none. flags are the names of the flags that the files are of, which errors

@@ -31,15 +31,14 @@ type entry struct {
 	Server     string `json:"server,omitempty"`
 	Collection string `json:"collection,omitempty"`
 	Token      bool   `json:"token"` // there is one
-	CA         string `json:"caFile,omitempty"`
-	Cert       string `json:"certFile,omitempty"`
-	Key        string `json:"keyFile,omitempty"`
-	Current    bool   `json:"current"`
+	certificates.Client
+
+	Current bool `json:"current"`
 }
 
 func (f *File) entry(name string) entry {
 	c := f.Contexts[name]
-	return entry{name, redacted(c.Server), c.Collection, c.Token != "", c.CA, c.Cert, c.Key, name == f.Current}
+	return entry{name, redacted(c.Server), c.Collection, c.Token != "", c.Client, name == f.Current}
 }
 
 // redacted is an address without the password in it.

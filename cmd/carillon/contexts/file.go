@@ -2,6 +2,7 @@ package contexts
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,9 +22,9 @@ import (
 
 // Context is a scheduler to work with.
 type Context struct {
-	Server     string // address of its REST API; "": the default one
-	Collection string // of jobs that are named without one; "": default
-	Token      string // sent to Server as Authorization: Bearer; "": none
+	Server     string `json:"server,omitempty"`     // address of its REST API; "": the default one
+	Collection string `json:"collection,omitempty"` // of jobs that are named without one; "": default
+	Token      string `json:"token,omitempty"`      // sent to Server as Authorization: Bearer; "": none
 
 	certificates.Client // of the connection to Server
 }
@@ -33,10 +34,10 @@ var FileFlags = certificates.Client{CA: "ca-file", Cert: "cert-file", Key: "key-
 
 // File is the content of the file.
 type File struct {
-	Current  string // the default context; "": none
-	Contexts map[string]Context
+	Current  string             `json:"current,omitempty"` // the default context; "": none
+	Contexts map[string]Context `json:"contexts"`
 
-	Path string // "" without a configuration directory
+	Path string `json:"-"` // "" without a configuration directory
 }
 
 // Variable names the file, in place of the usual one.
@@ -111,7 +112,14 @@ func (f *File) Save() error {
 		return fmt.Errorf("contexts: %w", err)
 	}
 	err := terminal.ReplaceFile(f.Path, 0o600, func(w io.Writer) error {
-		_, err := w.Write(f.document().YAML())
+		text, err := json.Marshal(f)
+		if err != nil {
+			return err
+		}
+		v, err := document.Parse(text)
+		if err == nil {
+			_, err = w.Write(v.YAML())
+		}
 		return err
 	})
 	if err != nil {
@@ -197,28 +205,4 @@ func (f *File) readContexts(r *document.Reader, v document.Value) {
 		o.Done()
 		f.Contexts[m.Name] = c
 	}
-}
-
-// document encodes the file.
-func (f *File) document() document.Value {
-	contexts := document.ObjectValue()
-	for _, name := range f.Names() {
-		c := f.Contexts[name]
-		contexts = document.ObjectValue(append(contexts.Members(), document.Member{Name: name, Value: texts(
-			"server", c.Server, "collection", c.Collection, "token", c.Token, "caFile", c.CA, "certFile", c.Cert, "keyFile", c.Key,
-		)})...)
-	}
-	all := document.Member{Name: "contexts", Value: contexts}
-	return document.ObjectValue(append(slices.Clone(texts("current", f.Current).Members()), all)...)
-}
-
-// texts returns an object of the names and texts that follow each other, without those that are empty.
-func texts(pairs ...string) document.Value {
-	var members []document.Member
-	for i := 0; i+1 < len(pairs); i += 2 {
-		if pairs[i+1] != "" {
-			members = append(members, document.Member{Name: pairs[i], Value: document.StringValue(pairs[i+1])})
-		}
-	}
-	return document.ObjectValue(members...)
 }
