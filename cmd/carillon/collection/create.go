@@ -88,38 +88,29 @@ func (c Create) document(ctx context.Context, t *terminal.Terminal) (name string
 
 // flags returns the document that the flags make.
 func (c Create) flags() (document.Value, error) {
-	text := document.StringValue
-	var quota, properties, all []document.Member
+	doc, text := document.ObjectValue(), document.StringValue
 	if c.MaxJobs != 0 {
-		quota = append(quota, document.Member{Name: "maxJobCount", Value: document.NumberValue(strconv.Itoa(c.MaxJobs))})
+		doc = doc.With(document.NumberValue(strconv.Itoa(c.MaxJobs)), "properties.quota.maxJobCount")
 	}
 	if c.MaxRecurrence != "" {
 		r, err := readRecurrence(c.MaxRecurrence)
 		if err != nil {
-			return document.Value{}, err
+			return doc, err
 		}
-		quota = append(quota, document.Member{Name: "maxRecurrence", Value: r})
-	}
-	if quota != nil {
-		properties = append(properties, document.Member{Name: "quota", Value: document.ObjectValue(quota...)})
+		doc = doc.With(r, "properties.quota.maxRecurrence")
 	}
 	if c.MinRetryInterval != "" {
-		properties = append(properties, document.Member{Name: "minRetryInterval", Value: text(c.MinRetryInterval)})
+		doc = doc.With(text(c.MinRetryInterval), "properties.minRetryInterval")
 	}
 	if c.Disabled {
-		properties = append(properties, document.Member{Name: "state", Value: text(string(scheduler.Disabled))})
-	}
-	if properties != nil {
-		all = append(all, document.Member{Name: "properties", Value: document.ObjectValue(properties...)})
+		doc = doc.With(text(string(scheduler.Disabled)), "properties.state")
 	}
 	if len(c.Tag) > 0 {
-		tags := make([]document.Member, 0, len(c.Tag))
-		for _, name := range slices.Sorted(maps.Keys(c.Tag)) {
-			tags = append(tags, document.Member{Name: name, Value: text(c.Tag[name])})
-		}
-		all = append(all, document.Member{Name: "tags", Value: document.ObjectValue(tags...)})
+		doc = doc.With(document.ObjectValue(terminal.All(slices.Sorted(maps.Keys(c.Tag)), func(name string) document.Member {
+			return document.Member{Name: name, Value: text(c.Tag[name])}
+		})...), "tags")
 	}
-	return document.ObjectValue(all...), nil
+	return doc, nil
 }
 
 // readRecurrence reads FREQUENCY or FREQUENCY/N, and an interval as "carillon init" takes it, 5m. Which words and numbers there
@@ -129,14 +120,14 @@ func readRecurrence(flag string) (document.Value, error) {
 		flag = fmt.Sprintf("%s/%d", frequency, interval)
 	}
 	frequency, interval, given := strings.Cut(flag, "/")
-	members := []document.Member{{Name: "frequency", Value: document.StringValue(frequency)}}
+	r := document.ObjectValue().With(document.StringValue(frequency), "frequency")
 	if given {
 		n, err := strconv.ParseUint(interval, 10, 31)
 		if err != nil || n == 0 {
 			return document.Value{}, terminal.Hinted(terminal.Usagef("--max-recurrence: %q is not FREQUENCY/N", flag),
 				"write minute/5 for every five minutes, or hour")
 		}
-		members = append(members, document.Member{Name: "interval", Value: document.NumberValue(strconv.FormatUint(n, 10))})
+		r = r.With(document.NumberValue(strconv.FormatUint(n, 10)), "interval")
 	}
-	return document.ObjectValue(members...), nil
+	return r, nil
 }

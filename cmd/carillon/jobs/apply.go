@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/check"
@@ -75,8 +76,8 @@ func (c Apply) Run(ctx context.Context, t *terminal.Terminal, api *client.Client
 	files, problems := jobfile.Find(c.Paths)
 	reader := jobfile.Reader{Lookup: lookupAt(ctx, t.Lookup, api), Collection: c.Collection, Stdin: t.Input(ctx)}
 	jobs, wrong := reader.Read(files)
-	put := putOver(api, putting{client.PutOptions{Strict: c.Strict, DryRun: c.DryRun}, c.IfUnchanged})
-	results := jobfile.Apply(ctx, jobs, put)
+	p := putting{api: api, PutOptions: client.PutOptions{Strict: c.Strict, DryRun: c.DryRun}, ifUnchanged: c.IfUnchanged}
+	results := jobfile.Apply(ctx, jobs, p.put)
 	err := report(t, append(problems, wrong...), results)
 	if !t.JSON || errors.Is(err, scheduler.ErrUnavailable) {
 		return err
@@ -84,57 +85,111 @@ func (c Apply) Run(ctx context.Context, t *terminal.Terminal, api *client.Client
 	return errors.Join(printResults(t, results, append(problems, wrong...)), err)
 }
 
-// putting configures how to put jobs and collections.
+// putting puts jobs, sources and collections into a scheduler that runs. A dry run remembers the collections that would be
+// created: no scheduler can check their jobs yet.
 type putting struct {
 	client.PutOptions
 
-	ifUnchanged bool // put a job or source whose document has an ETag only if the stored one still has it
+	api         *client.Client
+	ifUnchanged bool     // put a job or source whose document has an ETag only if the stored one still has it
+	made        sync.Map // of a dry run: documents of collections that would be created, by name
+	edited      sync.Map // names of existing collections that would change
 }
 
-// putOver puts jobs and collections into a scheduler that runs.
-func putOver(api *client.Client, o putting) jobfile.Put {
-	if o.DryRun {
-		return (&rehearsal{api: api, options: o}).put
+// put puts a document, or reports the effect of that.
+func (p *putting) put(ctx context.Context, j jobfile.Job) (a jobfile.Answer, err error) {
+	if j.IsCollection() {
+		return p.collection(ctx, j)
 	}
-	return func(ctx context.Context, j jobfile.Job) (jobfile.Answer, error) {
-		if j.IsCollection() {
-			return putCollectionOver(ctx, api, j, o.PutOptions)
+	o, err := p.conditional(j)
+	switch {
+	case err != nil:
+		return a, err
+	case j.OfEvents && p.DryRun:
+		return p.source(ctx, j, o)
+	case j.OfEvents:
+		got, err := p.api.PutSource(ctx, j.Key, j.Body, o)
+		if err == nil {
+			a.Result = got.Result
 		}
-		conditional, err := o.conditional(j)
-		if err != nil {
-			return jobfile.Answer{}, err
-		}
-		if j.OfEvents {
-			got, err := api.PutSource(ctx, j.Key, j.Body, conditional)
-			if err != nil {
-				return jobfile.Answer{}, err
-			}
-			return jobfile.Answer{Result: got.Result}, nil
-		}
-		got, err := api.Put(ctx, j.Key, j.Body, conditional)
-		if err != nil {
-			return jobfile.Answer{}, err
-		}
-		return jobfile.Answer{Result: got.Result, Message: got.Status.Message, Warnings: got.Warnings}, nil
+		return a, err
 	}
+	if p.DryRun {
+		if made, ok := p.made.Load(j.Key.Collection); ok {
+			return p.dryRun(j, made.([]byte)) //nolint:forcetypeassert // nothing else is stored
+		}
+		before, err := p.api.Get(ctx, j.Key)
+		if err != nil && !errors.Is(err, scheduler.ErrNotFound) {
+			return a, err
+		}
+		if err == nil {
+			a.Before = shown(before)
+		}
+	}
+	got, err := p.api.Put(ctx, j.Key, j.Body, o)
+	if err != nil {
+		return jobfile.Answer{}, err
+	}
+	a.Result, a.Message, a.Warnings = got.Result, got.Status.Message, got.Warnings
+	if p.DryRun {
+		a.DryRun, a.After = got.DryRun, shown(got)
+	}
+	if _, edited := p.edited.Load(j.Key.Collection); edited && a.DryRun != nil {
+		a.DryRun.Notes = append(a.DryRun.Notes, currentDefaults)
+	}
+	return a, nil
 }
+
+// collection puts a collection.
+func (p *putting) collection(ctx context.Context, j jobfile.Job) (a jobfile.Answer, err error) {
+	if p.DryRun {
+		before, err := p.api.Collection(ctx, j.Key.Collection)
+		if err != nil && !errors.Is(err, scheduler.ErrNotFound) {
+			return a, err
+		}
+		if err == nil {
+			a.Before = without(before.Document, identity...)
+		}
+	}
+	put, err := p.api.PutCollection(ctx, j.Key.Collection, j.Body, p.DryRun)
+	if err != nil {
+		return jobfile.Answer{}, err
+	}
+	a.Result = put.Result
+	if !p.DryRun {
+		return a, nil
+	}
+	a.After = without(put.Document, identity...)
+	switch a.Result {
+	case v1.Created:
+		p.made.Store(j.Key.Collection, j.Body)
+	case v1.Updated:
+		p.edited.Store(j.Key.Collection, true)
+	case v1.Unchanged:
+	}
+	return a, nil
+}
+
+// identity lists the fields of a collection's document that follow from its name, and its status.
+var identity = []string{"id", "type", "name", "etag", "result", "dryRun"}
 
 // conditional returns the options for a document, on request with the condition that what is stored has its ETag.
-func (o putting) conditional(j jobfile.Job) (client.PutOptions, error) {
-	if !o.ifUnchanged {
-		return o.PutOptions, nil
+func (p *putting) conditional(j jobfile.Job) (client.PutOptions, error) {
+	o := p.PutOptions
+	if !p.ifUnchanged {
+		return o, nil
 	}
 	v, err := document.Parse(j.Body)
 	if err != nil {
-		return o.PutOptions, scheduler.AsInvalid(err)
+		return o, scheduler.AsInvalid(err)
 	}
 	if etag, ok := v.Member("etag"); ok {
 		if o.IfMatch = etag.Text(); o.IfMatch == "" {
-			return o.PutOptions, scheduler.Invalid("etag",
+			return o, scheduler.Invalid("etag",
 				"is not an ETag, such as \"a1b2-3\" with its quotes; omit it to apply the document unconditionally")
 		}
 	}
-	return o.PutOptions, nil
+	return o, nil
 }
 
 // Validate checks job files.

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/export"
-	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
@@ -297,29 +296,3 @@ func When(j *client.Job) string {
 	}
 	return j.Status.Schedule
 }
-
-// putCollectionOver puts a collection over the REST API.
-func putCollectionOver(ctx context.Context, api *client.Client, j jobfile.Job, o client.PutOptions) (jobfile.Answer, error) {
-	var a jobfile.Answer
-	if o.DryRun {
-		before, err := api.Collection(ctx, j.Key.Collection)
-		if err != nil && !errors.Is(err, scheduler.ErrNotFound) {
-			return a, err
-		}
-		if err == nil {
-			a.Before = without(before.Document, identity...)
-		}
-	}
-	put, err := api.PutCollection(ctx, j.Key.Collection, j.Body, o.DryRun)
-	if err != nil {
-		return jobfile.Answer{}, err
-	}
-	a.Result = put.Result
-	if o.DryRun {
-		a.After = without(put.Document, identity...)
-	}
-	return a, nil
-}
-
-// identity lists the fields of a collection's document that follow from its name, and its status.
-var identity = []string{"id", "type", "name", "etag", "result", "dryRun"}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/check"
@@ -157,64 +156,14 @@ func printTrial(t *terminal.Terminal, v *v1.Trial) {
 	}
 }
 
-// rehearsal is a dry run of apply. It remembers the collections that would be created: no scheduler can check their jobs yet.
-type rehearsal struct {
-	api     *client.Client
-	options putting
-	made    sync.Map // documents of collections that would be created, by name
-	edited  sync.Map // names of existing collections that would change
-}
-
-// put reports the effect of putting a job or a collection.
-func (r *rehearsal) put(ctx context.Context, j jobfile.Job) (a jobfile.Answer, err error) {
-	if j.IsCollection() {
-		a, err = putCollectionOver(ctx, r.api, j, r.options.PutOptions)
-		switch a.Result {
-		case v1.Created:
-			r.made.Store(j.Key.Collection, j.Body)
-		case v1.Updated:
-			r.edited.Store(j.Key.Collection, true)
-		case v1.Unchanged:
-		}
-		return a, err
-	}
-	o, err := r.options.conditional(j)
-	if err != nil {
-		return a, err
-	}
-	if j.OfEvents {
-		return r.source(ctx, j, o)
-	}
-	if made, ok := r.made.Load(j.Key.Collection); ok {
-		return r.dryRun(j, made.([]byte)) //nolint:forcetypeassert // nothing else is stored
-	}
-	before, err := r.api.Get(ctx, j.Key)
-	if err != nil && !errors.Is(err, scheduler.ErrNotFound) {
-		return a, err
-	}
-	if err == nil {
-		a.Before = shown(before)
-	}
-	got, err := r.api.Put(ctx, j.Key, j.Body, o)
-	if err != nil {
-		return jobfile.Answer{}, err
-	}
-	a.Result, a.Message, a.Warnings = got.Result, got.Status.Message, got.Warnings
-	a.DryRun, a.After = got.DryRun, shown(got)
-	if _, edited := r.edited.Load(j.Key.Collection); edited && a.DryRun != nil {
-		a.DryRun.Notes = append(a.DryRun.Notes, currentDefaults)
-	}
-	return a, nil
-}
-
 // source reports the effect of putting a source, without its secrets.
-func (r *rehearsal) source(ctx context.Context, j jobfile.Job, o client.PutOptions) (a jobfile.Answer, err error) {
+func (p *putting) source(ctx context.Context, j jobfile.Job, o client.PutOptions) (a jobfile.Answer, err error) {
 	would, err := readSource(j)
 	if err != nil {
 		return a, err
 	}
 	var is *source.Source
-	before, err := r.api.Source(ctx, j.Key)
+	before, err := p.api.Source(ctx, j.Key)
 	switch {
 	case errors.Is(err, scheduler.ErrNotFound):
 		a.Result, before = v1.Created, &client.Source{}
@@ -250,13 +199,13 @@ const unchecked = "its collection does not exist yet: limits of the scheduler an
 
 // dryRun checks a job of a collection that does not exist yet, as far as possible without a scheduler. It allows
 // everything that a scheduler may allow.
-func (r *rehearsal) dryRun(j jobfile.Job, collection []byte) (a jobfile.Answer, err error) {
+func (p *putting) dryRun(j jobfile.Job, collection []byte) (a jobfile.Answer, err error) {
 	checker := check.New(check.Config{MinRetryInterval: time.Millisecond, AnyKey: true})
 	defer checker.Close()
 	if _, err := checker.Document(scheduler.Key{Collection: j.Key.Collection}, collection, false); err != nil {
 		return a, err
 	}
-	v, err := checker.Job(j.Key, j.Body, r.options.Strict)
+	v, err := checker.Job(j.Key, j.Body, p.Strict)
 	if err != nil {
 		return a, err
 	}
