@@ -73,8 +73,8 @@ func (l commandLine) settings(ctx context.Context, t *terminal.Terminal) (serveC
 // refusedSettings reports invalid settings at a start. The file counts as part of the command line, so the exit
 // code does not depend on the source of a setting, and a service manager knows that a restart is pointless.
 func refusedSettings(t *terminal.Terminal, err error) error {
-	if problems, ok := errors.AsType[settings.Problems](err); ok {
-		return terminal.Usage(jobfile.Report(t, problems))
+	if _, ok := errors.AsType[settings.Problems](err); ok {
+		return terminal.Usage(reportSettings(t, err))
 	}
 	return err
 }

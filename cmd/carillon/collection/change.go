@@ -112,11 +112,7 @@ func (n names) operate(ctx context.Context, t *terminal.Terminal, api *client.Cl
 	}
 	for _, name := range n.Names {
 		b.Collection = name
-		op, err := api.CreateOperation(ctx, b)
-		if err == nil {
-			err = remote.Follow(ctx, t, api, op)
-		}
-		if err != nil {
+		if err := remote.Start(ctx, t, api, b); err != nil {
 			return err
 		}
 	}

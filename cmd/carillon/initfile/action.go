@@ -21,17 +21,17 @@ type kind struct {
 }
 
 // field is a value that an action needs.
-type field struct{ flag, question, preset string }
+type field struct{ question, preset string }
 
-// fields are the fields of all types.
+// fields are the fields of all types, by the names of their flags.
 var fields = map[string]field{
-	"url":       {"url", "URL to call", "${CARILLON_ECHO}"},
-	"account":   {"account", "Storage account", ""},
-	"namespace": {"namespace", "Service Bus namespace", ""},
-	"queue":     {"queue", "Queue", ""},
-	"topic":     {"topic", "Topic", ""},
-	"subject":   {"subject", "Subject", ""},
-	"message":   {"message", "Message", "hello"},
+	"url":       {"URL to call", "${CARILLON_ECHO}"},
+	"account":   {"Storage account", ""},
+	"namespace": {"Service Bus namespace", ""},
+	"queue":     {"Queue", ""},
+	"topic":     {"Topic", ""},
+	"subject":   {"Subject", ""},
+	"message":   {"Message", "hello"},
 }
 
 // kinds are the action types.
@@ -58,14 +58,13 @@ func Types() []string { return terminal.All(kinds, func(k kind) string { return 
 
 // page is the data for the template of a job file.
 type page struct {
-	Command // its Cron and TimeZone; "" for none
+	Command // its Cron and TimeZone, "" for none, and the values of the target
 
 	Name, Collection string // Collection is "" for the default one
 	Type, Method     string
-	Bodiless         bool              // requests of the method have no body
-	Values           map[string]string // of the target, by field
-	Start            string            // "" for none
-	Frequency        string            // "" for none
+	Bodiless         bool   // requests of the method have no body
+	Start            string // "" for none
+	Frequency        string // "" for none
 	Interval         int
 }
 

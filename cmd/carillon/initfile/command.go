@@ -117,19 +117,18 @@ func (c Command) Text() (text string, k scheduler.Key, err error) {
 	if !ok {
 		return "", k, terminal.Usagef("--type: %q is not one of %s", c.Type, strings.Join(Types(), ", "))
 	}
-	values := c.values()
+	targets := c.targets()
 	for _, name := range kind.fields {
-		f := fields[name]
-		if values[name] == "" && f.preset == "" {
-			return "", k, terminal.Usagef("--%s is missing: an action of type %s needs it", f.flag, kind.name)
+		value := targets[name]
+		if *value = cmp.Or(*value, fields[name].preset); *value == "" {
+			return "", k, terminal.Usagef("--%s is missing: an action of type %s needs it", name, kind.name)
 		}
-		values[name] = cmp.Or(values[name], f.preset)
 	}
 	if err := c.foreign(kind); err != nil {
 		return "", k, err
 	}
 	p := page{
-		Command: c, Name: k.Job, Collection: k.Collection, Type: kind.name, Values: values,
+		Command: c, Name: k.Job, Collection: k.Collection, Type: kind.name,
 		Method: cmp.Or(strings.ToUpper(c.Method), http.MethodPost),
 	}
 	p.Bodiless = slices.Contains([]string{http.MethodGet, http.MethodHead, http.MethodDelete}, p.Method)
@@ -163,11 +162,11 @@ func (c Command) kind() string {
 	return "http"
 }
 
-// values are the flags of the targets.
-func (c Command) values() map[string]string {
-	return map[string]string{
-		"url": c.URL, "method": c.Method, "account": c.Account, "namespace": c.Namespace, "queue": c.Queue, "topic": c.Topic,
-		"subject": c.Subject, "message": c.Message,
+// targets are the flags of the targets.
+func (c *Command) targets() map[string]*string {
+	return map[string]*string{
+		"url": &c.URL, "method": &c.Method, "account": &c.Account, "namespace": &c.Namespace, "queue": &c.Queue, "topic": &c.Topic,
+		"subject": &c.Subject, "message": &c.Message,
 	}
 }
 
@@ -177,8 +176,8 @@ func (c Command) foreign(k kind) error {
 	for _, name := range k.fields {
 		own[name] = true
 	}
-	for name, value := range c.values() {
-		if value != "" && !own[name] {
+	for name, value := range c.targets() {
+		if *value != "" && !own[name] {
 			return terminal.Usagef("--%s does not go with an action of type %s", name, k.name)
 		}
 	}
@@ -232,10 +231,7 @@ func (c *Command) ask(ctx context.Context, t *terminal.Terminal) error {
 	if !ok {
 		return nil // the reader of the flags says so
 	}
-	targets := map[string]*string{
-		"url": &c.URL, "account": &c.Account, "namespace": &c.Namespace, "queue": &c.Queue, "topic": &c.Topic,
-		"subject": &c.Subject, "message": &c.Message,
-	}
+	targets := c.targets()
 	for _, name := range kind.fields {
 		f := fields[name]
 		if err := answer(ctx, t, targets[name], f.question, f.preset); err != nil {

@@ -61,6 +61,11 @@ func Perform(
 			return err
 		}
 	}
+	return Start(ctx, t, api, b)
+}
+
+// Start starts an operation, and follows its progress.
+func Start(ctx context.Context, t *terminal.Terminal, api *client.Client, b v1.OperationRequest) error {
 	op, err := api.CreateOperation(ctx, b)
 	if err != nil {
 		return err

@@ -93,10 +93,7 @@ func (f *file) problem(name, message string) {
 
 // unknown notes the settings that there are not.
 func (f *file) unknown(flags []*kong.Flag) {
-	var names []string
-	for _, flag := range flags {
-		names = append(names, flag.Name)
-	}
+	names := terminal.All(flags, func(f *kong.Flag) string { return f.Name })
 	for _, m := range f.members {
 		f.problem(m.Name, "is no setting"+meant(m.Name, flags, names))
 	}
@@ -161,11 +158,12 @@ func (s Set) locate(err error) jobfile.Problem {
 	if m == nil {
 		return p
 	}
-	setting, ok := s.find(m[1])
-	if !ok || setting.Origin.Line == 0 {
+	i := slices.IndexFunc(s, func(one Setting) bool { return one.Name == m[1] })
+	if i < 0 || s[i].Origin.Line == 0 {
 		return p
 	}
-	p.File, p.Line, p.Column, p.Path, p.Cause = setting.Origin.File, setting.Origin.Line, setting.Origin.column, setting.Name, errFile
+	from := s[i].Origin
+	p.File, p.Line, p.Column, p.Path, p.Cause = from.File, from.Line, from.column, s[i].Name, errFile
 	if m[2] != "" {
 		p.Message = strings.TrimPrefix(p.Message, m[0])
 	}

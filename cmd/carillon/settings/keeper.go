@@ -324,15 +324,6 @@ func (s Set) Changed(next Set, live bool) (names []string) {
 	return names
 }
 
-func (s Set) find(name string) (Setting, bool) {
-	for _, one := range s {
-		if one.Name == name {
-			return one, true
-		}
-	}
-	return Setting{}, false
-}
-
 // maxFile is more than any settings take.
 const maxFile = 1 << 20
 

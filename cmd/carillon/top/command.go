@@ -124,17 +124,16 @@ func show(t *terminal.Terminal, s snapshot) error {
 	}
 	if len(a.Targets) > 0 {
 		t.Printf("\n")
-		rows = nil
-		for _, one := range a.Targets[:min(shown, len(a.Targets))] {
+		rows = terminal.All(a.Targets[:min(shown, len(a.Targets))], func(one v1.ActivityTarget) []string {
 			state, colour := stateOf(one), terminal.Yellow
 			if state == "open" || state == "failing" {
 				colour = terminal.Red
 			}
-			rows = append(rows, []string{
+			return []string{
 				one.Target, t.Paint(colour, state), strconv.Itoa(one.InFlight), strconv.Itoa(one.Waiting),
 				number(one.Attempts), number(one.Failed), span(one.Mean),
-			})
-		}
+			}
+		})
 		if err := t.Table([]string{"TARGET", "STATE", "RUNNING", "WAITING", "ATTEMPTS", "FAILED", "MEAN"}, rows); err != nil {
 			return err
 		}
