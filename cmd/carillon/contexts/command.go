@@ -25,6 +25,9 @@ type Command struct {
 	Delete deleteCmd `cmd:"" aliases:"rm" help:"Delete contexts."`
 }
 
+// ProvideFile returns the file of contexts, which kong gives to a command's Run.
+func (Command) ProvideFile(t *terminal.Terminal) (*File, error) { return Load(t.Lookup) }
+
 // entry is a context for programs.
 type entry struct {
 	Name       string `json:"name"`
@@ -62,11 +65,7 @@ Examples:
 }
 
 // Run lists the contexts.
-func (listCmd) Run(t *terminal.Terminal) error {
-	f, err := Load(t.Lookup)
-	if err != nil {
-		return err
-	}
+func (listCmd) Run(t *terminal.Terminal, f *File) error {
 	return terminal.PrintList(t, terminal.All(f.Names(), f.entry), nil, `no contexts: create one with "carillon context set NAME --server URL"`,
 		[]string{" ", "CONTEXT", "SERVER", "COLLECTION", "TOKEN"}, func(e entry) []string {
 			star, token := " ", "-"
@@ -94,11 +93,7 @@ Example:
 }
 
 // Run changes the current context.
-func (c useCmd) Run(t *terminal.Terminal) error {
-	f, err := Load(t.Lookup)
-	if err != nil {
-		return err
-	}
+func (c useCmd) Run(t *terminal.Terminal, f *File) error {
 	if _, err := f.Choose(c.Name); err != nil {
 		return err
 	}
@@ -155,11 +150,7 @@ Examples:
 }
 
 // Run makes or changes a context.
-func (c setCmd) Run(ctx context.Context, t *terminal.Terminal) error {
-	f, err := Load(t.Lookup)
-	if err != nil {
-		return err
-	}
+func (c setCmd) Run(ctx context.Context, t *terminal.Terminal, f *File) error {
 	next, known := f.Contexts[c.Name]
 	if err := c.change(ctx, t, &next); err != nil {
 		return err
@@ -315,11 +306,7 @@ Examples:
 }
 
 // Run shows a context.
-func (c showCmd) Run(t *terminal.Terminal) error {
-	f, err := Load(t.Lookup)
-	if err != nil {
-		return err
-	}
+func (c showCmd) Run(t *terminal.Terminal, f *File) error {
 	name := cmp.Or(c.Name, f.Current)
 	if name == "" {
 		return terminal.Hinted(fmt.Errorf("the current context: %w", scheduler.ErrNotFound), `choose one with "carillon context use"`)
@@ -361,11 +348,7 @@ Example:
 }
 
 // Run deletes contexts.
-func (c deleteCmd) Run(t *terminal.Terminal) error {
-	f, err := Load(t.Lookup)
-	if err != nil {
-		return err
-	}
+func (c deleteCmd) Run(t *terminal.Terminal, f *File) error {
 	all := []changed{}
 	for _, name := range c.Names {
 		if _, err := f.Choose(name); err != nil {
