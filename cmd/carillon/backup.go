@@ -36,24 +36,6 @@ type backupCmd struct {
 	Partial bool `help:"Write a backup without damaged jobs, runs, collections, sources, secrets and tokens, instead of failing."`
 }
 
-// Help shows examples.
-func (backupCmd) Help() string {
-	return `A backup contains jobs with their sealed secrets, counters and next runs; collections; sources; shared secrets; and
-access tokens. It contains neither the history, the audit log nor published events. To restore it, you need the key file of the
-scheduler, which the backup does not contain: keep the two apart.
-
-The command reads from NATS, so only operators can run it. Schedulers keep working; each job is captured at one
-moment. The file appears only after it is complete, and only you can read it.
-
-Examples:
-
-    carillon backup carillon.backup
-    carillon backup carillon.backup --nats-url nats://n1,nats://n2 --creds carillon.creds
-    carillon backup - | ssh vault 'cat > carillon.backup'
-    carillon backup carillon.backup --partial
-    carillon restore --check carillon.backup`
-}
-
 // frugal runs the garbage collector after the heap has grown by half: the names of a million jobs alone take about
 // ten megabytes.
 const frugal = 50
@@ -204,28 +186,6 @@ type restoreCmd struct {
 	Replicas int    `group:"Storage" help:"Copies of all data of a new store in a NATS cluster, 1 to 5." env:"CARILLON_REPLICAS" default:"0" placeholder:"N"`
 
 	FinalAge time.Duration `group:"Storage" help:"How long to keep completed and faulted jobs; use the value of the schedulers." env:"CARILLON_FINAL_AGE" default:"1440h" placeholder:"DURATION"`
-}
-
-// Help shows examples.
-func (restoreCmd) Help() string {
-	return `Restores jobs with their secrets, counters and next runs, collections, sources, shared secrets and access tokens into
-the store of a scheduler. A missing store is created; its prefix, lanes and replicas can differ from the original. The
-whole file is verified before the first write. Schedulers can keep running, but need the key file of the old ones.
-
-Stop the old schedulers first, or restore with --disabled; otherwise both run the jobs. Each job's misfire policy
-(catchUp) handles the times that were missed since the backup. Runs that were in progress are due again, with the same
-idempotency key.
-
-Conflicts with existing objects refuse the restore, unless you set --existing. To resume an interrupted restore, repeat
-the command.
-
-Examples:
-
-    carillon restore --check carillon.backup
-    carillon restore carillon.backup --dry-run
-    carillon restore carillon.backup --nats-url nats://n1,nats://n2 --replicas 3 --lanes 4
-    carillon restore carillon.backup --prefix rehearsal --disabled
-    ssh vault cat carillon.backup | carillon restore -`
 }
 
 // Run restores a backup.

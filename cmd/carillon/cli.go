@@ -166,6 +166,7 @@ func newParser(t *terminal.Terminal, args ...string) (*kong.Kong, *cli) {
 	if err != nil {
 		panic(err) // the struct tags above are wrong
 	}
+	addHelp(parser.Model.Node)
 	return parser, c
 }
 

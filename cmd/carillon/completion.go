@@ -23,24 +23,6 @@ type completionCmd struct {
 	Shell string `arg:"" help:"Shell: bash, zsh or fish." enum:"bash,zsh,fish"`
 }
 
-// Help shows examples.
-func (completionCmd) Help() string {
-	return `Prints a script that completes commands, flags, and names of jobs, events, sources, collections and contexts. Job
-names come from the scheduler of the command line, which has one second to respond.
-
-For bash, in ~/.bashrc:
-
-    source <(carillon completion bash)
-
-For zsh, in a directory of $fpath, or after compinit in ~/.zshrc:
-
-    source <(carillon completion zsh)
-
-For fish:
-
-    carillon completion fish > ~/.config/fish/completions/carillon.fish`
-}
-
 // Run prints the script.
 func (c completionCmd) Run(t *terminal.Terminal) error {
 	text, err := complete.Script(c.Shell)

@@ -17,21 +17,6 @@ type configCmd struct {
 	Check string `help:"Only validate this settings file, as --config would." placeholder:"FILE" setting:"-"`
 }
 
-// Help shows examples.
-func (configCmd) Help() string {
-	return `Shows the effective settings of "carillon serve" with the same flags in this environment, and the source of each value:
-a flag, a variable, a line of the --config file, or the default. It does not start a scheduler or show passwords.
-
---check reports all problems of a file and then exits with code 1. Files that the settings name must exist. "carillon
-schema config" prints the JSON Schema, for editors.
-
-Examples:
-
-    carillon config
-    carillon config --config /etc/carillon/serve.yaml --json
-    carillon config --check serve.yaml`
-}
-
 // Run shows the settings.
 func (c configCmd) Run(ctx context.Context, t *terminal.Terminal, line commandLine) error {
 	if c.Check != "" {

@@ -67,35 +67,6 @@ type devCmd struct {
 	PortsFile string   `help:"Write the addresses and connection strings to this file as JSON after startup." placeholder:"FILE"`
 }
 
-// Help shows examples.
-func (devCmd) Help() string {
-	return `Runs a NATS server, a scheduler and targets in one process, and prints one line per attempt: start time, job, outcome and
-lateness. Jobs and history stay in the data directory.
-
-The HTTP address serves the target /echo, which returns the request that it received. /echo/status/503 responds with
-that status, /echo/delay/2s after that delay. Job files can refer to it as ${CARILLON_ECHO}, on any port.
-
-The process also emulates Azure Service Bus and storage queues. The emulators accept any namespace, account and key,
-create queues, topics and subscriptions on first use, and keep them in the data directory. --show-connections prints
-their connection strings; the ports file contains them too. The Service Bus management API listens on a free port, which
-the startup message and the ports file show. "carillon emulate" runs only the emulators, with settings.
-
-The first start creates a key in the data directory (secret.key), which seals the secrets of jobs and of "carillon
-secrets".
-
-Retries can be as short as one second. Port 0 selects a free port. All programs on this machine have full access. The
-listeners therefore use loopback addresses only, unless you set --insecure-listen. The first access token ("carillon
-token create") closes the REST API only.
-
-SIGTERM (exit code 0) and Ctrl-C (130) shut down gracefully.
-
-Examples:
-
-    carillon dev examples/jobs
-    carillon dev --watch my-jobs
-    carillon dev --http 127.0.0.1:0 --nats 127.0.0.1:0 --amqp 127.0.0.1:0 --queue 127.0.0.1:0 --ports-file ports.json`
-}
-
 // defaultConcurrency is the default of "carillon serve".
 const defaultConcurrency = 256
 

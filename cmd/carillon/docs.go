@@ -2,13 +2,16 @@ package main
 
 import (
 	"cmp"
+	"embed"
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
 	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/alecthomas/kong"
 
@@ -23,22 +26,6 @@ import (
 type docsCmd struct {
 	Page   string `arg:"" optional:"" help:"Name of a page, or its beginning. Default: list all pages."`
 	Search string `placeholder:"WORDS" help:"List the sections that contain all of these words."`
-}
-
-// Help shows examples.
-func (docsCmd) Help() string {
-	return `The pages describe the fields of jobs, the guarantees, and how to operate schedulers of the installed version.
-They are Markdown and do not need a scheduler.
-
-Examples:
-
-    carillon docs
-    carillon docs schedules
-    carillon docs guar               a page, by the beginning of its name
-    carillon docs jobs | less
-    carillon docs --search failover
-    carillon docs --search "rate limit"
-    carillon docs --json             part, name, title and summary of each, for programs`
 }
 
 // Run lists the pages, or prints one.
@@ -120,15 +107,6 @@ type helpCmd struct {
 	Command []string `arg:"" optional:"" help:"Command. Default: list all commands."`
 }
 
-// Help shows examples.
-func (helpCmd) Help() string {
-	return `Examples:
-
-    carillon help
-    carillon help apply
-    carillon help secrets set`
-}
-
 // Run prints the help of a command.
 func (c helpCmd) Run(t *terminal.Terminal) error {
 	parser, _ := newParser(t, c.Command...)
@@ -139,29 +117,42 @@ func (c helpCmd) Run(t *terminal.Terminal) error {
 	return usage(err)
 }
 
-type schemaCmd struct {
-	Document string `arg:"" optional:"" help:"Document: job, collection, config or openapi." enum:"job,collection,config,openapi" default:"job"`
+//go:embed help.md */help.md
+var helpFiles embed.FS
+
+// helpTexts returns the texts of help.md by command. The text select is the part that several have in common.
+var helpTexts = sync.OnceValue(func() map[string]string {
+	texts := map[string]string{}
+	err := fs.WalkDir(helpFiles, ".", func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		data, err := helpFiles.ReadFile(path)
+		for _, section := range strings.Split("\n"+string(data), "\n# ")[1:] {
+			command, text, _ := strings.Cut(section, "\n")
+			texts[command] = strings.Trim(text, "\n")
+		}
+		return err
+	})
+	if err != nil {
+		panic(err) // the files are within the program
+	}
+	for command, text := range texts {
+		texts[command] = strings.ReplaceAll(text, "{select}", texts["select"])
+	}
+	return texts
+})
+
+// addHelp adds the help of a command and of those below it.
+func addHelp(n *kong.Node) {
+	n.Detail = helpTexts()[commandPath(n)]
+	for _, child := range n.Children {
+		addHelp(child)
+	}
 }
 
-// Help shows examples.
-func (schemaCmd) Help() string {
-	return `Prints the JSON Schema (draft 2020-12) of jobs or collections in this version, for editors and other programs, without a
-scheduler. Schedulers serve the same documents at /schemas/job.json and /schemas/collection.json.
-
-"config" prints the schema of the settings file of "carillon serve --config". "openapi" prints the REST API as an
-OpenAPI 3.1 document, which a scheduler of this version serves at /openapi.json.
-
-For editors with the YAML language server, begin a job file with:
-
-    # yaml-language-server: $schema=job.schema.json
-
-Examples:
-
-    carillon schema > job.schema.json
-    carillon schema collection
-    carillon schema config > serve.schema.json
-    carillon schema openapi > openapi.json
-    carillon schema --json           in one line`
+type schemaCmd struct {
+	Document string `arg:"" optional:"" help:"Document: job, collection, config or openapi." enum:"job,collection,config,openapi" default:"job"`
 }
 
 // Run prints a schema.

@@ -18,26 +18,6 @@ type doctorCmd struct {
 	Fix bool `help:"Repair the problems found."`
 }
 
-// Help shows examples.
-func (doctorCmd) Help() string {
-	return `Every enabled job has one message in NATS, its baton, which makes it run. The doctor compares jobs with batons; schedulers
-do the same at startup and every hour. The doctor also reports:
-
-    locked   secrets that the scheduler has no key for; it checks all shared secrets, and the secrets of a thousand jobs
-    damaged  jobs and collections that cannot be read
-    lost     jobs that have a baton but no definition, although no deletion is known: the store was damaged or restored
-    never    completed jobs that never ran because their schedule has no future time, such as 31 February (no problem)
-
-A lost job keeps its baton. Apply it again from a file or an export, and it continues where it stopped; or delete it.
-
-The exit code is 1 if a problem remains.
-
-Examples:
-
-    carillon doctor
-    carillon doctor --fix`
-}
-
 // Run requests a consistency check of jobs and batons.
 func (c doctorCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	report, err := api.Doctor(ctx, c.Fix)

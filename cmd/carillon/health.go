@@ -18,18 +18,6 @@ type healthCmd struct {
 	Timeout time.Duration `help:"How long to wait for the response." default:"5s" placeholder:"DURATION"`
 }
 
-// Help shows examples.
-func (healthCmd) Help() string {
-	return `Exits with code 0 if the process is ready, otherwise with 1. Use it in scripts, and as the health check of containers that
-contain only this binary. It needs no token.
-
-Examples:
-
-    carillon health
-    carillon health http://127.0.0.1:8080/healthz
-    carillon health http://127.0.0.1:5300/health                 # carillon emulate`
-}
-
 // maxHealth limits the size of a response, in bytes.
 const maxHealth = 64 << 10
 

@@ -143,36 +143,6 @@ type workFlags struct {
 	Grace       time.Duration `help:"How long a shutdown waits for running attempts before another process repeats them." env:"CARILLON_GRACE" default:"20s" placeholder:"DURATION"`
 }
 
-// Help shows examples.
-func (serveCmd) Help() string {
-	return `Any number of identical processes can share the jobs of one NATS account; you can stop or kill any of them. Requires NATS
-2.12 or later with JetStream.
-
-  - Startup: waits up to --nats-wait for NATS and for a new cluster's leaders.
-  - Shutdown: SIGTERM shuts down gracefully and waits up to --grace for attempts.
-  - Reload: SIGHUP, or a change of the --config file, reloads the settings. Changed certificate files are reloaded too.
-  - Health: /healthz reports that the process is alive; /readyz that it can run jobs and NATS accepts writes, otherwise
-    the reason.
-  - Metrics: /metrics, for Prometheus. It needs a reader token if the API does, or a separate listener (--metrics): see
-    "carillon docs monitor".
-  - Access: on a loopback address, local programs have full access until the first token exists; --auth requires a token
-    immediately. On other addresses, and with --allowed-host, the API requires an access token ("carillon token
-    create"), a token of --oidc-issuer or a client certificate, unless you set --open.
-  - Logs: failed attempts at level warn; other attempts at info on a terminal, otherwise at debug.
-
-Jobs that call ${CARILLON_ECHO}, such as the examples, need --echo (environment variable: CARILLON_SERVE_ECHO). For the
---config file, see "carillon docs configuration".
-
-Examples:
-
-    carillon serve --nats-url nats://127.0.0.1:4222
-    carillon serve --nats-url nats://n1,nats://n2,nats://n3 --creds carillon.creds --replicas 3 --lanes 4
-    CARILLON_HTTP=0.0.0.0:8080 CARILLON_LOG_FORMAT=json carillon serve
-    carillon serve --config /etc/carillon/serve.yaml
-    carillon serve --http :8443 --tls-cert server.crt --tls-key server.key
-    carillon serve --oidc-issuer https://login.example.com --oidc-audience carillon --oidc-roles groups:platform=admin`
-}
-
 // Run runs until it is interrupted.
 func (c serveCmd) Run(ctx context.Context, t *terminal.Terminal, line commandLine) error {
 	again, deaf := hangups()

@@ -30,24 +30,6 @@ type tokenCmd struct {
 	Revoke tokenRevokeCmd `cmd:"" help:"Revoke access tokens, effective immediately on all schedulers."`
 }
 
-// Help explains tokens.
-func (tokenCmd) Help() string {
-	return `An access token grants its roles over REST:
-
-    reader      view collections, jobs and histories
-    operator    also put, patch, delete, try, run, resubmit, cancel, enable, disable and pause jobs, and publish events
-    admin       also create, change and delete collections; on all collections, also secrets, tokens and the doctor
-
-A role applies to the given collections, or to all. A scheduler on a loopback address requires a token once the first one
-exists; on other addresses it always requires one.
-
-Create the first token on NATS, with --nats-url, which only operators can reach. Later ones need an admin token.
-
-    carillon token create --role admin --name root --nats-url nats://127.0.0.1:4222
-    carillon context set here --server http://127.0.0.1:8080 --token-file token.txt
-    carillon token create --role operator --collection partners --expires 90d --name ci`
-}
-
 // tokenStore selects where to manage tokens: through a scheduler, or in its store on NATS.
 type tokenStore struct {
 	remote.REST
@@ -130,19 +112,6 @@ type tokenCreateCmd struct {
 	Name       string   `help:"Name of the token, shown in the audit log." placeholder:"NAME"`
 }
 
-// Help shows examples.
-func (tokenCreateCmd) Help() string {
-	return `Prints the token once, alone on stdout. It cannot be shown again, because the scheduler stores only a hash. The token
-begins with crl_ and ends with a checksum, so that secret scanners can detect it.
-
-Examples:
-
-    carillon token create --role operator --collection partners --expires 90d --name ci
-    carillon token create --role reader --grant operator@partners --grant operator@billing
-    (umask 077; carillon token create --role admin --nats-url nats://127.0.0.1:4222 > token.txt)
-    carillon context set here --server http://127.0.0.1:8080 --token-file token.txt`
-}
-
 // Run makes the token.
 func (c tokenCreateCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 	q, err := c.request(time.Now())
@@ -215,16 +184,6 @@ func expiry(text string, now time.Time) (time.Time, error) {
 
 type tokenListCmd struct{ tokenStore }
 
-// Help shows examples.
-func (tokenListCmd) Help() string {
-	return `Revoked and expired tokens are listed for a month.
-
-Examples:
-
-    carillon token list
-    carillon token list --json`
-}
-
 // Run lists the tokens.
 func (c tokenListCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 	return c.with(ctx, t, func(api tokenAPI) error {
@@ -261,16 +220,6 @@ type tokenRevokeCmd struct {
 	tokenStore
 
 	IDs []string `arg:"" name:"id" help:"Ids of tokens, or names if unique; see \"carillon token list\"."`
-}
-
-// Help shows examples.
-func (tokenRevokeCmd) Help() string {
-	return `All running schedulers reject the token immediately, and live tails that use it end.
-
-Examples:
-
-    carillon token revoke k3v9x2mqpa
-    carillon token revoke ci`
 }
 
 // Run revokes the tokens, and continues after an error.

@@ -34,17 +34,6 @@ type Delete struct {
 	WithJobs bool `name:"with-jobs" help:"Also delete their jobs and histories."`
 }
 
-// Help shows examples.
-func (Delete) Help() string {
-	return `A collection with jobs is not deleted (exit code 4), unless you set --with-jobs. The collection default cannot be
-deleted.
-
-Examples:
-
-    carillon collection delete billing
-    carillon collection delete --with-jobs billing`
-}
-
 // Run deletes the collections.
 func (c Delete) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	return c.each(ctx, t, "deleted", func(name string) error {
@@ -59,15 +48,6 @@ func (c Delete) Run(ctx context.Context, t *terminal.Terminal, api *client.Clien
 // Enable enables collections.
 type Enable struct{ names }
 
-// Help shows examples.
-func (Enable) Help() string {
-	return `Jobs that are disabled themselves stay so.
-
-Example:
-
-    carillon collection enable billing`
-}
-
 // Run enables the collections.
 func (c Enable) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	return c.each(ctx, t, "enabled", func(name string) error { return api.EnableCollection(ctx, name) })
@@ -78,17 +58,6 @@ type Disable struct {
 	names
 
 	StopRetries bool `name:"stop-retries" help:"Also cancel attempts in flight and waiting retries."`
-}
-
-// Help shows examples.
-func (Disable) Help() string {
-	return `The jobs keep their own states and schedules. Due occurrences are postponed. Occurrences that have begun continue to
-their end, with their retries, unless --stop-retries cancels them.
-
-Examples:
-
-    carillon collection disable billing
-    carillon collection disable billing --stop-retries`
 }
 
 // Run disables the collections.
@@ -126,16 +95,6 @@ type Pause struct {
 	Until string `required:"true" help:"When the pause ends, as in carillon pause: 2h, 'tomorrow 9:00', 2026-03-02T09:00Z." placeholder:"TIME"`
 }
 
-// Help shows examples.
-func (Pause) Help() string {
-	return `Pauses every job of the collection in one bulk operation: see "carillon pause" and "carillon operation". It replaces
-earlier pauses. Jobs that you add later are not paused; to stop these too, disable the collection.
-
-Example:
-
-    carillon collection pause billing --until 'tomorrow 9:00'`
-}
-
 // Run pauses the jobs.
 func (c Pause) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	return c.operate(ctx, t, api, v1.OperationRequest{Verb: v1.VerbPause, Until: c.Until})
@@ -143,15 +102,6 @@ func (c Pause) Run(ctx context.Context, t *terminal.Terminal, api *client.Client
 
 // Resume ends the pauses of the jobs of collections.
 type Resume struct{ names }
-
-// Help shows examples.
-func (Resume) Help() string {
-	return `Ends all pauses, including pauses of single jobs. Disabled jobs stay disabled.
-
-Example:
-
-    carillon collection resume billing`
-}
 
 // Run resumes the jobs.
 func (c Resume) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {

@@ -26,29 +26,12 @@ type Command struct {
 	Resume  Resume  `cmd:"" help:"Resume all paused jobs of collections."`
 }
 
-// Help explains collections.
-func (Command) Help() string {
-	return `Every job is in a collection, which can limit the number of its jobs and how often they recur, and can stop them
-together. The collection default always exists. "carillon apply" creates and changes collections from files, whose
-fields "carillon docs rest" describes.`
-}
-
 // Get shows a collection.
 type Get struct {
 	remote.Server
 
 	Name   string `arg:"" name:"collection" help:"Name of the collection."`
 	Output string `short:"o" help:"Print as yaml or json." enum:"yaml,json," default:"" placeholder:"FORMAT"`
-}
-
-// Help shows examples.
-func (Get) Help() string {
-	return `yaml prints the collection in the format of "carillon apply"; json prints the object of the API.
-
-Examples:
-
-    carillon collection get billing
-    carillon collection get billing -o json`
 }
 
 // Run shows the collection.
@@ -76,14 +59,6 @@ func (c Get) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) 
 
 // List lists collections.
 type List struct{ remote.Server }
-
-// Help shows examples.
-func (List) Help() string {
-	return `Examples:
-
-    carillon collection list
-    carillon collection list --json`
-}
 
 // Run lists the collections.
 func (List) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {

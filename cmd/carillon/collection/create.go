@@ -31,17 +31,6 @@ type Create struct {
 	Disabled         bool              `help:"Create it disabled: its jobs do not run until you enable it."`
 }
 
-// Help shows examples.
-func (Create) Help() string {
-	return `An existing collection is a conflict (exit code 4). To change one, use "carillon apply".
-
-Examples:
-
-    carillon collection create billing
-    carillon collection create billing --max-jobs 50 --max-recurrence minute/5 --tag team=finance
-    carillon collection create -f billing.yaml --disabled`
-}
-
 // Run creates the collection.
 func (c Create) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	name, doc, err := c.document(ctx, t)

@@ -54,16 +54,6 @@ func redacted(server string) string {
 
 type listCmd struct{}
 
-// Help shows examples.
-func (listCmd) Help() string {
-	return `The current context has a star. Tokens are not shown.
-
-Examples:
-
-    carillon context list
-    carillon context list --json`
-}
-
 // Run lists the contexts.
 func (listCmd) Run(t *terminal.Terminal, f *File) error {
 	return terminal.PrintList(t, terminal.All(f.Names(), f.entry), nil, `no contexts: create one with "carillon context set NAME --server URL"`,
@@ -81,15 +71,6 @@ func (listCmd) Run(t *terminal.Terminal, f *File) error {
 
 type useCmd struct {
 	Name string `arg:"" name:"context" help:"Name of the context."`
-}
-
-// Help shows examples.
-func (useCmd) Help() string {
-	return `All commands that ask a scheduler use the current context, unless --context or CARILLON_CONTEXT names another.
-
-Example:
-
-    carillon context use production`
 }
 
 // Run changes the current context.
@@ -129,24 +110,6 @@ type setCmd struct {
 	Cert       string `name:"cert-file" help:"PEM file of the client certificate." placeholder:"FILE"`
 	Key        string `name:"key-file" help:"PEM file of the certificate's key." placeholder:"FILE"`
 	NoFiles    bool   `help:"Forget the authorities and the certificate."`
-}
-
-// Help shows examples.
-func (setCmd) Help() string {
-	return `Omitted settings stay unchanged. The first context becomes the current one.
-
-A token goes to the server of its context and to no other: a context whose server changes loses its token. The file
-is readable only by you, and the token is never printed. "carillon token create" creates tokens. The same applies to
-authorities and client certificates; the context stores the names of their files.
-
-The file is $CARILLON_CONFIG, or carillon/config.yaml in $XDG_CONFIG_HOME or in ~/.config.
-
-Examples:
-
-    carillon context set local --server http://127.0.0.1:8080
-    carillon context set production --server https://carillon.example -c billing --token-file token.txt
-    carillon context set production --collection shipping
-    carillon context set production --ca-file ca.pem --cert-file me.pem --key-file me.key`
 }
 
 // Run makes or changes a context.
@@ -295,16 +258,6 @@ type showCmd struct {
 	Name string `arg:"" name:"context" optional:"" help:"Name of the context. Default: the current one."`
 }
 
-// Help shows examples.
-func (showCmd) Help() string {
-	return `Shows whether the context has a token, but not the token.
-
-Examples:
-
-    carillon context show
-    carillon context show production --json`
-}
-
 // Run shows a context.
 func (c showCmd) Run(t *terminal.Terminal, f *File) error {
 	name := cmp.Or(c.Name, f.Current)
@@ -336,15 +289,6 @@ func (c showCmd) Run(t *terminal.Terminal, f *File) error {
 
 type deleteCmd struct {
 	Names []string `arg:"" name:"context" help:"Names of contexts."`
-}
-
-// Help shows examples.
-func (deleteCmd) Help() string {
-	return `The scheduler is not affected. If you delete the current context, choose another with "carillon context use".
-
-Example:
-
-    carillon context delete production`
 }
 
 // Run deletes contexts.

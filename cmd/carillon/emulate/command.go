@@ -46,58 +46,6 @@ type Command struct {
 	PortsFile    string            `help:"Write the addresses and connection strings to this file as JSON after startup." placeholder:"FILE"`
 }
 
-// Help shows examples.
-func (Command) Help() string {
-	return `Runs emulators of Azure Service Bus and Azure Queue Storage in one process, without a scheduler, a container
-or a database, and prints the connection strings. Programs use them through Azure's SDKs, unchanged:
-
-    Go  client, err := azservicebus.NewClientFromConnectionString("Endpoint=sb://127.0.0.1:5672;
-            SharedAccessKeyName=RootManageSharedAccessKey;SharedAccessKey=SAS_KEY_VALUE;
-            UseDevelopmentEmulator=true;", nil)
-        service, err := azqueue.NewServiceClientFromConnectionString("DefaultEndpointsProtocol=http;
-            AccountName=devstoreaccount1;AccountKey=Eby8vdM02xNOc…;
-            QueueEndpoint=http://127.0.0.1:10001/devstoreaccount1;", nil)
-
-    JS  const client = new ServiceBusClient("Endpoint=sb://127.0.0.1:5672;…;UseDevelopmentEmulator=true;")
-        const service = QueueServiceClient.fromConnectionString("DefaultEndpointsProtocol=http;…;")
-
-Each string is one line without spaces; copy the printed ones. The queues and topics are defined in --config, created by
-management clients or, with --auto-create, created on first use. Without --data, they are lost at exit. --json prints
-the content of the ports file.
-
-Management clients of Service Bus need its string with the HTTP port, 5300. They require HTTPS: set --cert and --key, and
-let them trust the certificate (SSL_CERT_FILE for Go, NODE_EXTRA_CA_CERTS for Node.js), or configure a transport that
-uses HTTP. With --cert, storage queues use only HTTPS.
-
-To check keys, set --sas-key for Service Bus, which makes its checks strict, or --account for storage queues, whose checks
-are always strict. The printed strings contain these keys. Keys of single queues and topics come from AuthorizationRules
-in the properties in --config, or from a management client.
-
-To debug a failing program, set --explain: it logs the requests that Service Bus rejected and how to fix them, such as an
-unknown queue, a wrong key, a lost lock or a message that was settled twice.
-
---console serves pages that show the messages of each queue, the reasons of dead letters, and the rules that a message
-would pass. You can send, resubmit and delete messages. The console requires no password and therefore accepts only
-loopback addresses, unless you set --insecure-listen.
-
-Port 0 selects a free port. Use loopback addresses or a private network, such as a container network: the keys are public,
-and the emulators warn about other addresses. SIGTERM shuts down gracefully.
-
-Examples:
-
-    carillon emulate --auto-create
-    carillon emulate --config config.json --data .emulators
-    carillon emulate --auto-create --console
-    carillon emulate --config config.json --console=127.0.0.1:9090
-    carillon emulate --no-queue --amqp 127.0.0.1:0 --http 127.0.0.1:0 --ports-file ports.json
-    carillon emulate --config config.json --sas-key orders=c2VjcmV0 --account shop=c2VjcmV0
-    carillon emulate --auto-create --sas-key root=c2VjcmV0 --sas-key worker:listen=bGlzdGVu
-    carillon emulate --config config.json --explain
-    carillon emulate --auto-create --cert cert.pem --key key.pem
-    carillon emulate --config config.json --tier standard
-    carillon emulate --keys lenient --amqp 0.0.0.0:5672 --http 0.0.0.0:5300 --queue 0.0.0.0:10001`
-}
-
 // Run runs until it is interrupted.
 func (c Command) Run(ctx context.Context, t *terminal.Terminal) error {
 	cfg, err := c.config(ctx, t)

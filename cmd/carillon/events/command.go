@@ -28,23 +28,6 @@ type Command struct {
 	Replay  Replay  `cmd:"" help:"Apply stored events to a job again."`
 }
 
-// Help explains events.
-func (Command) Help() string {
-	return `An event starts the jobs whose trigger selects it. It has a name in a collection, any content, and attributes:
-
-    name: invoice
-    trigger:
-      on: {source: orders, filter: event.data.total > 100}
-    action: …
-
-    carillon events publish orders '{"id": 7, "total": 120}'
-    carillon history invoice
-
-Any NATS client can publish it, too:
-
-    nats pub carillon.event.default.orders '{"id": 7, "total": 120}'`
-}
-
 // topic reads event or collection.event.
 func topic(collection, name string) (scheduler.Topic, error) {
 	t := scheduler.Topic{Collection: cmp.Or(collection, scheduler.DefaultCollection), Name: name}
@@ -65,18 +48,6 @@ type List struct {
 	Collection string `short:"c" help:"Only events of this collection. Default: all collections, or default for an event that is named without one." env:"CARILLON_COLLECTION" placeholder:"NAME"`
 	Top        int    `short:"n" help:"Number of events to show." default:"20" placeholder:"N"`
 	Since      string `help:"Show only events since: 2026-03-08, 2026-03-08T02:30Z, or 2h (two hours ago)." placeholder:"TIME"`
-}
-
-// Help shows examples.
-func (List) Help() string {
-	return `Shows the last events, oldest first. --json has their attributes and whole content.
-
-Examples:
-
-    carillon events list
-    carillon events list orders --since 2h
-    carillon events list sales.orders -n 100 --json
-    carillon events list -c sales`
 }
 
 // Run lists the events.
@@ -126,14 +97,6 @@ type Show struct {
 	Collection string `short:"c" help:"Only an event of this collection; a role on this collection is sufficient." placeholder:"NAME"`
 }
 
-// Help shows examples.
-func (Show) Help() string {
-	return `Examples:
-
-    carillon events show 4711
-    carillon events show 4711 --json`
-}
-
 // Run shows the event.
 func (c Show) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	e, err := api.Event(ctx, c.Sequence, c.Collection)
@@ -156,21 +119,6 @@ type Publish struct {
 	Collection string            `short:"c" help:"Collection of an event that is named without one." default:"default" env:"CARILLON_COLLECTION" placeholder:"NAME"`
 	ID         string            `name:"id" help:"ID of the event. An ID is stored once within two minutes, so you can repeat a failed command." placeholder:"ID"`
 	Header     map[string]string `help:"Attribute of the event, such as type=order.created, or its content-type. Repeatable." mapsep:"none" placeholder:"NAME=VALUE"`
-}
-
-// Help shows examples.
-func (Publish) Help() string {
-	return `Publishes an event, and shows its sequence when it is stored. The content is any text or file of at most 64 KB; jobs see
-JSON as a value, and other content as a string. CloudEvents in structured mode have the content type
-application/cloudevents+json.
-
-Examples:
-
-    carillon events publish orders '{"id": 7, "total": 120}'
-    carillon events publish sales.orders @order.json --id order-7 --header type=order.created
-    carillon events publish files uploads/report.csv
-    kubectl get events -o json | carillon events publish cluster -
-    carillon events publish orders @event.json --header content-type=application/cloudevents+json`
 }
 
 // Run publishes the event.

@@ -18,18 +18,6 @@ type Graph struct {
 	Collection string `arg:"" optional:"" help:"Only the jobs of this collection, with the events and jobs that start them."`
 }
 
-// Help shows examples.
-func (Graph) Help() string {
-	return `Shows each event, and each job that starts others, with the jobs that it starts below it, or that run only if it has
-ended (onlyIf). A job that starts others and appears a second time has "…" in place of them.
-
-Examples:
-
-    carillon graph
-    carillon graph billing
-    carillon graph --json`
-}
-
 // Run shows the graph.
 func (c Graph) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	g, err := api.Graph(ctx, c.Collection)

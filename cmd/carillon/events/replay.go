@@ -29,19 +29,6 @@ type Replay struct {
 	DryRun bool   `help:"Show the events that would start a run, and start none."`
 }
 
-// Help shows examples.
-func (Replay) Help() string {
-	return `Applies stored events to one job again, oldest first: each event that the job's trigger selects starts a run. The filter
-applies; delay, debounce, batch, require, rateLimit and throttle do not. The events may be older than the job. The records of the
-runs have cause.replay. Ctrl-C stops between two events, and runs that have started continue.
-
-Examples:
-
-    carillon events replay orders --since 2h --to invoice --dry-run
-    carillon events replay orders --since 2026-03-08T02:30Z --until 2026-03-08T04:00Z --to invoice
-    carillon events replay sales.orders --since 1d --to billing/invoice --rate 2/s --json`
-}
-
 // stored is an event to replay.
 type stored struct {
 	sequence uint64

@@ -27,19 +27,6 @@ type Test struct {
 	Sequence uint64            `help:"Sequence of a stored event, in place of the other flags." placeholder:"N"`
 }
 
-// Help shows examples.
-func (Test) Help() string {
-	return `Shows the effect of an event on a stored job, and stores nothing: the listeners that select the event, the values that
-the filter reads, the key, and whether a run would start, wait, or be skipped or canceled. Runs that wait now count.
-
-Examples:
-
-    carillon events test invoice --event '{"id": 7, "total": 120}'
-    carillon events test invoice --event @order.json --name orders --header type=order.created
-    carillon events test billing/invoice --sequence 4711
-    carillon events test invoice --event '{"total": 7}' --json`
-}
-
 // Run tests the event.
 func (c Test) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	k, err := c.Key(c.Job)

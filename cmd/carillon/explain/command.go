@@ -15,22 +15,6 @@ type Command struct {
 	Path string `arg:"" name:"field" help:"Path of a field: job.recurrence.schedule, collection.quota."`
 }
 
-// Help shows examples.
-func (Command) Help() string {
-	return `Shows the type, the allowed values or range, the default and the nested fields of a field, in this version and without a
-scheduler.
-
-A path begins with job or collection; the default is job. "carillon schema" prints all fields for editors.
-
-Examples:
-
-    carillon explain job
-    carillon explain job.recurrence.schedule
-    carillon explain action.request.authentication
-    carillon explain collection.quota
-    carillon explain job.action.retryPolicy.retryInterval --json`
-}
-
 // Ours returns the documents of this program.
 var Ours = sync.OnceValue(func() Documents {
 	registry := builtin.New(builtin.Config{})

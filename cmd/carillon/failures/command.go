@@ -29,13 +29,6 @@ type Command struct {
 	Reopen      Reopen      `cmd:"" aliases:"unmute" help:"Remove the acknowledgment of a group, and unmute it."`
 }
 
-// Help explains groups.
-func (Command) Help() string {
-	return `The scheduler groups failed attempts by their cause: the target, the status or kind of error, and the type of the action.
-A group is resolved when the target answers one of its jobs and no failure follows for 30 seconds. It is kept for a day
-after its last failure.`
-}
-
 // scope is the flag of callers with rights on one collection.
 type scope struct {
 	remote.Server
@@ -52,14 +45,6 @@ type one struct {
 
 // List lists groups.
 type List struct{ scope }
-
-// Help shows examples.
-func (List) Help() string {
-	return `Examples:
-
-    carillon failures
-    carillon failures list -c billing --json`
-}
 
 // Run lists the groups.
 func (c List) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
@@ -89,13 +74,6 @@ func jobsOf(g *v1.FailureGroup) string {
 
 // Show shows a group.
 type Show struct{ one }
-
-// Help shows an example.
-func (Show) Help() string {
-	return `Example:
-
-    carillon failures show 3f7a1c09d2b4e685`
-}
 
 // shownJobs limits the printed jobs.
 const shownJobs = 20
@@ -143,13 +121,6 @@ type Pause struct {
 	Yes   bool   `short:"y" help:"Do not ask for confirmation."`
 }
 
-// Help shows an example.
-func (Pause) Help() string {
-	return `Example:
-
-    carillon failures pause 3f7a1c09d2b4e685 --until 2h`
-}
-
 // Run pauses the jobs.
 func (c Pause) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	_, b, err := c.request(ctx, api, v1.VerbPause)
@@ -177,15 +148,6 @@ type Resume struct {
 	Yes bool `short:"y" help:"Do not ask for confirmation."`
 }
 
-// Help shows an example.
-func (Resume) Help() string {
-	return `Disabled jobs stay disabled.
-
-Example:
-
-    carillon failures resume 3f7a1c09d2b4e685`
-}
-
 // Run enables the paused jobs.
 func (c Resume) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	_, b, err := c.request(ctx, api, v1.VerbEnable)
@@ -204,17 +166,6 @@ type Rerun struct {
 	DryRun bool   `help:"Only list the occurrences."`
 	Rate   string `help:"Maximum rate, such as 10/s." placeholder:"N/s"`
 	Yes    bool   `short:"y" help:"Do not ask for confirmation."`
-}
-
-// Help shows examples.
-func (Rerun) Help() string {
-	return `Reruns each occurrence of the group's jobs that failed after all retries and called the group's target, except those that
-were already rerun successfully.
-
-Examples:
-
-    carillon failures rerun 3f7a1c09d2b4e685 --dry-run
-    carillon failures rerun 3f7a1c09d2b4e685 --since 12:00 --rate 10/s`
 }
 
 // Run resubmits the occurrences.
@@ -244,15 +195,6 @@ type Acknowledge struct {
 	Note string `help:"Note for others." placeholder:"TEXT"`
 }
 
-// Help shows an example.
-func (Acknowledge) Help() string {
-	return `The acknowledgment ends when the group is resolved.
-
-Example:
-
-    carillon failures acknowledge 3f7a1c09d2b4e685 --note 'called the provider'`
-}
-
 // Run acknowledges the group.
 func (c Acknowledge) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	g, err := api.AcknowledgeFailure(ctx, c.ID, c.Collection, c.Note)
@@ -271,13 +213,6 @@ type Mute struct {
 	Until string `required:"true" help:"End of the mute: 2h, 9:00, 'tomorrow 9:00', 2026-03-02T09:00. At most 7 days from now." placeholder:"TIME"`
 }
 
-// Help shows an example.
-func (Mute) Help() string {
-	return `Example:
-
-    carillon failures mute 3f7a1c09d2b4e685 --until 'tomorrow 9:00'`
-}
-
 // Run mutes the group.
 func (c Mute) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	until, err := explain.ParseFuture(c.Until, t.Zone(), time.Now())
@@ -290,13 +225,6 @@ func (c Mute) Run(ctx context.Context, t *terminal.Terminal, api *client.Client)
 
 // Reopen reopens a group.
 type Reopen struct{ one }
-
-// Help shows an example.
-func (Reopen) Help() string {
-	return `Example:
-
-    carillon failures reopen 3f7a1c09d2b4e685`
-}
 
 // Run reopens the group.
 func (c Reopen) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {

@@ -32,29 +32,6 @@ type Command struct {
 	Strict     bool   `help:"Exit with code 1 unless every entry translates unchanged."`
 }
 
-// Help describes the sources, with examples.
-func (Command) Help() string {
-	return `Writes job files to standard output or to --out, and a report of incomplete translations to standard error. With --json
-both are one document. The command does not contact a scheduler: check the files, then "carillon apply" them.
-
-Each field of a source is translated or is in the report: "changed" fields are expressed differently, or by an
-assumption; "dropped" fields have no counterpart; "failed" entries are omitted. The exit code is 1 if an entry failed.
-
-    crontab       what crontab -l prints, /etc/crontab with --system
-    k8s           CronJobs, as manifests or kubectl get cronjobs -o json
-    arm           resource templates and exports of Azure Scheduler
-    eventbridge   aws events list-rules with their Targets, aws scheduler get-schedule
-    awx           /api/v2/schedules/, awx export --schedules
-    obsidian      /rest/jobs of Obsidian Scheduler
-
-Examples:
-
-    crontab -l | carillon import crontab - --target-uri https://runner.example/run --time-zone Europe/Zurich > jobs.yaml
-    carillon import crontab /etc/crontab --system --target-uri https://runner.example/run -o jobs
-    kubectl get cronjobs -A -o json | carillon import k8s - --target-uri https://runner.example/{namespace}/{name}
-    carillon import arm template.json | carillon apply -`
-}
-
 // Run imports files.
 func (c Command) Run(ctx context.Context, t *terminal.Terminal) error {
 	if !slices.Contains(importer.Formats(), c.Format) {

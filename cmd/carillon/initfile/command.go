@@ -43,22 +43,6 @@ type Command struct { //nolint:recvcheck // only the questions change it
 	Force  bool   `short:"f" help:"Replace an existing file."`
 }
 
-// Help shows examples.
-func (Command) Help() string {
-	return `Writes a job file with comments about optional settings. In a terminal it prompts for values that the flags omit;
-elsewhere the flags must set them. The file passes "carillon validate".
-
-The file contains no secrets: it refers to shared secrets, and a comment shows how to set them.
-
-Examples:
-
-    carillon init
-    carillon init report --every 5m --url https://example.com/report
-    carillon init nightly --cron '0 3 * * *' --tz Europe/Paris --url https://example.com/nightly --method GET
-    carillon init new-year --at 2027-01-01T00:00:00Z --type natsMessage --subject lights.all --message on
-    carillon init orders --every hour --type serviceBusQueue --namespace contoso --queue orders -o jobs/orders.yaml`
-}
-
 // Run writes the file.
 func (c Command) Run(ctx context.Context, t *terminal.Terminal) error {
 	if t.Asks() {

@@ -35,39 +35,6 @@ type Apply struct {
 	Strict      bool     `help:"Treat warnings as errors."`
 }
 
-// Help shows examples.
-func (Apply) Help() string {
-	return `A job file is JSON or YAML; YAML can hold several documents separated by "---". A directory includes all *.json, *.yaml
-and *.yml files below it. A document is a job in the format of the REST API, plus its "name" (job, or collection/job) and
-"collection". The default name is the file name.
-
-In strings, ${CARILLON_…} is replaced by that environment variable. CARILLON_ECHO defaults to the scheduler's /echo, which
-"carillon dev" and "carillon serve --echo" serve. Other variables are not replaced.
-
-A document with "type: Microsoft.Scheduler/jobCollections" is a collection, as "carillon collection get" prints it.
-Collections are applied before jobs, regardless of the order of the files. A document with "kind: source" is a source of
-events: see "carillon sources".
-
-All problems of all files are reported as file:line:column: path: message. JSON files can contain comments. If a file
-cannot be read, all its jobs stay unchanged; if the scheduler rejects a job, only that job does. Apply is idempotent and
-never deletes. A job stays enabled or disabled unless its file has a "state". A completed or faulted job restarts if its
-file has changed.
-
-Warnings report probable mistakes: a schedule that never runs, a field without effect.
-
-Examples:
-
-    carillon apply examples/jobs
-    carillon apply --dry-run --strict examples/jobs
-    carillon apply -c billing report.yaml
-    carillon get report --json > report.json       # edit it, and apply it unless the job has changed
-    carillon apply --if-unchanged report.json
-    carillon get --state enabled --json | carillon apply --server http://other:8080 -
-
-"carillon get" does not show secrets. A job that is applied without its stored secrets is rejected; add the secrets
-before you apply it to another scheduler.`
-}
-
 // Run applies the files.
 func (c Apply) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	if err := scheduler.ValidateCollection(c.Collection); err != nil {
@@ -200,22 +167,6 @@ type Validate struct {
 	Dev        bool          `help:"Check for carillon dev: retries after a second, and Service Bus without a key."`
 	MinRetry   time.Duration `name:"min-retry-interval" help:"Minimum retryInterval; use the value of carillon serve." default:"15s" placeholder:"DURATION"`
 	Strict     bool          `help:"Treat warnings as errors."`
-}
-
-// Help shows examples.
-func (Validate) Help() string {
-	return `Reads job files as "carillon apply" does and reports all problems, without a scheduler and without changes, for editors and
-continuous integration. The exit code is 1 if a file has a problem.
-
-Jobs are checked against the quota, limits and defaults of their collection if the files contain it. Only a scheduler can
-check other collections and its own limits. ${CARILLON_ECHO} need not be set.
-
-Examples:
-
-    carillon validate jobs
-    carillon validate --dev examples/jobs
-    carillon validate --strict --json jobs
-    carillon get report -o yaml | carillon validate -`
 }
 
 // DevMinRetry is the shortest retryInterval in `carillon dev`.

@@ -29,24 +29,6 @@ type Audit struct {
 	Until  string     `help:"Show only changes until: formats as in --since." placeholder:"TIME"`
 }
 
-// Help shows examples.
-func (Audit) Help() string {
-	return `Shows who changed what, when, and from where: jobs, collections, secrets, tokens, manual runs, repairs, restores. It shows
-the changed fields, never their values. A name with a question mark is claimed by a publisher and not verified.
-"interrupted" marks a change whose process ended: it may have taken effect.
-
-Changes are shown oldest first; --json prints one record of the API per line. The audit log needs the role admin, on the
-collection or on all.
-
-Examples:
-
-    carillon audit
-    carillon audit report
-    carillon audit partners/ --since 24h
-    carillon audit --who alice --op delete -n 100
-    carillon audit --follow --json`
-}
-
 // Run shows the audit log.
 func (c Audit) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	q, err := c.query(t, time.Now())

@@ -26,18 +26,6 @@ type Describe struct {
 	Name string `arg:"" name:"job" help:"Name of a job: job, or collection/job."`
 }
 
-// Help shows examples.
-func (Describe) Help() string {
-	return `Shows a summary of a job: its action, its next runs, and its last attempt in full with possible fixes. "History" is the
-time since which all records are kept. Times are in this machine's zone; --utc shows UTC. --json prints {"job",
-"historySince", "runs", "lastAttempt"}.
-
-Examples:
-
-    carillon describe report
-    carillon describe billing/report --utc`
-}
-
 // described is the output for a job.
 type described struct {
 	Job   json.RawMessage `json:"job"`
@@ -260,11 +248,7 @@ type Verb struct {
 
 	verb, done string // verb of the command, and its participle for the message
 	do         func(*client.Client, context.Context, scheduler.Key) (*client.Job, error)
-	help       string
 }
-
-// Help shows examples.
-func (c Verb) Help() string { return c.help }
 
 // Run applies the operation.
 func (c Verb) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
@@ -289,38 +273,13 @@ func resultOf(j *client.Job, done string) string {
 	return done
 }
 
-// askHelp is the help shared by these commands.
-const askHelp = `
-Name jobs, or select them by label or collection. Selected jobs are listed first, and you are asked to confirm; without a
-terminal, confirm with --yes. The scheduler processes them as one bulk operation, which continues if you interrupt the
-command: list, show or cancel it with "carillon operation".
-`
-
 // The commands that apply an operation to each of several jobs.
 var (
-	Enable = Verb{
-		verb: "enable", done: "enabled", do: (*client.Client).Enable,
-		help: `Times missed meanwhile are recorded as skipped. A paused job resumes immediately.
-` + askHelp + `
-Examples:
-
-    carillon enable billing/report
-    carillon enable -c billing --all
-    carillon enable -l team=billing --yes`,
-	}
-
+	Enable = Verb{verb: "enable", done: "enabled", do: (*client.Client).Enable}
 	Delete = Verb{
-		verb: "delete", done: "deleted",
-		do: func(api *client.Client, ctx context.Context, k scheduler.Key) (*client.Job, error) {
+		verb: "delete", done: "deleted", do: func(api *client.Client, ctx context.Context, k scheduler.Key) (*client.Job, error) {
 			return nil, api.Delete(ctx, k)
 		},
-		help: `Deletes the history too. A running attempt continues to its end, without retries.
-` + askHelp + `
-Examples:
-
-    carillon delete hello
-    carillon delete -l env=test
-    carillon delete -c trial --all --yes`,
 	}
 )
 
@@ -329,19 +288,6 @@ type Pause struct {
 	remote.Jobs
 
 	Until string `required:"true" help:"When the jobs resume: 2h, 9:00, 'tomorrow 9:00', monday, 2026-03-02T09:00 on the clock of each job, or 2026-03-02T09:00Z." placeholder:"TIME"`
-}
-
-// Help shows examples.
-func (Pause) Help() string {
-	return `A running attempt continues to its end, with its retries. No other run starts before the given time, at which the job resumes
-automatically; the times missed meanwhile are recorded as skipped. A one-shot job runs at the end of its pause. The job
-stays enabled and can be run manually. "carillon enable" ends a pause early.
-` + askHelp + `
-Examples:
-
-    carillon pause billing/report --until 'tomorrow 9:00'
-    carillon pause billing/report --until 2h
-    carillon pause -l team=billing --until 2026-12-27 --yes`
 }
 
 // pausing is a job to pause, and the end of the pause.

@@ -23,21 +23,6 @@ type Edit struct {
 	Name string `arg:"" name:"job" help:"Name of the job: job, or collection/job."`
 }
 
-// Help shows examples.
-func (Edit) Help() string {
-	return `Opens the job as YAML in $VISUAL, $EDITOR or vi. When you save and exit, only your changes are applied; hidden secrets and
-the changes of other clients stay. To remove a secret, set its field to null. If another client changed the same fields,
-the editor shows the conflict, and you decide whether to overwrite.
-
-If the document has problems, the editor opens again with the problems on top. To cancel, exit without a change; a message
-names the file with your text. An unchanged or empty file changes nothing.
-
-Examples:
-
-    carillon edit report
-    carillon edit billing/report --context production`
-}
-
 // Run edits a job.
 func (c Edit) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	k, err := c.Key(c.Name)

@@ -24,27 +24,6 @@ type Export struct {
 	Collections bool   `help:"Export the collections, with their sources." default:"true" negatable:""`
 }
 
-// Help shows examples.
-func (Export) Help() string {
-	return `Prints a collection and its jobs in the format of "carillon apply", without the fields that the scheduler adds, such as ids
-and status: one YAML file of several documents or, with --json, one list.
-
-The scheduler never returns secrets. A comment and a line on stderr name the jobs that have some. The scheduler with the
-job keeps them only if you send them again; for another one, add them to the file, or refer to shared secrets, which
-"carillon secrets" sets. Completed jobs have a comment too: a scheduler that does not know such a job would run it again.
-
-In a directory, the job billing/report is billing/report.yaml, the source billing/orders is billing/orders.source.yaml,
-and the collection is billing.yaml. Files of deleted and
-damaged jobs are not removed. Damaged jobs cannot be exported; the exit code is then 1.
-
-Examples:
-
-    carillon export -A > backup.yaml
-    carillon export -A -o exported
-    carillon export -c billing -l team=invoices --no-collections
-    carillon export -A --context old | carillon apply --context new -`
-}
-
 // Run exports jobs.
 func (c Export) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	if t.JSON && c.Output != "" {

@@ -27,24 +27,6 @@ type Forecast struct {
 	Yes        bool   `short:"y" help:"With --apply: do not ask."`
 }
 
-// Help shows examples.
-func (Forecast) Help() string {
-	return `Counts planned runs per minute and target, shows the peaks, and proposes edits that flatten them. Jitter delays each
-run of a job by a fixed random share. H in a cron schedule on the full hour derives the minute from the job's name.
-Neither makes a run earlier. Disabled jobs, retries and manual runs are not counted.
-
---apply patches the jobs, in the order of the proposals, after a dry run of all patches. With --dry-run it stops there.
---json prints the report of the API.
-
-Examples:
-
-    carillon forecast
-    carillon forecast --hours 168 -c billing
-    carillon forecast --from 2026-03-09 --json
-    carillon forecast --apply --dry-run
-    carillon forecast --apply --proposals 20 --yes`
-}
-
 // Run prints the forecast.
 func (c Forecast) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	q := client.ForecastQuery{Collection: c.Collection, Hours: c.Hours, Proposals: c.Proposals}

@@ -37,31 +37,6 @@ type Get struct {
 	Output string   `short:"o" help:"Print as table, wide, yaml, json or name." enum:"table,wide,yaml,json,name," default:"" placeholder:"FORMAT"`
 }
 
-// Help shows examples.
-func (Get) Help() string {
-	return `RUNS counts the started occurrences, scheduled and manual; FAILED those that failed after all retries. --output wide adds
-the number of attempts.
-
-yaml prints jobs in the format of "carillon apply", without the fields that the scheduler adds, such as the status. json
-prints the objects of the API. A single named job is printed as YAML with its status, unless you set --output.
-
-Examples:
-
-    carillon get                      the jobs of the collection default
-    carillon get -A                   the jobs of all collections
-    carillon get -c billing --state faulted
-    carillon get -A --state paused    all paused jobs
-    carillon get -A --next-before 1h  jobs that run now or within an hour
-    carillon get -A --text invoice --last-outcome faulted
-    carillon get -A --target api.example.com
-    carillon get --prefix report- --next-after 2026-03-02T00:00:00Z
-    carillon get -l team=billing,env!=prod -o wide
-    carillon get billing/report       one job, with its status
-    carillon get report -o yaml       as a job file
-    carillon get report --json        the object of the API
-    carillon get -l env=test -o name  names only, for scripts`
-}
-
 // Run shows jobs.
 func (c Get) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	switch {

@@ -40,33 +40,6 @@ type History struct {
 	UID     string              `name:"uid" help:"Show the records of the job with this uid, which --json prints." placeholder:"UID"`
 }
 
-// Help shows examples.
-func (History) Help() string {
-	return `Every due instant ends in a record: an attempt that completed or failed, an occurrence that faulted (failed after all
-retries), or instants that were skipped or postponed, with the reason. Records are shown oldest first; --json prints one
-record of the API per line. Times are in this machine's zone; --utc shows UTC.
-
-A run that fails has a record "failed" for each failed attempt. After its last retry, it has one more record, "faulted",
-which repeats the last failure. To list attempts, use --outcome failed; to list runs, --outcome faulted. --group counts
-both, and the duration that 50 % and 95 % of the attempts do not exceed.
-
-A live tail survives a restart of the scheduler: it reconnects and continues where it was. It ends when its job is
-deleted.
-
-Examples:
-
-    carillon history report
-    carillon history report --last
-    carillon history report -n 100 --outcome failed,faulted --since 2h
-    carillon history --since 2026-03-08 --until 2026-03-09T12:00Z
-    carillon history --since 1h --group target
-    carillon history billing/ --target example.com --action http,errorAction
-    carillon history report --manual --since 1h --by-end
-    carillon history --follow report -n 3
-    carillon history --follow billing/
-    carillon history report --follow --json`
-}
-
 // shownRecords is the default number of records.
 const shownRecords = 20
 
@@ -242,25 +215,6 @@ type Account struct {
 	To    string   `help:"End of the period, exclusive. Default: now." placeholder:"TIME"`
 }
 
-// Help shows examples.
-func (Account) Help() string {
-	return `Lists every instant that was due in a period, with the record that says how it ended: completed, faulted, skipped or
-postponed; or pending, while the job has yet to record it. "missing" has no record, and "unended" only a failed or
-deferred attempt: nothing will record how these ended. Manual runs of the period are listed, too.
-
-The exit code is 1 if any instant lacks a record of its end, or if the scheduler no longer has the records or the
-definitions of a part of the period.
-
-A schedule that counts from its last run (@recur, or an anchor) has no instants before it runs: its jobs are listed by
-their records alone. Each job is one request.
-
-Examples:
-
-    carillon account --from 24h
-    carillon account billing/report --from 2026-03-08T00:00Z --to 2026-03-09T00:00Z
-    carillon account -A -l team=billing --from 2h --json`
-}
-
 // Run accounts for the jobs.
 func (c Account) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	now := time.Now()
@@ -387,26 +341,6 @@ type Why struct {
 
 	Name string `arg:"" name:"job" help:"Name of a job: job, or collection/job."`
 	At   string `help:"The time in question: 2026-03-08T02:30 on the job's clock, 2026-03-08T07:30Z, now, 2h or -2h, which is two hours ago, or +2h. Default: the latest that did not run, else the next." placeholder:"TIME"`
-}
-
-// Help shows examples.
-func (Why) Help() string {
-	return `Explains why a job ran at a time, or did not. The answer is one of: it ran, and how late; it failed, with each attempt; it
-was skipped, with the reason; it waits for its target or collection; nothing was due, with the occurrences before and
-after; the job was disabled, did not exist yet, or had another schedule; the history does not go back that far. A time
-without seconds means the whole minute. Default time: the latest that did not run, else the next. If a job or its
-collection is disabled or paused, the answer states that.
-
-A time without an offset is in the job's time zone, like the schedule. The answer shows times in that zone and in UTC.
-
-Examples:
-
-    carillon why report
-    carillon why report --at 2026-03-08T02:30
-    carillon why billing/report --at 2026-03-08T07:30:00Z
-    carillon why report --at 2h
-    carillon why report --at +30m
-    carillon why report --json`
 }
 
 // Run asks why.

@@ -27,28 +27,6 @@ type Run struct {
 	Timeout time.Duration `help:"With --wait: maximum wait. The runs continue after it." default:"0s" placeholder:"DURATION"`
 }
 
-// Help shows examples.
-func (Run) Help() string {
-	return `The schedule continues as planned, and the run does not count for recurrence.count. A disabled job runs once. A job that is
-running or waits for a retry is a conflict (exit code 4).
-
---data passes values to the job's templates as {{.Data.order}}; they override the job's data. The job's field input, a
-JSON Schema, defines valid values. The history shows the values; retries and resubmissions keep them.
-
---wait prints every attempt, including retries. The exit code is 0 if all runs completed, and 1 if one faulted (failed
-after all retries) or timed out.
-
-Name jobs, or select them by label or collection; a selection asks for confirmation.
-
-Examples:
-
-    carillon run hello
-    carillon run billing/report billing/invoices
-    carillon run ship --data '{"order": 7}'
-    carillon run report --wait --timeout 5m
-    carillon run -l team=billing --wait --json`
-}
-
 // Run runs jobs.
 func (c Run) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	switch {
@@ -180,25 +158,6 @@ type Resubmit struct {
 	Yes         bool   `short:"y" help:"With --failed-since: do not ask for confirmation."`
 }
 
-// Help shows examples.
-func (Resubmit) Help() string {
-	return `Reruns an occurrence that failed, was skipped or was postponed, as a manual run. The action receives the same scheduled time,
-and the history records which occurrence was repeated. An occurrence that succeeded or is in progress is a conflict (exit
-code 4), and so is a running job.
-
-With --failed-since, the scheduler resubmits every failed occurrence of a period once: in the collection, in all
-collections with -A, of jobs with labels, or with --target those that called a host. It skips occurrences whose
-resubmission succeeded. The occurrences of one job run sequentially. They are listed first, and you are asked to confirm;
-without a terminal, confirm with --yes.
-
-Examples:
-
-    carillon resubmit -A --failed-since 12:00 --target api.example.com --dry-run
-    carillon resubmit -c billing --failed-since 2h --until 1h --rate 10/s --yes
-    carillon resubmit report 2026-03-02T09:00:00Z
-    carillon resubmit report billing/report@2026-03-02T09:00:00Z --force -c billing`
-}
-
 // Run resubmits the occurrence.
 func (c Resubmit) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	switch {
@@ -257,19 +216,6 @@ type Cancel struct {
 	DryRun bool   `name:"dry-run" help:"Show what would be canceled."`
 }
 
-// Help shows examples.
-func (Cancel) Help() string {
-	return `Cancels the attempt in flight on any scheduler, without a retry or errorAction. The occurrence is recorded as
-faulted, with the user and the reason. The schedule continues: to stop it, disable the job. If no occurrence has started,
-that is a conflict (exit code 4).
-
-Examples:
-
-    carillon cancel billing/report
-    carillon cancel billing/report --reason 'wrong month'
-    carillon cancel billing/report@2026-03-02T09:00:00Z`
-}
-
 // Run cancels the occurrences.
 func (c Cancel) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	name, instant, one := strings.Cut(c.Name, "@")
@@ -298,18 +244,6 @@ type Disable struct {
 	remote.Jobs
 
 	StopRetries bool `name:"stop-retries" help:"Also cancel attempts in flight and waiting retries."`
-}
-
-// Help shows examples.
-func (Disable) Help() string {
-	return `No occurrence starts until you enable the jobs. Started occurrences continue to their end, with their retries, unless you
-cancel them with --stop-retries; their number is shown.
-` + askHelp + `
-Examples:
-
-    carillon disable billing/report
-    carillon disable billing/report --stop-retries
-    carillon disable -A -l 'team=billing,env in (test,staging)'`
 }
 
 // Run disables the jobs.

@@ -30,25 +30,6 @@ type Try struct {
 	Job  string `help:"Name of the job, if the file has several." placeholder:"NAME"`
 }
 
-// Help shows examples.
-func (Try) Help() string {
-	return `The scheduler makes one attempt of the job's action immediately and returns the response. It stores no history
-record and starts no retry or errorAction. The schedule has no effect. Templates are rendered as for a run now, and the idempotency
-key is unique.
-
-If the file omits secrets, the scheduler uses the secrets of the stored job with the same name, provided that they go to the same target.
-The output contains no secrets. The attempt times out after the job's timeout, or one minute at most.
-
-The exit code is 1 if the attempt failed.
-
-Examples:
-
-    carillon try report.yaml
-    carillon try billing/report
-    carillon try ship --data '{"order": 7}'
-    carillon try jobs.yaml --job report --json`
-}
-
 // errTried ends a failed test run with exit code 1; its problem is already printed.
 var errTried = errors.New("the attempt failed")
 

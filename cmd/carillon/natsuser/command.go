@@ -19,22 +19,6 @@ type permissions struct {
 	NSC        bool        `name:"nsc" help:"Print flags of nsc, for users with JWTs, instead of a configuration block."`
 }
 
-// Help shows examples.
-func (permissions) Help() string {
-	return `Prints the permissions block of a user for the configuration of a NATS server. They permit exactly
-the subjects of the role: except for the scheduler, no API of JetStream, no bucket and no baton. "carillon docs nats" shows a
-configuration in which users have a separate account, so that the audit log has the names of callers.
-
-A user with a name sets its inbox prefix: nats --inbox-prefix=_INBOX_alice, or nats.CustomInboxPrefix in Go.
-
-Examples:
-
-    carillon nats permissions --role operator --collection partners --user alice
-    carillon nats permissions --role publisher --collection partners,billing
-    carillon nats permissions --role reader --user alice --nsc     # append to: nsc edit user alice
-    carillon nats permissions --role scheduler`
-}
-
 // Run prints the permissions.
 func (c permissions) Run(t *terminal.Terminal) error {
 	p, err := permit.For(permit.Config{Role: c.Role, Collections: c.Collection, User: c.User, Prefix: c.Prefix})

@@ -17,12 +17,6 @@ type Command struct {
 	Cancel Cancel `cmd:"" help:"Stop operations between jobs."`
 }
 
-// Help explains operations.
-func (Command) Help() string {
-	return `A bulk operation applies one change to many jobs: enable, disable, pause, delete and resubmit create one for jobs
-selected by labels or with --all. Schedulers carry it out, and keep it for 7 days.`
-}
-
 // scope is the flag of callers with rights on one collection.
 type scope struct {
 	remote.Server
@@ -32,14 +26,6 @@ type scope struct {
 
 // List lists operations.
 type List struct{ scope }
-
-// Help shows examples.
-func (List) Help() string {
-	return `Examples:
-
-    carillon operation list
-    carillon operation list -c billing --json`
-}
 
 // Run lists the operations.
 func (c List) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
@@ -56,14 +42,6 @@ type Show struct {
 
 	ID     string `arg:"" name:"operation" help:"ID of the operation."`
 	Follow bool   `short:"f" help:"Wait until it has ended. The exit code is 1 if any job failed."`
-}
-
-// Help shows examples.
-func (Show) Help() string {
-	return `Examples:
-
-    carillon operation show K3P7TQXLZ2M4N6R5UAVBWCYDEF
-    carillon operation show K3P7TQXLZ2M4N6R5UAVBWCYDEF --follow`
 }
 
 // Run shows the operation.
@@ -83,15 +61,6 @@ type Cancel struct {
 	scope
 
 	IDs []string `arg:"" name:"operation" help:"IDs of operations."`
-}
-
-// Help shows examples.
-func (Cancel) Help() string {
-	return `Jobs that the operation has already changed stay changed.
-
-Example:
-
-    carillon operation cancel K3P7TQXLZ2M4N6R5UAVBWCYDEF`
 }
 
 // Run cancels the operations.

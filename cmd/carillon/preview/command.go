@@ -31,46 +31,6 @@ type Command struct {
 	Calendar *bool  `negatable:"" help:"Draw the months, with the days of runs marked. Default: on a terminal."`
 }
 
-// Help shows examples of every language.
-func (Command) Help() string {
-	return `Shows when a job would run: the schedule in plain English, its next runs, and the effect of clock changes.
-It needs no scheduler and changes nothing. Times are written 2026-03-08, 2026-03-08T02:30Z or 2026-03-08T02:30-05:00;
-those without an offset are UTC.
-
-obsidian: cron with L, W and #, optional year and time zone, several patterns united by semicolons; @daily and the like;
-@recur for intervals. The fields are minute, hour, day of month, month and day of week.
-
-    carillon preview '15 5,17 * * 3#3' --tz America/New_York
-    carillon preview '0 9 L * * 2030 Europe/Paris; 0 9 15W * *'
-    carillon preview '@recur 3 weeks 2026-01-15 08:00'
-
-dsari: cron with an optional sixth field for seconds; H is derived from the job's name, R is random. An RRULE
-derives omitted parts from the name.
-
-    carillon preview 'H H(0-7) * * *' --dialect dsari --name backup
-    carillon preview 'RRULE:FREQ=DAILY;BYDAY=MO,TH' --dialect dsari --name backup
-
-rfc5545: RRULE, EXRULE, RDATE and EXDATE of iCalendar, usually with a DTSTART, from which they count.
-
-    carillon preview 'DTSTART;TZID=Europe/Berlin:20260101T090000 RRULE:FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1'
-    carillon preview 'FREQ=WEEKLY;INTERVAL=2;BYDAY=MO' --start 2026-01-05T09:00Z
-    carillon preview 'DTSTART:20260105T090000Z RRULE:FREQ=DAILY EXDATE;VALUE=DATE:20260501,20261225'
-
-awx: RRULE with the restrictions and messages of AWX.
-
-    carillon preview 'DTSTART;TZID=America/New_York:20300115T120000 RRULE:FREQ=DAILY;INTERVAL=1;COUNT=7' --dialect awx
-
-A job's recurrence, or a whole job, in JSON or YAML. Flags override the job's settings.
-
-    carillon preview '{"frequency": "month", "schedule": {"monthDays": [-1], "hours": [18], "minutes": [0]}}'
-    carillon preview examples/jobs/weekdays.json --count 20
-
-For other programs:
-
-    carillon preview '0 9 * * 1-5' --count 100 --json
-    carillon preview '0 9 * * 1-5' --tz Europe/Paris --name standup --ics > standup.ics`
-}
-
 // Run shows when a job would run.
 func (c Command) Run(ctx context.Context, t *terminal.Terminal) error {
 	flags, faults := c.flags()

@@ -32,16 +32,6 @@ type Command struct {
 	Keygen Keygen `cmd:"" help:"Generate a key for a key file."`
 }
 
-// Help explains secrets.
-func (Command) Help() string {
-	return `Passwords, tokens and keys in jobs are write-only: "carillon get" and the APIs omit them, and the store holds them
-sealed with a key that only the schedulers have. A job can refer to a shared secret instead:
-
-    password: {secretRef: billing-password}
-
-Each attempt reads the current value, so a new value requires no change of jobs.`
-}
-
 // Set sets a shared secret.
 type Set struct {
 	remote.Server
@@ -49,20 +39,6 @@ type Set struct {
 	Name        string `arg:"" help:"Name of the secret."`
 	ValueFile   string `name:"value-file" help:"File with the value, or - for standard input. A final line break is removed. Default: prompt for the value." placeholder:"FILE"`
 	Description string `help:"Purpose of the secret." placeholder:"TEXT"`
-}
-
-// Help shows examples.
-func (Set) Help() string {
-	return `Jobs refer to it as {"secretRef": "NAME"} in any secret field, and use the new value from their next attempt. The value
-is not an argument, which the process list and the shell's history would expose. It is text of at most 12,288 bytes;
-encode binary data, such as a .pfx file, in base64.
-
-Examples:
-
-    carillon secrets set orders-sas
-    carillon secrets set orders-sas --value-file token.txt --description "send to orders, until June"
-    base64 -w0 client.pfx | carillon secrets set client-pfx --value-file -
-    az storage queue generate-sas … -o tsv | carillon secrets set orders-sas --value-file -`
 }
 
 // Run sets the secret.
@@ -87,14 +63,6 @@ func (c Set) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) 
 // List lists shared secrets.
 type List struct{ remote.Server }
 
-// Help shows examples.
-func (List) Help() string {
-	return `Examples:
-
-    carillon secrets list
-    carillon secrets list --json`
-}
-
 // Run lists the secrets.
 func (List) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	all, err := api.Secrets(ctx)
@@ -116,16 +84,6 @@ type Delete struct {
 	Force bool     `help:"Delete them even if jobs refer to them. Attempts of these jobs then fail."`
 }
 
-// Help shows examples.
-func (Delete) Help() string {
-	return `A secret is not deleted while jobs that can still run refer to it (exit code 4); the error names these jobs.
-
-Examples:
-
-    carillon secrets delete orders-sas
-    carillon secrets delete --force orders-sas`
-}
-
 // Run deletes the secrets, and continues after an error.
 func (c Delete) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	for _, name := range c.Names {
@@ -140,25 +98,6 @@ func (c Delete) Run(ctx context.Context, t *terminal.Terminal, api *client.Clien
 
 // Rotate seals everything with the first key.
 type Rotate struct{ remote.Server }
-
-// Help explains key rotation.
-func (Rotate) Help() string {
-	return `How to change the key without downtime:
-
- 1. "carillon secrets keygen" and add the line at the end of every scheduler's key file; restart them one
-    by one. Now all can unseal with the new key.
- 2. Move the line to the front of every key file; restart. Now all seal with the new key.
- 3. "carillon secrets rotate". It only reseals the secrets of jobs, and can be repeated.
- 4. After it succeeds and the active occurrences have ended, remove the old line; restart.
-
-After a key was stolen, also set new secrets: resealing protects neither secrets that were already read nor old
-revisions and backups.
-
-Examples:
-
-    carillon secrets rotate
-    carillon secrets rotate --json`
-}
 
 // Run rotates.
 func (Rotate) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
@@ -198,19 +137,6 @@ func printRotation(t *terminal.Terminal, r *v1.Rotation) {
 type Keygen struct {
 	ID   string `name:"id" help:"Id of the key: letters, digits, - and _. Default: today's date with a few random characters." placeholder:"ID"`
 	File string `help:"Write the line to a new file that only its owner can read. An existing file stays unchanged." placeholder:"FILE"`
-}
-
-// Help shows examples.
-func (Keygen) Help() string {
-	return `Prints one line: the key's id, a colon, and 32 random bytes in base64. A key file holds such lines: the
-first key seals, all keys unseal. Keep a copy apart from the store's backups: without the key, the secrets are lost
-and you must set them again.
-
-Examples:
-
-    carillon secrets keygen --file secret.key
-    carillon serve --secret-key-file secret.key
-    carillon secrets keygen --id 2026-03 >> secret.key`
 }
 
 // Run makes the key. It asks no scheduler.

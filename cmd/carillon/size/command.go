@@ -23,21 +23,6 @@ type Command struct {
 	HistoryPerJob Count         `name:"history-per-job" help:"Records to keep per outcome and job. 0: unlimited." default:"90000" placeholder:"N"`
 }
 
-// Help explains the estimate.
-func (Command) Help() string {
-	return `Estimates the resources for a load, from costs measured on two cores of a virtual machine. The processors of the table
-are busy to 60 % at most, so that peaks and the failure of a process leave room. The disk includes the space that NATS needs
-until it compacts its files. The estimate leaves out: the calls to the targets in the network, stored answers, failed attempts
-(whose records --history-per-job counts separately), and slower writes of a stream with several copies. Measure with your own
-jobs and targets before you rely on it.
-
-Examples:
-
-    carillon size --jobs 10M --runs 20000/s
-    carillon size --jobs 150k --runs 44/s --burst 50k
-    carillon size --jobs 1000 --runs 1000/m --replicas 1 --history-per-job 1000 --json`
-}
-
 // Run prints the estimate.
 func (c Command) Run(t *terminal.Terminal) error {
 	l := capacity.Load{

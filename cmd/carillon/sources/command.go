@@ -27,32 +27,11 @@ type Command struct {
 	Delete  Delete  `cmd:"" aliases:"rm" help:"Delete sources. Their events stay."`
 }
 
-// Help explains sources.
-func (Command) Help() string {
-	return `A source stores what it receives as events with its name, which start jobs. "carillon apply" creates it from a file:
-
-    kind: source
-    name: orders
-    type: webhook
-    webhook:
-      verify: {type: github, secret: "${CARILLON_HOOK_SECRET}"}
-
-"carillon docs sources" describes its fields.`
-}
-
 // List lists sources.
 type List struct {
 	remote.Server
 
 	Collection string `short:"c" help:"Only sources of this collection. Default: all collections." env:"CARILLON_COLLECTION" placeholder:"NAME"`
-}
-
-// Help shows examples.
-func (List) Help() string {
-	return `Examples:
-
-    carillon sources list
-    carillon sources list -c sales --json`
 }
 
 // Run lists the sources.
@@ -78,13 +57,6 @@ type Show struct {
 
 	Name       string `arg:"" name:"source" help:"Name of a source: source, or collection/source."`
 	Collection string `short:"c" help:"Collection of a source that is named without one." default:"default" env:"CARILLON_COLLECTION" placeholder:"NAME"`
-}
-
-// Help shows an example.
-func (Show) Help() string {
-	return `Examples:
-
-    carillon sources show sales/orders`
 }
 
 // Run shows the source.
@@ -151,13 +123,6 @@ func (n names) turn(ctx context.Context, t *terminal.Terminal, api *client.Clien
 // Enable enables sources.
 type Enable struct{ names }
 
-// Help shows an example.
-func (Enable) Help() string {
-	return `Examples:
-
-    carillon sources enable orders sales/refunds`
-}
-
 // Run enables the sources.
 func (c Enable) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	return c.turn(ctx, t, api, scheduler.Enabled)
@@ -165,16 +130,6 @@ func (c Enable) Run(ctx context.Context, t *terminal.Terminal, api *client.Clien
 
 // Disable disables sources.
 type Disable struct{ names }
-
-// Help explains how a disabled source treats messages.
-func (Disable) Help() string {
-	return `Messages of a stream or a queue wait. Webhooks are refused with 404. Many providers retry them for some time.
-Messages on a core NATS subject are lost.
-
-Examples:
-
-    carillon sources disable sales/orders`
-}
 
 // Run disables the sources.
 func (c Disable) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
@@ -184,13 +139,6 @@ func (c Disable) Run(ctx context.Context, t *terminal.Terminal, api *client.Clie
 // Delete deletes sources.
 type Delete struct{ names }
 
-// Help shows an example.
-func (Delete) Help() string {
-	return `Examples:
-
-    carillon sources delete sales/orders`
-}
-
 // Run deletes the sources.
 func (c Delete) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	return c.each(ctx, t, "deleted", func(k scheduler.Key) error { return api.DeleteSource(ctx, k) })
@@ -198,16 +146,6 @@ func (c Delete) Run(ctx context.Context, t *terminal.Terminal, api *client.Clien
 
 // Edit changes a source in an editor.
 type Edit struct{ Show }
-
-// Help shows an example.
-func (Edit) Help() string {
-	return `Opens the source as YAML in $VISUAL, $EDITOR or vi. When you save and exit, only your changes are applied; hidden secrets stay.
-If the document has problems, the editor opens again with the problems on top.
-
-Examples:
-
-    carillon sources edit sales/orders`
-}
 
 // Run edits a source.
 func (c Edit) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {

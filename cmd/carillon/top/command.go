@@ -22,25 +22,6 @@ import (
 // Command shows what all schedulers do.
 type Command struct{ remote.Server }
 
-// Help shows examples.
-func (Command) Help() string {
-	return `Shows what all schedulers do, as the overview of the console does, and updates it every second until you press Ctrl-C:
-runs per second, lateness (how long after its due time an attempt starts), targets in trouble, and failures by cause. It
-needs the role reader on all collections.
-
-If the output is not a terminal, it is printed once. With --json, each update is one line.
-
-Look at these first:
-
-* Runs wait for a slot: the lateness grows. Add slots or schedulers, or wait for slow targets.
-* The state of a target is open: its circuit breaker postpones runs. "carillon failures show GROUP" shows an example.
-
-Examples:
-
-    carillon top
-    carillon top --json | jq --unbuffered .activity.inFlight`
-}
-
 // every is the interval of updates.
 const every = time.Second
 
