@@ -24,11 +24,6 @@ import (
 	"github.com/carillon-sched/carillon/store/embedded"
 )
 
-// options returns the connection options of the flags.
-func (f natsConn) options() []nats.Option {
-	return remote.ConnectOptions(f.Creds, f.Inbox, f.files())
-}
-
 // files returns the connection's authorities and client certificate.
 func (f natsConn) files() certificates.Client {
 	return certificates.Client{CA: f.CA, Cert: f.Cert, Key: f.Key}
@@ -38,7 +33,7 @@ func (f natsConn) files() certificates.Client {
 func (f natsConn) dial(ctx context.Context, s startup, link *node.Link) (nc *nats.Conn, err error) {
 	options := append(embedded.ConnectOptions(), link.Options()...)
 	options = append(options, nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(pingsOut))
-	options = append(options, f.options()...)
+	options = append(options, remote.ConnectOptions(f.Creds, f.Inbox, f.files())...)
 	err = s.try(ctx, func() error {
 		var failed error
 		if nc, failed = nats.Connect(f.URL, options...); failed == nil {

@@ -81,7 +81,7 @@ func hangups() (came <-chan os.Signal, stop func()) {
 // reader returns a function that reads the settings again, with the command line of serve.
 func (l *live) reader(line commandLine, t *terminal.Terminal) func(context.Context) (settings.Set, func() error, error) {
 	return func(ctx context.Context) (settings.Set, func() error, error) {
-		l.admission.readAgain()
+		l.admission.tls.Now()
 		c, next, err := line.settings(ctx, t)
 		return next, func() error { return l.take(ctx, c) }, err
 	}

@@ -237,7 +237,7 @@ func (c serveCmd) serve(
 	defer side.Wait()
 	looking, enough := context.WithCancel(ctx)
 	defer enough()
-	side.Go(func() { admission.run(looking) })
+	side.Go(func() { admission.tls.Run(looking) })
 	n, err := start.open(ctx, cfg)
 	if err != nil {
 		return err

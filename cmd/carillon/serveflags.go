@@ -279,20 +279,6 @@ func (a *admission) take(f accessFlags, hosts []string) (who.Config, error) {
 	return cfg, errors.Join(err, err2)
 }
 
-// readAgain reloads the certificates if they have changed.
-func (a *admission) readAgain() {
-	if a.tls != nil {
-		a.tls.Now()
-	}
-}
-
-// run reloads changed certificates until ctx is done.
-func (a *admission) run(ctx context.Context) {
-	if a.tls != nil {
-		a.tls.Run(ctx)
-	}
-}
-
 // scheme returns the scheme of the API's URL.
 func (a *admission) scheme() string {
 	if a.tls != nil {

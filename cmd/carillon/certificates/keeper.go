@@ -1,7 +1,6 @@
 package certificates
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -22,7 +21,7 @@ type Files struct {
 	ClientCA  string // the authorities of clients; "": certificates of clients are not asked for
 }
 
-// Keeper keeps the content of the files. It is safe for concurrent use.
+// Keeper keeps the content of the files. It is safe for concurrent use. A nil Keeper does nothing.
 type Keeper struct {
 	files Files
 	every time.Duration
@@ -30,7 +29,7 @@ type Keeper struct {
 
 	again chan struct{} // see Now
 	now   atomic.Pointer[loaded]
-	seen  [3][]byte // content of the files at the last check
+	seen  [3]string // content of the files at the last check
 	over  time.Time // expiry of the server's certificate, once it was logged
 }
 
@@ -80,6 +79,9 @@ func (k *Keeper) Trusted(chain []*x509.Certificate) error {
 
 // Run looks at the files again and again until ctx is done.
 func (k *Keeper) Run(ctx context.Context) {
+	if k == nil {
+		return
+	}
 	tick := time.NewTicker(k.every)
 	defer tick.Stop()
 	for {
@@ -100,7 +102,11 @@ func (k *Keeper) Run(ctx context.Context) {
 }
 
 // Now makes Run check the files immediately.
-func (k *Keeper) Now() { flow.Signal(k.again) }
+func (k *Keeper) Now() {
+	if k != nil {
+		flow.Signal(k.again)
+	}
+}
 
 // tellExpired logs, once per certificate, that clients refuse the expired server certificate.
 func (k *Keeper) tellExpired(now time.Time) {
@@ -113,18 +119,21 @@ func (k *Keeper) tellExpired(now time.Time) {
 
 // look loads the files if their content has changed. It returns each error once.
 func (k *Keeper) look() (changed bool, err error) {
-	var data [3][]byte
+	var data [3]string
 	var wrong error
-	for i, f := range k.flags() {
+	for i, f := range [3]struct{ flag, path string }{
+		{"tls-cert", k.files.Cert}, {"tls-key", k.files.Key}, {"tls-client-ca", k.files.ClientCA},
+	} {
 		if f.path == "" {
 			continue
 		}
-		if data[i], err = os.ReadFile(f.path); err != nil {
-			wrong = errors.Join(wrong, terminal.FileError(f.name, err))
-			data[i] = []byte(err.Error()) // to report it once
+		text, err := os.ReadFile(f.path)
+		if data[i] = string(text); err != nil {
+			wrong = errors.Join(wrong, terminal.FileError(f.flag, err))
+			data[i] = err.Error() // to report it once
 		}
 	}
-	if k.now.Load() != nil && bytes.Equal(data[0], k.seen[0]) && bytes.Equal(data[1], k.seen[1]) && bytes.Equal(data[2], k.seen[2]) {
+	if k.now.Load() != nil && data == k.seen {
 		return false, nil
 	}
 	k.seen = data
@@ -138,16 +147,9 @@ func (k *Keeper) look() (changed bool, err error) {
 	return true, err
 }
 
-// namedFile is a file that a flag names.
-type namedFile struct{ name, path string }
-
-func (k *Keeper) flags() [3]namedFile {
-	return [3]namedFile{{"tls-cert", k.files.Cert}, {"tls-key", k.files.Key}, {"tls-client-ca", k.files.ClientCA}}
-}
-
 // load parses the content of the files.
-func load(files Files, data [3][]byte) (*loaded, error) {
-	pair, err := tls.X509KeyPair(data[0], data[1])
+func load(files Files, data [3]string) (*loaded, error) {
+	pair, err := tls.X509KeyPair([]byte(data[0]), []byte(data[1]))
 	if err != nil {
 		return nil, fmt.Errorf("--tls-cert %s, --tls-key %s: %w", files.Cert, files.Key, err)
 	}
@@ -156,7 +158,7 @@ func load(files Files, data [3][]byte) (*loaded, error) {
 	}}
 	if files.ClientCA != "" {
 		l.clients = x509.NewCertPool()
-		if !l.clients.AppendCertsFromPEM(data[2]) {
+		if !l.clients.AppendCertsFromPEM([]byte(data[2])) {
 			return nil, fmt.Errorf("--tls-client-ca: %s: holds no certificate in PEM", files.ClientCA)
 		}
 		l.config.ClientCAs, l.config.ClientAuth = l.clients, tls.VerifyClientCertIfGiven
