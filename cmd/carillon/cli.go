@@ -349,11 +349,16 @@ const baseMemory = 64 << 20
 
 // tuneMemory configures the garbage collector for --hold-memory, unless GOGC or GOMEMLIMIT is set.
 func tuneMemory(lookup func(string) (string, bool), hold byteSize) {
-	_, percent := lookup("GOGC")
-	_, limit := lookup("GOMEMLIMIT")
-	if !percent && !limit {
+	if !tuned(lookup) {
 		embedded.KeepWithin(uint64(hold + hold/4 + baseMemory))
 	}
+}
+
+// tuned reports whether the environment configures the garbage collector.
+func tuned(lookup func(string) (string, bool)) bool {
+	_, percent := lookup("GOGC")
+	_, limit := lookup("GOMEMLIMIT")
+	return percent || limit
 }
 
 // limitMemory applies the memory limit of the process's control group to Go, unless GOMEMLIMIT is set. Without a

@@ -197,9 +197,7 @@ func (c devCmd) startNATS(ctx context.Context, t *terminal.Terminal) (*embedded.
 		MaxConnections: connlimit.Share(connlimit.Files()),
 	}
 	cfg.SyncInterval, _ = c.syncInterval() // checked by check
-	_, percent := t.Lookup("GOGC")
-	_, limit := t.Lookup("GOMEMLIMIT")
-	if !percent && !limit {
+	if !tuned(t.Lookup) {
 		embedded.TuneMemory()
 	}
 	return embedded.Start(ctx, cfg)

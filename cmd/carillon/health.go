@@ -46,18 +46,11 @@ func (c healthCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 		Status string `json:"status"`
 		Reason string `json:"reason"`
 	}
-	degraded := json.Unmarshal(body, &readiness) == nil && readiness.Status == "degraded"
-	switch {
-	case t.JSON && degraded:
-		return t.PrintJSON(map[string]any{"ready": true, "degraded": readiness.Reason, "url": target.String()})
-	case t.JSON:
-		return t.PrintJSON(map[string]any{"ready": true, "url": target.String()})
-	case degraded:
-		t.Printf("%s is ready, but degraded: %s\n", target, readiness.Reason)
-	default:
-		t.Printf("%s is ready\n", target)
+	answer, but := map[string]any{"ready": true, "url": target.String()}, ""
+	if json.Unmarshal(body, &readiness) == nil && readiness.Status == "degraded" {
+		answer["degraded"], but = readiness.Reason, ", but degraded: "+readiness.Reason
 	}
-	return nil
+	return terminal.PrintOne(t, answer, nil, func(map[string]any) { t.Printf("%s is ready%s\n", target, but) })
 }
 
 // ask sends a GET and returns the response.

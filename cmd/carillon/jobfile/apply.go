@@ -44,9 +44,15 @@ const sideBySide = 8
 // Apply puts all collections and then all jobs, and returns a result for each,
 // in that order.
 func Apply(ctx context.Context, jobs []Job, put Put) []Result {
-	jobs = slices.SortedStableFunc(slices.Values(jobs), inOrder)
-	collections, _ := slices.BinarySearchFunc(jobs, 1, func(j Job, t int) int { return turn(j) - t })
-	return append(applyAll(ctx, jobs[:collections], put), applyAll(ctx, jobs[collections:], put)...)
+	var collections, others []Job
+	for _, j := range jobs {
+		if j.IsCollection() {
+			collections = append(collections, j)
+		} else {
+			others = append(others, j)
+		}
+	}
+	return append(applyAll(ctx, collections, put), applyAll(ctx, others, put)...)
 }
 
 // applyAll puts jobs side by side.

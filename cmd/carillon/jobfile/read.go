@@ -250,17 +250,6 @@ func NameOf(k scheduler.Key, ofEvents bool) string {
 	return k.String()
 }
 
-// inOrder compares two documents by when they are applied: jobs need their
-// collections.
-func inOrder(a, b Job) int { return cmp.Compare(turn(a), turn(b)) }
-
-func turn(j Job) int {
-	if j.IsCollection() {
-		return 0
-	}
-	return 1
-}
-
 // Stdin is the path of standard input.
 const Stdin = "-"
 

@@ -15,7 +15,6 @@ import (
 	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/builtin"
 	"github.com/carillon-sched/carillon/actions/receive"
-	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/auth/tokens"
 	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/engine"
@@ -73,25 +72,20 @@ func Open(ctx context.Context, cfg Config) (*Node, error) {
 		Secrets: vault, Logger: n.log,
 	})
 	collections := jobcache.NewCollections(st.Collections(), n.actions)
-	n.service = control.New(control.Config{
-		Store: st, Actions: n.actions, Limits: cfg.Limits, Secrets: vault, Collections: collections, Logger: n.log,
-		Tokens: n.tokens, HistoryMemory: cfg.HistoryMemory, OnRecord: record, Try: n.try, Sources: sharedSources{n.sources, n.activity},
-		Failures: n.activity.Failures, Activity: n.activity.summary,
-	})
 	cfg.Worker.Secrets, cfg.Worker.Collections = vault, collections
 	cfg.Worker.Store, cfg.Worker.Actions, cfg.Worker.OnTakeover = st, n.actions, n.tookOver
 	cfg.Worker.OnRecord = both(record, cfg.Worker.OnRecord)
 	n.worker = engine.New(cfg.Worker)
+	n.service = control.New(control.Config{
+		Store: st, Actions: n.actions, Limits: cfg.Limits, Secrets: vault, Collections: collections, Logger: n.log,
+		Tokens: n.tokens, HistoryMemory: cfg.HistoryMemory, OnRecord: record, Try: n.worker.Try, Sources: sharedSources{n.sources, n.activity},
+		Failures: n.activity.Failures, Activity: n.activity.summary,
+	})
 	if err := n.service.EnsureDefault(ctx); err != nil {
 		n.actions.Close()
 		return nil, err
 	}
 	return n, nil
-}
-
-// try makes the attempt of a test run.
-func (n *Node) try(ctx context.Context, action scheduler.Action, a scheduler.Attempt) (scheduler.Result, error) {
-	return n.worker.Try(ctx, action, a)
 }
 
 // Service returns the API of the node's jobs. It works before, during and after Run.
