@@ -30,11 +30,11 @@ func (Command) ProvideFile(t *terminal.Terminal) (*File, error) { return Load(t.
 
 // entry is a context for programs.
 type entry struct {
-	Name       string `json:"name"`
-	Server     string `json:"server,omitempty"`
-	Collection string `json:"collection,omitempty"`
-	Token      bool   `json:"token"` // there is one
-	certificates.Client
+	Name                string `json:"name"`
+	Server              string `json:"server,omitempty"`
+	Collection          string `json:"collection,omitempty"`
+	Token               bool   `json:"token"` // there is one
+	certificates.Client        //nolint:embeddedstructfieldcheck // the output has it here
 
 	Current bool `json:"current"`
 }
@@ -56,7 +56,8 @@ type listCmd struct{}
 
 // Run lists the contexts.
 func (listCmd) Run(t *terminal.Terminal, f *File) error {
-	return terminal.PrintList(t, terminal.All(f.Names(), f.entry), nil, `no contexts: create one with "carillon context set NAME --server URL"`,
+	entries := terminal.All(f.Names(), f.entry)
+	return terminal.PrintList(t, entries, nil, `no contexts: create one with "carillon context set NAME --server URL"`,
 		[]string{" ", "CONTEXT", "SERVER", "COLLECTION", "TOKEN"}, func(e entry) []string {
 			star, token := " ", "-"
 			if e.Current {

@@ -26,7 +26,7 @@ type Context struct {
 	Collection string `json:"collection,omitempty"` // of jobs that are named without one; "": default
 	Token      string `json:"token,omitempty"`      // sent to Server as Authorization: Bearer; "": none
 
-	certificates.Client // of the connection to Server
+	certificates.Client //nolint:embeddedstructfieldcheck // of the connection to Server; the file has it last
 }
 
 // FileFlags are the flags that name the files of a context.

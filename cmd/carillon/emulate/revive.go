@@ -37,7 +37,8 @@ func (e *Servers) Wait(ctx context.Context) {
 			return
 		case <-busDone:
 			failed := bus.Close()
-			back = e.revive(ctx, e.cfg.Bus.Logger, "Service Bus", failed, func() error { return e.startBus(ctx, bus.Addr(), bus.HTTPAddr()) })
+			start := func() error { return e.startBus(ctx, bus.Addr(), bus.HTTPAddr()) }
+			back = e.revive(ctx, e.cfg.Bus.Logger, "Service Bus", failed, start)
 		case <-queueDone:
 			failed := queue.Close() //nolint:contextcheck // as above
 			back = e.revive(ctx, e.cfg.Queue.Logger, "storage queue", failed, func() error { return e.startQueue(ctx, queue.Addr()) })

@@ -343,10 +343,7 @@ func nearFile(file string) string {
 	if err != nil {
 		return ""
 	}
-	var names []string
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
+	names := terminal.All(entries, fs.DirEntry.Name)
 	if near := document.Nearest(filepath.Base(file), names); near != "" {
 		return filepath.Join(filepath.Dir(file), near)
 	}

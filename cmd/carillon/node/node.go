@@ -78,8 +78,8 @@ func Open(ctx context.Context, cfg Config) (*Node, error) {
 	n.worker = engine.New(cfg.Worker)
 	n.service = control.New(control.Config{
 		Store: st, Actions: n.actions, Limits: cfg.Limits, Secrets: vault, Collections: collections, Logger: n.log,
-		Tokens: n.tokens, HistoryMemory: cfg.HistoryMemory, OnRecord: record, Try: n.worker.Try, Sources: sharedSources{n.sources, n.activity},
-		Failures: n.activity.Failures, Activity: n.activity.summary,
+		Tokens: n.tokens, HistoryMemory: cfg.HistoryMemory, OnRecord: record, Try: n.worker.Try,
+		Sources: sharedSources{n.sources, n.activity}, Failures: n.activity.Failures, Activity: n.activity.summary,
 	})
 	if err := n.service.EnsureDefault(ctx); err != nil {
 		n.actions.Close()

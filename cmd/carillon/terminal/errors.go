@@ -19,17 +19,20 @@ func WithoutPath(err error) error {
 	return err
 }
 
-// usageError is a mistake on the command line.
-type usageError struct{ error }
+// wrapped is an error with more about it.
+type wrapped struct{ error }
 
-// Unwrap returns the mistake.
-func (e *usageError) Unwrap() error { return e.error }
+// Unwrap returns the error.
+func (e wrapped) Unwrap() error { return e.error }
+
+// usageError is a mistake on the command line.
+type usageError struct{ wrapped }
 
 // Usage says that an error is a mistake on the command line.
-func Usage(err error) error { return &usageError{err} }
+func Usage(err error) error { return &usageError{wrapped{err}} }
 
 // Usagef is [fmt.Errorf] of a mistake on the command line.
-func Usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
+func Usagef(format string, args ...any) error { return Usage(fmt.Errorf(format, args...)) }
 
 // FileError is an error about a file that a flag names: a usage error if the file cannot be read, otherwise
 // about its content.
@@ -58,20 +61,17 @@ func Split(err error) (all []error) {
 
 // hintedError says what to do about an error.
 type hintedError struct {
-	error
+	wrapped
 
 	hint string
 }
-
-// Unwrap returns the error.
-func (e *hintedError) Unwrap() error { return e.error }
 
 // Hinted adds a hint to an error; nil stays nil.
 func Hinted(err error, hint string) error {
 	if err == nil {
 		return nil
 	}
-	return &hintedError{err, hint}
+	return &hintedError{wrapped{err}, hint}
 }
 
 // Failure is one of several things that went wrong.
@@ -90,13 +90,10 @@ func (f *Failure) Unwrap() error { return f.Err }
 
 // reportedError is an error whose lines people have read already.
 type reportedError struct {
-	error
+	wrapped
 
 	all []error
 }
-
-// Unwrap returns the error.
-func (e *reportedError) Unwrap() error { return e.error }
 
 // Reported returns an error for errors that are already printed, each a [Failure] or any other. Its exit code is
 // their common one, or [ExitFailure] if they differ. With --json, all of them are printed at the end.
@@ -107,22 +104,19 @@ func Reported(errs ...error) error {
 	}
 	for _, err := range errs {
 		if ExitCode(err) != ExitCode(errs[0]) {
-			return &reportedError{errSeveral, errs}
+			return &reportedError{wrapped{errSeveral}, errs}
 		}
 	}
-	return &reportedError{errs[0], errs}
+	return &reportedError{wrapped{errs[0]}, errs}
 }
 
 var errSeveral = errors.New("several errors occurred")
 
 // unavailableError is something this process needs and cannot have.
-type unavailableError struct{ error }
-
-// Unwrap returns the reason.
-func (e *unavailableError) Unwrap() error { return e.error }
+type unavailableError struct{ wrapped }
 
 // Unavailable says that an error is about something this process needs and cannot have.
-func Unavailable(err error) error { return &unavailableError{err} }
+func Unavailable(err error) error { return &unavailableError{wrapped{err}} }
 
 // Unavailablef is [fmt.Errorf] of something this process needs and cannot have.
 func Unavailablef(format string, args ...any) error { return Unavailable(fmt.Errorf(format, args...)) }
