@@ -18,7 +18,6 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/auth/tokens"
-	"github.com/carillon-sched/carillon/scheduler/client"
 	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/store"
 )
@@ -45,11 +44,6 @@ type tokenAPI interface {
 	Tokens(ctx context.Context) ([]*v1.Token, error)
 	RevokeToken(ctx context.Context, id string) (*v1.Token, error)
 }
-
-var (
-	_ tokenAPI = (*client.Client)(nil)
-	_ tokenAPI = keptTokens{}
-)
 
 // with opens the API, calls use and closes it.
 func (s tokenStore) with(ctx context.Context, t *terminal.Terminal, use func(tokenAPI) error) error {

@@ -42,14 +42,15 @@ func Complete(model *kong.Application, words []string, values Values) (found []C
 	word, prefix := words[last], ""
 	var all []Candidate
 	switch name, value, assigned := strings.Cut(word, "="); {
-	case word == "=" && w.flag != nil: // bash cuts there
-		word = ""
-		all, files = w.valuesOf(w.flag, word, values)
 	case w.flag != nil:
-		all, files = w.valuesOf(w.flag, word, values)
+		if word == "=" { // bash cuts there
+			word = ""
+		}
+		all, files = w.valuesOf(w.flag.Value, w.flag.PlaceHolder, word, values)
 	case assigned && strings.HasPrefix(name, "--") && !w.bare && w.find(name[2:]) != nil:
-		all, files = w.valuesOf(w.find(name[2:]), value, values)
 		word, prefix = value, name+"="
+		f := w.find(name[2:])
+		all, files = w.valuesOf(f.Value, f.PlaceHolder, word, values)
 	case strings.HasPrefix(word, "-") && !w.bare:
 		all = w.flags()
 	case len(w.node.Children) > 0:
@@ -123,13 +124,7 @@ func (w *walk) short(letters string) {
 }
 
 // all returns the flags that are possible here.
-func (w *walk) all() []*kong.Flag {
-	var all []*kong.Flag
-	for _, group := range w.node.AllFlags(true) {
-		all = append(all, group...)
-	}
-	return all
-}
+func (w *walk) all() []*kong.Flag { return slices.Concat(w.node.AllFlags(true)...) }
 
 // find returns the flag of a name; nil for none.
 func (w *walk) find(name string) *kong.Flag {
@@ -153,12 +148,12 @@ func (w *walk) flags() []Candidate {
 	return found
 }
 
-// valuesOf are the values of a flag.
-func (w *walk) valuesOf(f *kong.Flag, word string, values Values) ([]Candidate, bool) {
-	if found := words(f.Enum); len(found) > 0 {
+// valuesOf are the values of a flag or an argument.
+func (w *walk) valuesOf(v *kong.Value, holder, word string, values Values) ([]Candidate, bool) {
+	if found := words(v.Enum); len(found) > 0 {
 		return found, false
 	}
-	return values(Place{Name: f.Name, Holder: f.PlaceHolder, Given: w.given, Word: word})
+	return values(Place{Name: v.Name, Holder: holder, Given: w.given, Word: word})
 }
 
 // argument are the values of the argument that comes next.
@@ -172,10 +167,7 @@ func (w *walk) argument(word string, values Values) ([]Candidate, bool) {
 	if w.positions > at && a.Target.Kind() != reflect.Slice {
 		return nil, false
 	}
-	if found := words(a.Enum); len(found) > 0 {
-		return found, false
-	}
-	return values(Place{Name: a.Name, Holder: a.Name, Given: w.given, Word: word})
+	return w.valuesOf(a, a.Name, word, values)
 }
 
 // words are those that a flag must be one of.

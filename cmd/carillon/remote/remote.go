@@ -41,8 +41,8 @@ const tokenVariable = "CARILLON_TOKEN"
 
 // ProvideClient returns a client of the scheduler, which kong gives to a command's Run.
 func (r Server) ProvideClient(t *terminal.Terminal) (*client.Client, error) {
-	if err := r.check(); err != nil {
-		return nil, err
+	if r.NATS == "" && r.Creds != "" {
+		return nil, terminal.Usagef("--creds goes with --nats-url")
 	}
 	var c *client.Client
 	var err error
@@ -300,12 +300,4 @@ func ConnectOptions(creds, inbox string, files certificates.Client) []nats.Optio
 		o = append(o, nats.ClientCert(files.Cert, files.Key))
 	}
 	return o
-}
-
-// check refuses flags that would have no effect.
-func (m Micro) check() error {
-	if m.NATS == "" && m.Creds != "" {
-		return terminal.Usagef("--creds goes with --nats-url")
-	}
-	return nil
 }
