@@ -19,14 +19,15 @@ type Put func(ctx context.Context, j Job) (Answer, error)
 
 // Answer is a scheduler's response to a put job.
 type Answer struct {
-	Result   v1.Result
-	Message  string         // of an ended job: its outcome
-	Warnings []spec.Warning // what its writer might not expect
+	Result   v1.Result      `json:"result"`
+	Message  string         `json:"message,omitempty"`  // of an ended job: its outcome
+	Warnings []spec.Warning `json:"warnings,omitempty"` // what its writer might not expect
 
 	// Of a dry run: the properties before (nil for a new job) and after, without the status, and the next runs, nil
 	// if the job would not run.
-	Before, After json.RawMessage
-	DryRun        *v1.DryRun
+	Before json.RawMessage `json:"before,omitempty"`
+	After  json.RawMessage `json:"after,omitempty"`
+	DryRun *v1.DryRun      `json:"dryRun,omitempty"`
 }
 
 // Result is what became of one job, or collection.

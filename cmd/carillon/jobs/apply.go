@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,7 +20,6 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/client"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/source"
-	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
 // Apply creates or updates jobs from files.
@@ -279,14 +277,9 @@ const rehearsed = 5
 
 // applied is the JSON result for a job.
 type applied struct {
-	Job      string          `json:"job"` // or "collection NAME"
-	File     string          `json:"file"`
-	Result   v1.Result       `json:"result"`
-	Message  string          `json:"message,omitempty"` // of a job at its end
-	Warnings []spec.Warning  `json:"warnings,omitempty"`
-	Before   json.RawMessage `json:"before,omitempty"` // of a dry run, as below: the properties as they are
-	After    json.RawMessage `json:"after,omitempty"`  // and as they would be
-	DryRun   *v1.DryRun      `json:"dryRun,omitempty"`
+	Job            string `json:"job"` // or "collection NAME"
+	File           string `json:"file"`
+	jobfile.Answer        //nolint:embeddedstructfieldcheck // the output has it last
 }
 
 // printResults prints the jobs that were put, and all problems.
@@ -295,9 +288,7 @@ func printResults(t *terminal.Terminal, results []jobfile.Result, problems []job
 	for _, r := range results {
 		all = append(all, r.Problems...)
 		if r.Result != "" {
-			jobs = append(jobs, applied{
-				r.Job.Name(), r.Job.File, r.Result, r.Message, r.Warnings, r.Before, r.After, r.DryRun,
-			})
+			jobs = append(jobs, applied{r.Job.Name(), r.Job.File, r.Answer})
 		}
 	}
 	return t.PrintJSON(map[string]any{"jobs": jobs, "problems": all})

@@ -109,26 +109,19 @@ const defaultServer = "http://127.0.0.1:8080"
 
 // UseContext sets the flags of a command from the context, unless the command line or the environment sets them.
 func UseContext(command *kong.Context, t *terminal.Terminal) error {
-	var server, collection, name *kong.Flag
+	flags := map[string]*kong.Flag{}
 	for _, flag := range command.Flags() {
-		switch flag.Name {
-		case "server":
-			server = flag
-		case "collection":
-			collection = flag
-		case "context":
-			name = flag
-		}
+		flags[flag.Name] = flag
 	}
-	if name == nil { // it asks none
+	if flags["context"] == nil { // it asks none
 		return nil
 	}
-	chosen, err := REST{Context: name.Target.String()}.chosen(t)
+	chosen, err := REST{Context: flags["context"].Target.String()}.chosen(t)
 	if err != nil {
 		return err
 	}
-	take(command, t, server, chosen.Server)
-	take(command, t, collection, chosen.Collection)
+	take(command, t, flags["server"], chosen.Server)
+	take(command, t, flags["collection"], chosen.Collection)
 	return nil
 }
 
@@ -137,10 +130,8 @@ func take(command *kong.Context, t *terminal.Terminal, flag *kong.Flag, value st
 	if flag == nil || flag.Target.Kind() != reflect.String { // what may be given several times is no default of anything
 		return
 	}
-	for _, path := range command.Path {
-		if path.Flag == flag {
-			return
-		}
+	if slices.ContainsFunc(command.Path, func(step *kong.Path) bool { return step.Flag == flag }) {
+		return
 	}
 	for _, name := range flag.Tag.Envs {
 		if given, _ := t.Lookup(name); given != "" {
