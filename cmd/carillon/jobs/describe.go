@@ -310,10 +310,7 @@ func (c Pause) Run(ctx context.Context, t *terminal.Terminal, api *client.Client
 	if err != nil {
 		return err
 	}
-	jobs := make([]*pausing, len(keys))
-	for i, k := range keys {
-		jobs[i] = &pausing{k, time.Time{}, t}
-	}
+	jobs := terminal.All(keys, func(k scheduler.Key) *pausing { return &pausing{k, time.Time{}, t} })
 	return remote.EachOf(ctx, t, "job", jobs, func(p *pausing) (string, error) {
 		j, err := api.Pause(ctx, p.job, c.Until)
 		if err == nil {

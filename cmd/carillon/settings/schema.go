@@ -76,15 +76,13 @@ func (r Row) Columns() []string { return []string{r.Name, r.text, r.from.String(
 
 // Rows are all settings as they are shown: programs get numbers, lists and maps as JSON has them.
 func (s Set) Rows() []Row {
-	rows := make([]Row, len(s))
-	for i, one := range s {
+	return terminal.All(s, func(one Setting) Row {
 		o := one.Origin
-		rows[i] = Row{
+		return Row{
 			Name: one.Name, Origin: word(o), Variable: o.Variable, File: o.File, Line: o.Line, Live: one.Live(),
 			Value: one.shown(), text: one.text(), from: o,
 		}
-	}
-	return rows
+	})
 }
 
 func word(o Origin) string {
@@ -105,11 +103,7 @@ func (s Setting) shown() any {
 	case string:
 		return masked(s.flag, v)
 	case []string:
-		all := make([]string, len(v))
-		for i, text := range v {
-			all[i] = masked(s.flag, text)
-		}
-		return all
+		return terminal.All(v, func(text string) string { return masked(s.flag, text) })
 	case map[string]string:
 		all := make(map[string]string, len(v))
 		for name, text := range v {

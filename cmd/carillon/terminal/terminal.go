@@ -104,12 +104,9 @@ func All[T, V any](items []T, of func(T) V) []V {
 
 // Table prints rows in columns under a heading.
 func (t *Terminal) Table(heading []string, rows [][]string) error {
-	w := tabwriter.NewWriter(t.Out, 0, 0, 3, ' ', 0)
+	w, plain := tabwriter.NewWriter(t.Out, 0, 0, 3, ' ', 0), strings.NewReplacer("\n", " ", "\t", " ")
 	for _, row := range append([][]string{heading}, rows...) {
-		cells := make([]string, len(row))
-		for i, cell := range row {
-			cells[i] = sanitize(strings.NewReplacer("\n", " ", "\t", " ").Replace(cell), t.Colour)
-		}
+		cells := All(row, func(cell string) string { return sanitize(plain.Replace(cell), t.Colour) })
 		fmt.Fprintln(w, strings.TrimRight(strings.Join(cells, "\t"), "\t"))
 	}
 	return w.Flush()
