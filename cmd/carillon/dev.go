@@ -206,7 +206,7 @@ func (c devCmd) startNATS(ctx context.Context, t *terminal.Terminal) (*embedded.
 // run opens the scheduler on the running server, applies the job files, and runs jobs.
 func (d *dev) run(ctx context.Context) error {
 	log := d.cmd.Logger(d.t.Err)
-	link := node.NewLink(log, d.reconnected)
+	link := node.NewLink(log, func() { d.node.Load().Reconnected() })
 	nc, err := d.nats.Connect(link.Options()...)
 	if err != nil {
 		return terminal.Unavailable(err)
@@ -263,13 +263,6 @@ func (d *dev) run(ctx context.Context) error {
 	err = n.Run(ctx, func() error { return d.ready(ctx) })
 	d.side.Wait()
 	return errors.Join(err, listen.RemovePorts(d.cmd.PortsFile))
-}
-
-// reconnected notifies the scheduler of a server restart.
-func (d *dev) reconnected() {
-	if n := d.node.Load(); n != nil {
-		n.Reconnected()
-	}
 }
 
 // delivery redirects Azure targets to the emulators and allows loopback targets.

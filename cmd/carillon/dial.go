@@ -155,14 +155,12 @@ func protocolAt(ctx context.Context, host string) string {
 
 // serverURLs splits a list of servers. A URL without a scheme gets the default scheme of nats.go.
 func serverURLs(list string) []string {
-	parts := strings.Split(list, ",")
-	for i, part := range parts {
+	return terminal.All(strings.Split(list, ","), func(part string) string {
 		if part = strings.TrimSpace(part); !strings.Contains(part, "://") {
 			part = "nats://" + part
 		}
-		parts[i] = part
-	}
-	return parts
+		return part
+	})
 }
 
 // natsSchemes are the valid schemes of server URLs.
@@ -188,11 +186,7 @@ func checkURLs(list string) error {
 
 // redacted removes passwords and tokens from a list of URLs.
 func redacted(list string) string {
-	parts := serverURLs(list)
-	for i, part := range parts {
-		parts[i] = node.Anonymous(part)
-	}
-	return strings.Join(parts, ",")
+	return strings.Join(terminal.All(serverURLs(list), node.Anonymous), ",")
 }
 
 // deliveryFlags configure the targets of jobs.

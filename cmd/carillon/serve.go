@@ -220,11 +220,7 @@ func (c serveCmd) serve(
 	defer door.Close()
 	cfg.Store.Progress = func(what string) { door.SetReason("starting: " + what) }
 	start := startup{deadline: time.Now().Add(c.Wait), log: log, say: door.SetReason}
-	cfg.Link = node.NewLink(log, func() {
-		if n := running.Load(); n != nil {
-			n.Reconnected()
-		}
-	})
+	cfg.Link = node.NewLink(log, func() { running.Load().Reconnected() })
 	door.SetReason("starting: connecting to NATS at " + redacted(c.URL))
 	nc, err := c.dial(ctx, start, cfg.Link)
 	if err != nil {

@@ -2,6 +2,7 @@ package contexts
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -134,11 +135,8 @@ func (f *File) Names() []string { return slices.Sorted(maps.Keys(f.Contexts)) }
 // Choose returns the context of a name, or the current one for "". There may be none: the zero Context. The error
 // matches [scheduler.ErrNotFound].
 func (f *File) Choose(name string) (Context, error) {
-	if name == "" && f.Current == "" {
+	if name = cmp.Or(name, f.Current); name == "" {
 		return Context{}, nil
-	}
-	if name == "" {
-		name = f.Current
 	}
 	c, ok := f.Contexts[name]
 	if ok {

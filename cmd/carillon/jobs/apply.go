@@ -309,16 +309,14 @@ func onePerCollection(problems []jobfile.Problem) []jobfile.Problem {
 	var kept []jobfile.Problem
 	first, jobs := map[string]int{}, map[string]int{}
 	for _, p := range problems {
-		collection, _, _ := strings.Cut(p.Job, "/")
-		if !errors.Is(p.Cause, scheduler.ErrNotFound) || !strings.HasPrefix(p.Message, "collection ") {
-			kept = append(kept, p)
-			continue
-		}
-		jobs[collection]++
-		if jobs[collection] == 1 {
+		if errors.Is(p.Cause, scheduler.ErrNotFound) && strings.HasPrefix(p.Message, "collection ") {
+			collection, _, _ := strings.Cut(p.Job, "/")
+			if jobs[collection]++; jobs[collection] > 1 {
+				continue
+			}
 			first[collection] = len(kept)
-			kept = append(kept, p)
 		}
+		kept = append(kept, p)
 	}
 	for collection, i := range first {
 		if n := jobs[collection]; n > 1 {

@@ -110,8 +110,12 @@ func (n *Node) HasTokens(ctx context.Context) bool {
 }
 
 // Reconnected notifies the node that its connection was lost and is back. The server may have forgotten its
-// deliveries.
-func (n *Node) Reconnected() { n.worker.Suspect() }
+// deliveries. A nil node, which is not open yet, has none.
+func (n *Node) Reconnected() {
+	if n != nil {
+		n.worker.Suspect()
+	}
+}
 
 // Reasons why a node is not ready during startup and shutdown.
 var (
