@@ -311,7 +311,8 @@ func onePerCollection(problems []jobfile.Problem) []jobfile.Problem {
 	for _, p := range problems {
 		if errors.Is(p.Cause, scheduler.ErrNotFound) && strings.HasPrefix(p.Message, "collection ") {
 			collection, _, _ := strings.Cut(p.Job, "/")
-			if jobs[collection]++; jobs[collection] > 1 {
+			jobs[collection]++
+			if jobs[collection] > 1 {
 				continue
 			}
 			first[collection] = len(kept)
