@@ -182,7 +182,10 @@ func (r section) group(c *frame.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := page{Group: Groups([]*v1.FailureGroup{g})[0], Operate: c.May(auth.OperateAny, ""), Typed: typedIn(c, g.First.In(c.Zone()).Format(time.DateTime))}
+	p := page{
+		Group: Groups([]*v1.FailureGroup{g})[0], Operate: c.May(auth.OperateAny, ""),
+		Typed: typedIn(c, g.First.In(c.Zone()).Format(time.DateTime)),
+	}
 	p.List = list{p.Selection.Jobs[:min(len(p.Selection.Jobs), shownJobs)], max(0, g.Jobs-shownJobs)}
 	return p, nil
 }

@@ -290,8 +290,9 @@ func (a *agenda) fill(w *where, s span, slots []forecast.Slot, past []ranHour) {
 	for i := range s {
 		d := &s[i]
 		shown := dayShown{
-			Name: words.Date(d.Date, "Monday, "+words.Text("date.day-long")), Short: words.Date(d.Date, words.Text("date.weekday-short")), Link: w.address(d.Date.Format(dateForm), false),
-			Today: d.Date.Format(dateForm) == w.now.Format(dateForm),
+			Name:  words.Date(d.Date, "Monday, "+words.Text("date.day-long")),
+			Short: words.Date(d.Date, words.Text("date.weekday-short")),
+			Link:  w.address(d.Date.Format(dateForm), false), Today: d.Date.Format(dateForm) == w.now.Format(dateForm),
 		}
 		if d.Shift != 0 {
 			shown.Shift = frame.Took(d.Shift.Abs())

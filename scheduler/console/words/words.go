@@ -1,5 +1,5 @@
 // Package words is the catalogue of the console's texts. Each line of the files in en is a key, an equals sign and the
-// English text. A line that begins with # is a comment; one that ends with \ continues in the next line. Every other
+// English text. A line that begins with # is a comment. A \ at the end of a line continues it in the next. Every other
 // language is one file with the same keys, such as de.txt.
 //
 // A text may have the verbs of package fmt for its arguments. A text with a bar has a singular and a plural: [Count]
