@@ -50,6 +50,7 @@ func Section(s *control.Service) frame.Section {
 		{Method: http.MethodGet, Path: manyPath + "/{id}/events", Right: auth.OperateAny, Do: r.followMany, Live: true},
 		{Method: http.MethodPost, Path: manyPath + "/{id}/start", Right: auth.OperateAny, Do: frame.WithForm(r.start)},
 		{Method: http.MethodPost, Path: manyPath + "/{id}/stop", Right: auth.OperateAny, Do: r.stop},
+		{Method: http.MethodPost, Path: manyPath + "/{id}/undo", Right: auth.OperateAny, Do: r.undo},
 	}, Views: parameters}
 }
 

@@ -176,6 +176,12 @@ type progress struct {
 	Ends                       time.Time // of the pause, on the browser's clock; zero: of no pause
 }
 
+// Undoes reports whether the page offers to enable the jobs again: none of them had the requested state before.
+func (p progress) Undoes() bool {
+	return (p.Verb == v1.VerbPause || p.Verb == v1.VerbDisable) && !p.Proposed && !p.Running &&
+		p.Counts[v1.ResultChanged] > 0 && p.Counts[v1.ResultUnchanged] == 0
+}
+
 // Does returns the verb of the texts: enabling paused jobs only is "resume".
 func (p progress) Does() string {
 	if p.Verb == v1.VerbEnable && p.Filter == v1.OnlyPaused {
@@ -322,6 +328,31 @@ func (r section) stop(c *frame.Request) error {
 		return err
 	}
 	return c.Redirect(manyPath + "/" + op.ID)
+}
+
+// undo proposes to enable the jobs that an operation has paused or disabled, except those that have another state now.
+func (r section) undo(c *frame.Request) error {
+	op, err := r.operation(c)
+	if err != nil {
+		return err
+	}
+	back := v1.Operation{Verb: v1.VerbEnable, Jobs: op.Jobs, Collection: op.Collection, JobSearch: op.JobSearch}
+	switch {
+	case !progressOf(op).Undoes():
+		return frame.Problem{Status: http.StatusConflict, Text: c.Text("jobs.undo.not")}
+	case op.Verb == v1.VerbPause:
+		back.Filter = v1.OnlyPaused
+	default:
+		back.Filter = "state eq " + string(scheduler.Disabled)
+	}
+	made, err := r.service.ProposeOperation(c.Lasting(), back)
+	if err != nil {
+		return err
+	}
+	if made.ID == "" {
+		return c.Done(c.Text("jobs.many.none"), manyPath+"/"+op.ID)
+	}
+	return c.Redirect(manyPath + "/" + made.ID)
 }
 
 // followEvery is the interval of progress updates.

@@ -157,6 +157,7 @@ func TestPauseMany(t *testing.T) {
 			t.Errorf("%s is paused until %v", key, until)
 		}
 	}
+	first := at
 	at = ask(w, url.Values{"do": {"label"}, "tag": {""}, "until": {"tomorrow 8:00"}, "all": {"1"}}) // as Enter does
 	w.Has(confirm(w, at, nil), "<dt>done</dt><dd>1</dd>", "<dt>unchanged</dt><dd>2</dd>")
 	for _, until := range []string{"", "yesterday", "<b>"} {
@@ -164,6 +165,17 @@ func TestPauseMany(t *testing.T) {
 			t.Errorf("%q: %d %v", until, r.Status, r.Header)
 		}
 		w.Has(w.Get("/console/jobs"), "No job was changed: ")
+	}
+	w.HasNone(w.Get(at), "Undo") // two were paused before
+	w.Wants(http.StatusConflict, w.Post(at+"/undo", nil))
+	w.Has(w.Get(first), "Undo: resume…")
+	back := w.Post(first+"/undo", nil).Header.Get("Location")
+	w.Has(w.Get(back), "Resume: 2 jobs")
+	w.Has(confirm(w, back, nil), "<dt>done</dt><dd>2</dd>", "!Undo")
+	for key, want := range map[string]bool{"default/a": false, "default/b": false, "default/c": true} {
+		if paused := !w.Job(key).Job.PausedUntil.IsZero(); paused != want {
+			t.Errorf("%s is paused: %t", key, paused)
+		}
 	}
 }
 
