@@ -236,7 +236,7 @@ func (c *checker) fields(pos parse.Pos, typ reflect.Type, fields []string) (of r
 		case openType:
 			return openType, fields[i:]
 		}
-		known := membersOf(typ)
+		known := members[typ]
 		if known[name] == nil {
 			what := "field"
 			if typ == reflect.TypeFor[*moment]() {
@@ -304,7 +304,17 @@ func (v values) hint(name string) string {
 	return alternatives(v, name)
 }
 
-// membersOf returns the types of the fields, and of the results of the methods, of a type.
+// members are the types of the fields, and of the results of the methods, of all types that have any.
+var members = map[reflect.Type]map[string]reflect.Type{
+	reflect.TypeFor[data]():     membersOf(reflect.TypeFor[data]()),
+	reflect.TypeFor[*moment]():  membersOf(reflect.TypeFor[*moment]()),
+	reflect.TypeFor[job]():      membersOf(reflect.TypeFor[job]()),
+	reflect.TypeFor[*failure](): membersOf(reflect.TypeFor[*failure]()),
+	reflect.TypeFor[event]():    membersOf(reflect.TypeFor[event]()),
+	reflect.TypeFor[upstream](): membersOf(reflect.TypeFor[upstream]()),
+	reflect.TypeFor[trigger]():  membersOf(reflect.TypeFor[trigger]()),
+}
+
 func membersOf(typ reflect.Type) map[string]reflect.Type {
 	known := map[string]reflect.Type{}
 	for m := range typ.Methods() {
@@ -323,7 +333,7 @@ func membersOf(typ reflect.Type) map[string]reflect.Type {
 
 // kindOf names a typ for people.
 func kindOf(typ reflect.Type) string {
-	if len(membersOf(typ)) > 0 {
+	if members[typ] != nil {
 		return kinds.Replace(typ.String())
 	}
 	switch typ.Kind() {
