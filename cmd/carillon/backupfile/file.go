@@ -29,7 +29,9 @@ func Write(t *terminal.Terminal, name string, write func(io.Writer) error) error
 		return terminal.Usagef("%s is no file that can be replaced; - is standard output", name)
 	}
 	if err := terminal.ReplaceFile(name, 0o600, write); err != nil {
-		if _, ok := errors.AsType[*fs.PathError](err); ok { // of the file itself, whose name is another one until it is whole
+		_, path := errors.AsType[*fs.PathError](err)
+		_, link := errors.AsType[*os.LinkError](err)
+		if path || link { // of the file itself, whose name is another one until it is whole
 			err = fileError(name, err)
 		}
 		return err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 
@@ -21,5 +22,15 @@ func TestHintOfUnavailable(t *testing.T) {
 	}
 	if hint := Hint(errors.New("something else")); hint != "" {
 		t.Errorf("of something else: %q", hint)
+	}
+}
+
+// TestWithoutPath drops the names of files, of which some are temporary.
+func TestWithoutPath(t *testing.T) {
+	_, open := os.Open("none")
+	for _, err := range []error{open, os.Rename("none", "other")} {
+		if got := WithoutPath(err); got.Error() != "no such file or directory" {
+			t.Errorf("%v: %v", err, got)
+		}
 	}
 }

@@ -159,7 +159,7 @@ type collectionPage struct {
 
 	Default bool // it cannot be deleted
 	Jobs    *counts
-	Often   string // the maximum frequency of its jobs in English; "" for no limit
+	Often   string // the maximum frequency of its jobs as a text; "" for no limit
 	Admin   bool
 	Operate bool
 	Form    form

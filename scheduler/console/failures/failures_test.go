@@ -60,7 +60,7 @@ func TestRepair(t *testing.T) {
 		w.Await("the end of "+form.Get("do"), func() bool { return strings.Contains(w.Get(to), "Finished: ") })
 		w.Has(w.Get(to), fmt.Sprintf("<dt>done</dt><dd>%d</dd>", n))
 	}
-	operate(2, []string{"2 jobs", "default/a", "default/b"}, url.Values{"do": {"pause"}, "until": {"2h"}})
+	operate(2, []string{"Pause until <bdi>2h</bdi> (<time", "2 jobs", "default/a", "default/b"}, url.Values{"do": {"pause"}, "until": {"2h"}})
 	if w.Job("default/a").Job.PausedUntil.IsZero() || w.Job("default/b").Job.PausedUntil.IsZero() {
 		t.Error("the jobs are not paused")
 	}

@@ -173,12 +173,23 @@ type progress struct {
 	Samples                    []scheduler.Key
 	Others                     int       // jobs in addition to the samples
 	MayNot                     int       // selected jobs without the right
-	Ends                       time.Time // of the pause, on the browser's clock; zero: of no pause
+	Ends                       time.Time // of the pause; zero: each job's clock tells, or there is no pause
 }
 
-// Undoes reports whether the page offers to enable the jobs again: none of them had the requested state before.
+// ends returns the end of the pause if it does not depend on a zone.
+func (p progress) ends() time.Time {
+	at, err := explain.ParseFuture(p.Until, time.UTC, p.Created)
+	elsewhere, _ := explain.ParseFuture(p.Until, time.FixedZone("", 3600), p.Created)
+	if err != nil || !at.Equal(elsewhere) {
+		return time.Time{}
+	}
+	return at
+}
+
+// Undoes reports whether the page offers to enable the paused or disabled jobs: they were selected one by one or by a failure, as
+// a filter selects others later, and none of them had this state before.
 func (p progress) Undoes() bool {
-	return (p.Verb == v1.VerbPause || p.Verb == v1.VerbDisable) && !p.Proposed && !p.Running &&
+	return (p.Verb == v1.VerbPause || p.Verb == v1.VerbDisable) && !p.Proposed && !p.Running && !p.All &&
 		p.Counts[v1.ResultChanged] > 0 && p.Counts[v1.ResultUnchanged] == 0
 }
 
@@ -247,7 +258,7 @@ func (r section) show(c *frame.Request, op *v1.Operation, wrong bool) error {
 		if err := r.sample(c, &p); err != nil {
 			return err
 		}
-		p.Ends, _ = explain.ParseFuture(p.Until, c.Zone(), r.service.Now()) // an invalid one was refused
+		p.Ends = p.ends()
 	}
 	page := &frame.Page{
 		Title: c.Text("jobs.do." + p.Does()), Template: manyPage, Data: p, NoHeading: true,
@@ -330,13 +341,13 @@ func (r section) stop(c *frame.Request) error {
 	return c.Redirect(manyPath + "/" + op.ID)
 }
 
-// undo proposes to enable the jobs that an operation has paused or disabled, except those that have another state now.
+// undo proposes to enable the jobs that an operation has paused or disabled, except those that have another state by now.
 func (r section) undo(c *frame.Request) error {
 	op, err := r.operation(c)
 	if err != nil {
 		return err
 	}
-	back := v1.Operation{Verb: v1.VerbEnable, Jobs: op.Jobs, Collection: op.Collection, JobSearch: op.JobSearch}
+	back := v1.Operation{Verb: v1.VerbEnable, Jobs: op.Jobs, JobSearch: v1.JobSearch{Target: op.Target, Action: op.Action}}
 	switch {
 	case !progressOf(op).Undoes():
 		return frame.Problem{Status: http.StatusConflict, Text: c.Text("jobs.undo.not")}

@@ -149,7 +149,7 @@ func TestPauseMany(t *testing.T) {
 	}
 	indexed(w)
 	at := ask(w, url.Values{"do": {"pause"}, "until": {" tomorrow 8:00 "}, "job": {"default/a", "default/b"}})
-	w.Has(w.Get(at), "Pause until <bdi>tomorrow 8:00</bdi> (<time", "): 2 jobs", "resume automatically")
+	w.Has(w.Get(at), "Pause until <bdi>tomorrow 8:00</bdi>: 2 jobs", "resume automatically")
 	w.Has(confirm(w, at, nil), "<dt>done</dt><dd>2</dd>")
 	w.Follow(at+"/events?follow=1").Next("held", "2 jobs are paused.")
 	for key, want := range map[string]bool{"default/a": true, "default/b": true, "default/c": false} {
@@ -166,12 +166,12 @@ func TestPauseMany(t *testing.T) {
 		}
 		w.Has(w.Get("/console/jobs"), "No job was changed: ")
 	}
-	w.HasNone(w.Get(at), "Undo") // two were paused before
+	w.HasNone(w.Get(at), "these jobs…") // two were paused before
 	w.Wants(http.StatusConflict, w.Post(at+"/undo", nil))
-	w.Has(w.Get(first), "Undo: resume…")
+	w.Has(w.Get(first), "Resume these jobs…")
 	back := w.Post(first+"/undo", nil).Header.Get("Location")
 	w.Has(w.Get(back), "Resume: 2 jobs")
-	w.Has(confirm(w, back, nil), "<dt>done</dt><dd>2</dd>", "!Undo")
+	w.Has(confirm(w, back, nil), "<dt>done</dt><dd>2</dd>", "!these jobs…")
 	for key, want := range map[string]bool{"default/a": false, "default/b": false, "default/c": true} {
 		if paused := !w.Job(key).Job.PausedUntil.IsZero(); paused != want {
 			t.Errorf("%s is paused: %t", key, paused)
