@@ -15,7 +15,7 @@ func TestOverviewLives(t *testing.T) {
 		page.Go("/"),
 		page.Text("#running", "No attempts are running"),
 		page.Text("#replicas", "carillon-embedded"),
-		page.Text("#audit", "No jobs were stored"),
+		page.Text("#audit", "There were no jobs to check"),
 		page.Click("main section > details summary"),
 		page.Text("#figures", "No runs in this period"),
 	)
