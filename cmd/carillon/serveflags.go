@@ -106,7 +106,7 @@ func checkSubject(flag, subject string) error {
 // byteSize is a flag with a number of bytes: 160MiB, 200MB or 200000000.
 type byteSize int64
 
-// byteUnits are the units of a byteSize; the first three are those of its text.
+// byteUnits are the units of a byteSize. Its text uses the first three.
 var byteUnits = []struct {
 	suffix string
 	bytes  float64

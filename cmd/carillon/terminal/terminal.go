@@ -170,7 +170,7 @@ func (t *Terminal) Input(ctx context.Context) io.Reader {
 }
 
 // ReadArgument returns the content of the file that a flag or an argument names, up to most bytes. The file - is standard input.
-// what is the flag or the argument in errors.
+// Errors begin with what, the name of the flag or argument.
 func (t *Terminal) ReadArgument(ctx context.Context, what, path string, most int64) ([]byte, error) {
 	in := t.Input(ctx)
 	if path != "-" {

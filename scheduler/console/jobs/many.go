@@ -173,7 +173,7 @@ type progress struct {
 	Samples                    []scheduler.Key
 	Others                     int       // jobs in addition to the samples
 	MayNot                     int       // selected jobs without the right
-	Ends                       time.Time // of the pause; zero: each job's clock tells, or there is no pause
+	Ends                       time.Time // of the pause; zero: no pause, or its end depends on the zone of each job
 }
 
 // ends returns the end of the pause if it does not depend on a zone.
@@ -186,8 +186,8 @@ func (p progress) ends() time.Time {
 	return at
 }
 
-// Undoes reports whether the page offers to enable the paused or disabled jobs: they were selected one by one or by a failure, as
-// a filter selects others later, and none of them had this state before.
+// Undoes reports whether the page offers to enable the paused or disabled jobs: they were selected one by one or by a failure,
+// because a filter could select others now, and none of them had this state before.
 func (p progress) Undoes() bool {
 	return (p.Verb == v1.VerbPause || p.Verb == v1.VerbDisable) && !p.Proposed && !p.Running && !p.All &&
 		p.Counts[v1.ResultChanged] > 0 && p.Counts[v1.ResultUnchanged] == 0

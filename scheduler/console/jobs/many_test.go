@@ -177,6 +177,17 @@ func TestPauseMany(t *testing.T) {
 			t.Errorf("%s is paused: %t", key, paused)
 		}
 	}
+	at = ask(w, url.Values{"do": {"disable"}, "job": {"default/a"}})
+	w.Has(confirm(w, at, nil), "Enable these jobs…")
+	back = w.Post(at+"/undo", nil).Header.Get("Location")
+	w.Has(w.Get(back), "Enable: one job")
+	confirm(w, back, nil)
+	if got := state(w, "default/a"); got != scheduler.Enabled {
+		t.Errorf("after disabling and undoing that, the state is %s", got)
+	}
+	at = ask(w, url.Values{"do": {"disable"}, "all": {"1"}, "state": {"enabled"}}) // a filter could select others now
+	w.Has(confirm(w, at, nil), "<dt>done</dt>", "!these jobs…")
+	w.Wants(http.StatusConflict, w.Post(at+"/undo", nil))
 }
 
 // TestRerunFailed resubmits what failed of the jobs that match, once each, from the table.
