@@ -87,7 +87,10 @@ func (g *Registry) ReadAction(kind string, o *document.Object) scheduler.Action 
 	}
 	action := e.reader.ReadAction(e.kind, o)
 	for _, m := range g.members {
-		if !slices.Contains(m.kinds, e.kind) && o.Refuse(m.name, "belongs to type %s, not %s", strings.Join(m.kinds, " or "), e.kind) {
+		if !o.Holds(m.name) || slices.Contains(m.kinds, e.kind) {
+			continue
+		}
+		if o.Refuse(m.name, "belongs to type %s, not %s", strings.Join(m.kinds, " or "), e.kind) {
 			action = nil
 		}
 	}
@@ -95,7 +98,7 @@ func (g *Registry) ReadAction(kind string, o *document.Object) scheduler.Action 
 }
 
 // Types implements [scheduler.ActionReader].
-func (g *Registry) Types() []string { return slices.Clone(g.types) }
+func (g *Registry) Types() []string { return g.types }
 
 // Readers returns the readers of a registry that implement T, in order.
 func Readers[T any](g *Registry) (some []T) {

@@ -222,8 +222,12 @@ func instantID(t time.Time) int64 { return t.Unix()*int64(time.Second) + int64(t
 
 // OccurrenceID returns collection/job@nominal.
 func OccurrenceID(k Key, nominal time.Time) string {
-	return string(appendOccurrence(make([]byte, 0, len(k.Collection)+len(k.Job)+40), k, nominal))
+	var id [usualID]byte
+	return string(appendOccurrence(id[:0], k, nominal))
 }
+
+// usualID is the length in bytes that few ids exceed.
+const usualID = 128
 
 func appendOccurrence(p []byte, k Key, nominal time.Time) []byte {
 	p = append(p, k.Collection...)
@@ -233,15 +237,19 @@ func appendOccurrence(p []byte, k Key, nominal time.Time) []byte {
 	return nominal.UTC().AppendFormat(p, time.RFC3339Nano)
 }
 
-// attemptID returns the occurrence id and the number of the try.
-func (b *Baton) attemptID(k Key) string {
-	return OccurrenceID(k, b.Nominal) + "#" + strconv.Itoa(b.Try+1)
+// ids returns the id of the occurrence, and the id of the attempt: the former and the number of the try.
+func (b *Baton) ids(k Key) (occurrence, attempt string) {
+	var id [usualID]byte
+	p := appendOccurrence(id[:0], k, b.Nominal)
+	n := len(p)
+	attempt = string(strconv.AppendInt(append(p, '#'), int64(b.Try)+1, 10))
+	return attempt[:n], attempt
 }
 
 // AttemptOf describes the attempt to an action. A resubmission has its own ids and key, so that the target does not
 // treat it as the failed call, and the times of the occurrence that it repeats.
 func (b *Baton) AttemptOf(k Key) Attempt {
-	id := OccurrenceID(k, b.Nominal)
+	id, attempt := b.ids(k)
 	key := id
 	if b.Phase == ErrorPhase {
 		key = id + "/error" // a different call: the target must not deduplicate it
@@ -257,7 +265,7 @@ func (b *Baton) AttemptOf(k Key) Attempt {
 		nominal, previous = b.Resubmits.Nominal, b.Resubmits.Previous
 	}
 	return Attempt{
-		Job: k, Occurrence: id, ID: id + "#" + strconv.Itoa(b.Try+1), Key: key,
+		Job: k, Occurrence: id, ID: attempt, Key: key,
 		Nominal: nominal, Due: b.Due, Try: b.Try + 1, Phase: b.Phase, Previous: previous, Failure: b.Failed, Data: b.Data,
 		Events: b.Events, Cause: b.Cause,
 	}

@@ -87,11 +87,17 @@ func (b *Baton) code(c *plainjson.Codec, flags *kindFlags) {
 }
 
 // DecodeBaton decodes a message body.
-func DecodeBaton(data []byte) (Baton, error) {
-	if b, ok := readBaton(data); ok {
-		return b, nil
+func DecodeBaton(data []byte) (b Baton, err error) {
+	err = b.Decode(data)
+	return b, err
+}
+
+// Decode decodes a message body into b, which is the zero Baton.
+func (b *Baton) Decode(data []byte) (err error) {
+	if !b.read(data) {
+		*b, err = decodeForeignBaton(data)
 	}
-	return decodeForeignBaton(data)
+	return err
 }
 
 // decodeForeignBaton decodes a baton that this version did not write: it has fields of another version, or is damaged.
@@ -104,12 +110,12 @@ func decodeForeignBaton(data []byte) (Baton, error) {
 	return Baton(stored.plainBaton), nil
 }
 
-// readBaton is the inverse of [Baton.Encode]. It returns false if data has another form.
-func readBaton(data []byte) (b Baton, ok bool) {
+// read is the inverse of [Baton.Encode]. It returns false if data has another form.
+func (b *Baton) read(data []byte) bool {
 	c, flags := plainjson.NewReader(data), kindFlags{}
 	b.code(&c, &flags)
 	b.Kind = flags.kind(b.Cause)
-	return b, c.Done()
+	return c.Done()
 }
 
 // Fields that batons and records share, in the order of the struct fields.

@@ -169,7 +169,8 @@ func (d *Definition) readPause(o *document.Object, r *DefinitionDecoder) {
 	if !ok && !o.Null("pausedUntil") {
 		return
 	}
-	d.PausedUntil = &until
+	end := until // a copy, because few jobs have one
+	d.PausedUntil = &end
 	if until.Year() > 9999 { // with its offset applied
 		o.Problem("pausedUntil", "is after the year 9999 in UTC, and there is none")
 	}

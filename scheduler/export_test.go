@@ -38,10 +38,7 @@ var (
 )
 
 // ReadsBaton reports whether a baton is decoded without reflection.
-func ReadsBaton(data []byte) bool {
-	_, ok := readBaton(data)
-	return ok
-}
+func ReadsBaton(data []byte) bool { return new(Baton).read(data) }
 
 // ReadsRecord reports whether a record is decoded without reflection.
 func ReadsRecord(data []byte) bool { return new(storedRecord).read(data) }

@@ -161,10 +161,11 @@ func (r *Record) Same(other *Record) bool {
 		other.Nominal.Equal(r.Nominal) && other.Ended.Equal(r.Ended)
 }
 
-// recordOf starts a record of b's occurrence.
+// recordOf starts a record of b's attempt.
 func recordOf(k Key, b *Baton, outcome Outcome, ended time.Time) Record {
+	occurrence, id := b.ids(k)
 	return Record{
-		Job: k, Occurrence: OccurrenceID(k, b.Nominal), Outcome: outcome, Nominal: b.Nominal, Due: b.Due, Ended: ended,
+		Job: k, ID: id, Occurrence: occurrence, Outcome: outcome, Nominal: b.Nominal, Due: b.Due, Ended: ended,
 		Attempt: b.Attempt, Try: b.Try + 1, Phase: b.Phase, ErrorAction: b.ErrorAction, Kind: b.Kind, UID: b.UID, Revision: b.Revision,
 		Schedule: b.Schedule, Progress: b.Progress, Resubmits: b.Resubmits,
 		Trace: b.Trace, Data: b.Data, Cause: b.Cause, Defaults: b.Defaults,
@@ -183,7 +184,7 @@ func AttemptRecord(j *Job, b Baton, started time.Time, res Result) (*Record, Bat
 	if r.Succeeded() {
 		r.Starts = j.Def.starts(j.Key, r.Outcome)
 	}
-	r.ID, r.Started, r.Failed, r.Resume = b.attemptID(j.Key), started, b.Failed, b.Resume
+	r.Started, r.Failed, r.Resume = started, b.Failed, b.Resume
 	r.Status, r.Message, r.Summary, r.Headers, r.Response = res.Status, res.Message, res.Summary, res.Headers, res.Response
 	r.Duration, r.Final, r.RetryAfter = res.Duration, res.Final, res.RetryAfter
 	r.Late = j.Def.LateAfter > 0 && b.Try == 0 && r.Lateness() > j.Def.LateAfter
@@ -208,7 +209,7 @@ func deferredRecord(j *Job, b *Baton, now time.Time, why string) Record {
 		counted = b.Begin()
 	}
 	r := recordOf(j.Key, b, OutcomePostponed, now)
-	r.ID, r.Failed, r.Resume, r.Message = b.attemptID(j.Key), b.Failed, b.Resume, why
+	r.Failed, r.Resume, r.Message = b.Failed, b.Resume, why
 	r.From, r.To, r.Count, r.Progress = b.Nominal, b.Nominal, 1, counted.Progress
 	r.attribute(j, b.Position())
 	return r
@@ -226,6 +227,7 @@ func faultedRecord(j *Job, b *Baton, res Result, ended time.Time, p Progress) Re
 		main.Attempt, main.Try = failure.Attempts-1, failure.Attempts-1
 	}
 	r := recordOf(j.Key, &main, OutcomeFaulted, failure.Ended)
+	r.ID = "" // a record of the occurrence
 	if r.Ended.IsZero() { // the times were not stored
 		r.Ended = ended
 	}

@@ -79,7 +79,8 @@ var SearchedOutcomes = []Outcome{OutcomeCompleted, OutcomeFailed, OutcomeFaulted
 
 // NewAttemptSearch returns a search for the record of b's attempt.
 func NewAttemptSearch(k Key, b Baton) *AttemptSearch {
-	return &AttemptSearch{baton: b, id: b.attemptID(k), occurrence: OccurrenceID(k, b.Nominal)}
+	occurrence, id := b.ids(k)
+	return &AttemptSearch{baton: b, id: id, occurrence: occurrence}
 }
 
 // Baton returns the baton to continue from: the baton of the recorded attempt, or, if the attempt ran detached, the

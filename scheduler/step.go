@@ -192,7 +192,8 @@ func (j *Job) occurred(ran *Job, b Baton, faulted bool, ended time.Time) Step {
 func (j *Job) nextAttempt(b Baton, res Result, ended time.Time) (*Baton, bool) {
 	action, due, retries := &j.Def.Action, ended, false
 	if res.Failed {
-		due, retries = action.In(b.Position()).Retry.Next(b.Attempt, b.attemptID(j.Key), res, ended)
+		_, id := b.ids(j.Key)
+		due, retries = action.In(b.Position()).Retry.Next(b.Attempt, id, res, ended)
 	}
 	position, follows := action.After(b.Position(), res.Failed)
 	if !retries && !follows {

@@ -142,15 +142,22 @@ func (r Route) Check(u *url.URL) error {
 	if err != nil {
 		return err
 	}
-	port, _ := strconv.ParseUint(Port(u), 10, 16)
+	port, _ := strconv.ParseUint(port(u), 10, 16)
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return r.Guard.CheckAddrPort(netip.AddrPortFrom(addr, uint16(port)))
 	}
 	return r.Guard.checkName(host, uint16(port))
 }
 
-// Port is the port of a URL of HTTP, also where it goes without saying.
-func Port(u *url.URL) string {
+// Address returns host:port of a URL of HTTP, with the port also where it goes without saying.
+func Address(u *url.URL) string {
+	if u.Port() != "" {
+		return u.Host
+	}
+	return net.JoinHostPort(u.Hostname(), port(u))
+}
+
+func port(u *url.URL) string {
 	if u.Scheme == "https" {
 		return cmp.Or(u.Port(), "443")
 	}

@@ -81,7 +81,7 @@ func (d *direct) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	for {
-		l, err := d.getConn(req.Context(), net.JoinHostPort(req.URL.Hostname(), egress.Port(req.URL)))
+		l, err := d.getConn(req.Context(), egress.Address(req.URL))
 		if err != nil {
 			return nil, err
 		}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"mime"
-	"net"
 	"net/http"
 	"net/textproto"
 	"net/url"
@@ -183,7 +182,7 @@ func site(u *url.URL) string {
 
 // hostPort returns host:port in lower case, with the port made explicit.
 func hostPort(u *url.URL) string {
-	return net.JoinHostPort(strings.ToLower(u.Hostname()), egress.Port(u))
+	return strings.ToLower(egress.Address(u))
 }
 
 // refusedHeaders frame the message or belong to the connection (RFC 9110,

@@ -272,8 +272,8 @@ func (w *Worker) unpack(r *run) (*scheduler.Job, error) {
 
 // unpackBaton decodes r's baton. Its definition is read on demand.
 func (r *run) unpackBaton() {
-	b, _ := scheduler.DecodeBaton(r.delivery.Body) // as it was delivered
-	r.packed, r.runState = nil, &runState{baton: b}
+	r.packed, r.runState = nil, &runState{}
+	_ = r.baton.Decode(r.delivery.Body) // as it was delivered
 }
 
 // dueAndPacked is called when an encoded run is due. If its job has not changed, the worker decides about it when it

@@ -12,15 +12,13 @@ import (
 // take receives a baton. It runs on the connection's goroutine and must not block: reads happen in a separate
 // goroutine.
 func (w *Worker) take(ctx context.Context, lane int, d *scheduler.Delivery) {
-	b, err := scheduler.DecodeBaton(d.Body)
+	r := &run{delivery: d, runState: &runState{}, lane: int32(lane)}
+	err := r.baton.Decode(d.Body)
 	if err == nil {
-		err = b.Check(d.BatonKey)
+		err = r.baton.Check(d.BatonKey)
 	}
-	r := &run{
-		delivery: d, runState: &runState{baton: b}, lane: int32(lane),
-		suspect: d.Deliveries > 1 || b.Suspect || d.Fired.UnixNano() < w.suspect.Load(),
-	}
-	r.weighs(scheduler.HeldBytes(nil, r.suspect) + 2*len(b.Events)) // in the message, and decoded
+	r.suspect = d.Deliveries > 1 || r.baton.Suspect || d.Fired.UnixNano() < w.suspect.Load()
+	r.weighs(scheduler.HeldBytes(nil, r.suspect) + 2*len(r.baton.Events)) // in the message, and decoded
 	if !w.buffer.KeepSized(r.place(), int(r.weight)) {
 		d.Lease.Yield()
 		return // the run in progress settles the message

@@ -209,10 +209,16 @@ func (l *Limiter[R]) fill(now time.Time) []R {
 	return started
 }
 
+// readyRoom is the room of the round-robin when its memory is used up.
+const readyRoom = 64
+
 // list adds q to the round-robin if it has waiting runs.
 func (l *Limiter[R]) list(q *queue[R]) {
 	if !q.listed && len(q.runs) > 0 {
 		q.listed = true
+		if cap(l.ready) == 0 {
+			l.ready = make([]*queue[R], 0, readyRoom)
+		}
 		l.ready = append(l.ready, q)
 	}
 }
