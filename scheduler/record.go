@@ -227,7 +227,7 @@ func faultedRecord(j *Job, b *Baton, res Result, ended time.Time, p Progress) Re
 		main.Attempt, main.Try = failure.Attempts-1, failure.Attempts-1
 	}
 	r := recordOf(j.Key, &main, OutcomeFaulted, failure.Ended)
-	r.ID = "" // a record of the occurrence
+	r.ID = ""             // a record of the occurrence
 	if r.Ended.IsZero() { // the times were not stored
 		r.Ended = ended
 	}

@@ -11,7 +11,7 @@ import (
 
 // due is called when a held baton is due. It must not block.
 func (w *Worker) due(r *run) {
-	if r.packed != nil {
+	if r.isPacked() {
 		w.dueAndPacked(r)
 		return
 	}
@@ -199,7 +199,7 @@ func (w *Worker) eligibility(r *run) scheduler.Eligibility {
 
 // sendBack makes a run wait for its target outside the process.
 func (w *Worker) sendBack(r *run, d limits.Deferral) stage {
-	if r.packed != nil && !w.open(r) {
+	if r.isPacked() && !w.open(r) {
 		return admitted{r}
 	}
 	now := w.cfg.Store.Now()

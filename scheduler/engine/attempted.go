@@ -40,7 +40,7 @@ func (w *Worker) attemptOnce(r *run) stage {
 		w.limiter.Forgo(r)
 		return w.drop(r)
 	}
-	if r.packed != nil && !w.open(r) {
+	if r.isPacked() && !w.open(r) {
 		w.limiter.Forgo(r)
 		return admitted{r}
 	}

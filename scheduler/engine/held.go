@@ -26,14 +26,14 @@ func (w *Worker) hold(r *run) stage {
 		return nil
 	}
 	r.wake = r.baton.Wake()
-	if r.packed == nil {
+	if !r.isPacked() {
 		r.weighs(scheduler.HeldBytes(r.known, false) + 2*len(r.baton.Events))
 	} else {
 		r.weighs(r.packed.HeldBytes())
 		r.runState = nil
 	}
 	w.buffer.Resize(r.place(), int(r.weight))
-	k, since, looked := r.key(), r.since, r.packed != nil || r.known != nil
+	k, since, looked := r.key(), r.since, r.isPacked() || r.known != nil
 	if !w.timers.add(r) {
 		return w.nak(r)
 	}
@@ -47,7 +47,7 @@ func (w *Worker) hold(r *run) stage {
 // be due earlier now. It also checks whether a running attempt was canceled.
 func (w *Worker) edited(k scheduler.Key) {
 	if r := w.timers.remove(k); r != nil {
-		if r.packed != nil {
+		if r.isPacked() {
 			r.unpackBaton()
 		}
 		w.loader.add(r) // then held
@@ -256,7 +256,7 @@ func (w *Worker) pack(r *run, read jobcache.Read) bool {
 	data := make([]byte, 0, len(body)+len(read.Data)) // one allocation, without the messages that contain them
 	data = append(append(data, body...), read.Data...)
 	r.delivery.Body = data[:len(body):len(body)]
-	r.packed = &scheduler.Packed{
+	r.packed = scheduler.Packed{
 		Revision: read.Revision, Target: unique.Make(read.Job.Def.Action.Run.Target()).Value(), Data: data[len(body):],
 	}
 	r.since = read.Changes
@@ -267,12 +267,12 @@ func (w *Worker) pack(r *run, read jobcache.Read) bool {
 func (w *Worker) unpack(r *run) (*scheduler.Job, error) {
 	p := r.packed
 	r.unpackBaton()
-	return w.jobs.Unpack(r.key(), p)
+	return w.jobs.Unpack(r.key(), &p)
 }
 
 // unpackBaton decodes r's baton. Its definition is read on demand.
 func (r *run) unpackBaton() {
-	r.packed, r.runState = nil, &runState{}
+	r.packed, r.runState = scheduler.Packed{}, &runState{}
 	_ = r.baton.Decode(r.delivery.Body) // as it was delivered
 }
 

@@ -64,7 +64,7 @@ func (w *Worker) live(s stage) {
 // connect creates the queues between the stages.
 func (w *Worker) connect() {
 	w.loader = newLoader(w.jobs, w.pack, func(r *run) {
-		if r.packed == nil {
+		if !r.isPacked() {
 			w.know(r)
 		}
 		w.live(held{r})
@@ -119,9 +119,9 @@ type run struct {
 	limits.Call
 	*runState // nil while the run is encoded
 
-	delivery *scheduler.Delivery
-	wake     time.Time         // due time, while held
-	packed   *scheduler.Packed // its encoded job for the attempt; nil: decoded
+	delivery scheduler.Delivery
+	wake     time.Time        // due time, while held
+	packed   scheduler.Packed // its encoded job for the attempt, if any
 	lane     int32
 	weight   int32  // size in bytes
 	index    int32  // index in the timers' heap
@@ -147,6 +147,9 @@ type runState struct {
 
 	halt context.CancelCauseFunc // cancels the attempt while it runs
 }
+
+// isPacked reports whether r is held in encoded form.
+func (r *run) isPacked() bool { return r.packed.Data != nil }
 
 // place identifies the message of a run.
 type place struct {

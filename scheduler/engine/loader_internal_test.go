@@ -71,7 +71,7 @@ func TestPlainJobsDoNotWaitForCostlyOnes(t *testing.T) {
 		var batch []*run
 		for i := range 6 {
 			slot := scheduler.BatonKey{Key: scheduler.Key{Collection: "default", Job: strconv.Itoa(i)}}
-			batch = append(batch, &run{delivery: &scheduler.Delivery{BatonKey: slot}})
+			batch = append(batch, &run{delivery: scheduler.Delivery{BatonKey: slot}})
 		}
 		l.load(ctx, batch)
 		if got, want := strings.Join(done, ", "), "1 compiled, 3 compiled, 5 compiled"; got != want {
@@ -102,7 +102,7 @@ func TestLoaderEndsEmpty(t *testing.T) {
 		l := newLoader(jobs, notPacked, func(r *run) { done <- r })
 		for i := range cap(done) {
 			slot := scheduler.BatonKey{Key: scheduler.Key{Collection: "default", Job: strconv.Itoa(i)}}
-			l.add(&run{delivery: &scheduler.Delivery{BatonKey: slot}})
+			l.add(&run{delivery: scheduler.Delivery{BatonKey: slot}})
 		}
 		cancel()
 		l.work(ctx)
@@ -141,7 +141,7 @@ func TestJobsDoNotWaitForSlowRead(t *testing.T) {
 		}()
 		for i := range 3 {
 			slot := scheduler.BatonKey{Key: scheduler.Key{Collection: "default", Job: strconv.Itoa(i)}}
-			l.add(&run{delivery: &scheduler.Delivery{BatonKey: slot}})
+			l.add(&run{delivery: scheduler.Delivery{BatonKey: slot}})
 			synctest.Wait()
 		}
 		if got := []string{<-done, <-done}; !slices.Equal(got, []string{"1", "2"}) {

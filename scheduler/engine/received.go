@@ -12,7 +12,7 @@ import (
 // take receives a baton. It runs on the connection's goroutine and must not block: reads happen in a separate
 // goroutine.
 func (w *Worker) take(ctx context.Context, lane int, d *scheduler.Delivery) {
-	r := &run{delivery: d, runState: &runState{}, lane: int32(lane)}
+	r := &run{delivery: *d, runState: &runState{}, lane: int32(lane)}
 	err := r.baton.Decode(d.Body)
 	if err == nil {
 		err = r.baton.Check(d.BatonKey)
