@@ -15,11 +15,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/tracing"
 )
 
-// The cancellation causes of an attempt's context.
-var (
-	errStopping = errors.New("the scheduler is stopping")
-	errCanceled = errors.New("the occurrence was canceled")
-)
+// errStopping is the cancellation cause of the attempts that a shutdown interrupts.
+var errStopping = errors.New("the scheduler is stopping")
 
 // attempt runs the action of a run that has a slot, and frees the slot.
 func (w *Worker) attempt(r *run) stage {
@@ -58,11 +55,14 @@ func (w *Worker) attemptOnce(r *run) stage {
 			return admitted{r} // decide again
 		}
 	}
-	ctx, halt := context.WithCancelCause(w.attempts)
-	defer halt(nil)
-	ctx, cancel := context.WithTimeout(ctx, r.job.Def.Timeout)
+	ctx, cancel := context.WithTimeout(w.attempts, r.job.Def.Timeout)
 	defer cancel()
-	r.started, r.halt = w.cfg.Store.Now(), halt
+	state := r.runState
+	state.canceled.Store(false)
+	r.started, r.halt = w.cfg.Store.Now(), func() {
+		state.canceled.Store(true)
+		cancel()
+	}
 	w.underway.begin(r)
 	if w.canceled(r) { // before it was listed
 		w.underway.end(r)
@@ -83,7 +83,7 @@ func (w *Worker) attemptOnce(r *run) stage {
 	r.result.Duration = time.Since(began)
 	r.result.Final = r.result.Failed && r.action.Retry.Final(r.result)
 	spans.End(r.result, ctx.Err())
-	if r.result.Failed && errors.Is(context.Cause(ctx), errCanceled) {
+	if r.result.Failed && r.canceled.Load() {
 		r.result.Message, r.result.Summary = "canceled while it ran", ""
 		w.limiter.Forgo(r) // it says nothing about the target
 	} else {

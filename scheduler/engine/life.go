@@ -1,9 +1,9 @@
 package engine
 
 import (
-	"context"
 	"errors"
 	"math"
+	"sync/atomic"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -145,7 +145,8 @@ type runState struct {
 	current *scheduler.Job        // the definition that step was decided for
 	step    scheduler.Step        // the next step
 
-	halt context.CancelCauseFunc // cancels the attempt while it runs
+	halt     func()      // cancels the attempt while it runs, because a user canceled its occurrence
+	canceled atomic.Bool // halt was called
 }
 
 // isPacked reports whether r is held in encoded form.

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"sync"
@@ -66,7 +65,7 @@ type edited struct {
 // abortable holds the data of an attempt at its start.
 type abortable struct {
 	baton scheduler.Baton
-	halt  context.CancelCauseFunc
+	halt  func()
 }
 
 // of returns the attempts of a job.
@@ -88,7 +87,7 @@ func (w *Worker) abort(e edited) {
 	j, err := w.jobs.Current(w.settles, e.key, 0)
 	for _, a := range e.attempts {
 		if err == nil && a.baton.BelongsTo(j) && j.Canceling(&a.baton) != nil {
-			a.halt(errCanceled)
+			a.halt()
 		}
 	}
 }
