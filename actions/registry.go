@@ -98,7 +98,7 @@ func (g *Registry) ReadAction(kind string, o *document.Object) scheduler.Action 
 }
 
 // Types implements [scheduler.ActionReader].
-func (g *Registry) Types() []string { return g.types }
+func (g *Registry) Types() []string { return slices.Clone(g.types) }
 
 // Readers returns the readers of a registry that implement T, in order.
 func Readers[T any](g *Registry) (some []T) {
