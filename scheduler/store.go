@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"io"
 	"time"
 )
 
@@ -54,6 +55,7 @@ type Store interface { //nolint:interfacebloat // the sum of its parts
 	Batons
 	History
 	Events
+	Snapshots
 
 	// Collections stores the settings of collections, by name.
 	Collections() CheckedBucket
@@ -130,7 +132,7 @@ type Batons interface { //nolint:interfacebloat // every move of a baton
 	Running(ctx context.Context, slot BatonKey) (Stored, error)
 	FindBatons(ctx context.Context, keys []Key, found func(st Stored, running bool)) error
 	EachBaton(ctx context.Context, lane int, f func(slot BatonKey, waiting bool) error) error
-	EachStoredBaton(ctx context.Context, lane int, f func(slot BatonKey, st Stored, waiting bool) error) error
+	EachStoredBaton(ctx context.Context, lane int, after uint64, f func(slot BatonKey, st Stored, waiting bool) error) error
 	FindSlots(ctx context.Context, slots []BatonKey, found FoundBaton) error
 	FindDetached(ctx context.Context, keys []Key, found FoundBaton) error
 	SomeDetached(ctx context.Context, k Key, found FoundBaton) error
@@ -149,6 +151,12 @@ type Batons interface { //nolint:interfacebloat // every move of a baton
 	Now() time.Time       // the clock for due times
 	Ahead() time.Duration // how much earlier than on a single server to fire batons
 	Deliver(ctx context.Context, lane int, wake <-chan struct{}, room func() int, take func(*Delivery)) error
+}
+
+// Snapshots stores one snapshot of the search index, which all processes share.
+type Snapshots interface {
+	SaveSnapshot(ctx context.Context, younger time.Duration, write func(io.Writer) error) error
+	LoadSnapshot(ctx context.Context, read func(io.Reader) error) error
 }
 
 // History stores records.

@@ -21,6 +21,7 @@
 //	spec results      stream CARILLON_SPEC_RESULTS             carillon.spec-result.<verdict>.<collection>.<job>, carillon.spec-id.<hash>
 //	audit log         stream CARILLON_AUDIT                    carillon.audit.<kind>.<collection>[.<job>]
 //	activity          stream CARILLON_PULSE                    carillon.pulse.{hour,day}.<process>.<n>, carillon.pulse.report.<process>
+//	search index      object store carillon-index              jobs, a snapshot
 //	changes           republished by the first five buckets    carillon.changed.<bucket>.<name>
 //
 // # Durability

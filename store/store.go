@@ -71,7 +71,7 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) {
 	}
 	for _, open := range []func(context.Context) error{
 		s.conn.Open, s.TakeLanes, s.Buckets.Open, s.Batons.Open, s.History.Open, s.Events.Open, s.Specs.Open, s.Audit.Open, s.Activity.Open,
-		s.conn.Replicate, s.checkSubjects, s.conn.Start,
+		s.OpenSnapshot, s.conn.Replicate, s.checkSubjects, s.conn.Start,
 	} {
 		if err := open(ctx); err != nil {
 			return nil, err
@@ -176,6 +176,9 @@ func (s *Store) checkSubjects(ctx context.Context) error {
 		}
 		if subject := s.PulseSubject("report.probe"); s.conn.ActivityStream != "" && !may.Publish(subject) {
 			s.DisableActivity("the NATS user may not publish to " + subject)
+		}
+		if subject := s.SnapshotSubject(); s.conn.SnapshotStream != "" && !may.Publish(subject) {
+			s.DisableSnapshot("the NATS user may not publish to " + subject)
 		}
 		for _, stream := range s.conn.Opened {
 			if !may.Publish(conn.PurgeSubject(stream)) {

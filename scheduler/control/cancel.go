@@ -84,7 +84,7 @@ func (e Editor) active(ctx context.Context, collection string) (map[scheduler.Ke
 	keys := map[scheduler.Key]bool{}
 	now := e.shared.Store.Now()
 	for lane := range e.shared.Store.Lanes() {
-		err := e.shared.Store.EachStoredBaton(ctx, lane, func(slot scheduler.BatonKey, st scheduler.Stored, waiting bool) error {
+		err := e.shared.Store.EachStoredBaton(ctx, lane, 0, func(slot scheduler.BatonKey, st scheduler.Stored, waiting bool) error {
 			if slot.Collection != collection {
 				return nil
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math/rand/v2"
 	"net/http"
@@ -35,6 +36,9 @@ type watched struct {
 	threshold int    // from which on the index reads in turn; 0: the default
 	bulk      int    // readings in turn
 	amid      func() // is called once in the next one
+
+	builds    int // readings of all definitions
+	snapshots int // loaded
 
 	watches int // of definitions
 	loads   int // of one definition
@@ -71,6 +75,7 @@ func (s *watched) LoadJobs(ctx context.Context, keys []scheduler.Key, each func(
 
 func (s *watched) EachStoredJob(ctx context.Context, f func(scheduler.Stored) error) error {
 	s.mu.Lock()
+	s.builds++
 	holding := s.holding
 	s.mu.Unlock()
 	return s.Store.EachStoredJob(ctx, func(st scheduler.Stored) error {
@@ -79,6 +84,24 @@ func (s *watched) EachStoredJob(ctx context.Context, f func(scheduler.Stored) er
 		}
 		return f(st)
 	})
+}
+
+// LoadSnapshot is counted if it loads one.
+func (s *watched) LoadSnapshot(ctx context.Context, read func(io.Reader) error) error {
+	err := s.Store.LoadSnapshot(ctx, read)
+	if err == nil {
+		s.mu.Lock()
+		s.snapshots++
+		s.mu.Unlock()
+	}
+	return err
+}
+
+// loaded counts the loaded snapshots and the readings of all definitions.
+func (s *watched) loaded() (snapshots, builds int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.snapshots, s.builds
 }
 
 var errLost = fmt.Errorf("%w: the watch is lost", scheduler.ErrUnavailable)
@@ -110,6 +133,7 @@ type searcher struct {
 	*control.Service
 
 	store *watched
+	stop  func() // ends it, as a graceful shutdown does
 }
 
 // newSearcher runs a service, as a process does, that has an index.
@@ -122,7 +146,7 @@ func (w *harness) newSearcher(change ...func(*watched)) *searcher {
 		Store: s.store, Actions: w.actions(), Limits: scheduler.Limits{MinRetryInterval: time.Second}, Secrets: w.vault,
 		IndexBulk: s.store.threshold,
 	})
-	storetest.Run(w.t, s.Run)
+	s.stop = storetest.Run(w.t, s.Run)
 	return s
 }
 
@@ -226,6 +250,14 @@ func TestIndexAgreesWithScan(t *testing.T) {
 		"in bulk": {
 			threshold: 1, seeds: 1, least: 40, inBulk: 5, moves: 20, unwatched: []time.Duration{62 * time.Second},
 			waits: []time.Duration{time.Second, 9 * time.Second, 9 * time.Second},
+		},
+		"restarted": {
+			seeds: 1, least: least, moves: 12, lost: 7, restarts: 2, unwatched: []time.Duration{0},
+			waits: []time.Duration{0, 50 * time.Millisecond, time.Second, 9 * time.Second, 90 * time.Second, 6 * time.Minute, 40 * time.Minute},
+		},
+		"restarted, in bulk": {
+			threshold: 1, seeds: 1, least: 40, moves: 20, restarts: 3, unwatched: []time.Duration{0, 62 * time.Second},
+			waits: []time.Duration{0, time.Second, 9 * time.Second, 70 * time.Minute},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -419,6 +451,7 @@ type agreement struct {
 	unwatched []time.Duration // before the moves of a round: a minute after a search, the index reads when the moves are done
 	waits     []time.Duration // after them
 	lost      int             // the watch is lost in one round of so many; 0: never
+	restarts  int             // the process restarts in one round of so many; 0: never
 }
 
 // mustAgree compares until it was often enough.
@@ -434,14 +467,28 @@ func (w *harness) mustAgree(a agreement, seed uint64) {
 	w.must(w.service.PutCollection(w.t.Context(), "ops", nil))
 	indexed := w.newSearcher(func(st *watched) { st.threshold = a.threshold })
 	w.awaitIndex(indexed)
-	compared := 0
+	compared, snapshots, builds := 0, 0, 0
 	enough := func() bool { return compared >= a.least && indexed.store.inBulk() >= a.inBulk }
 	for round := 0; round < a.least/4 || !enough() && round < 240; round++ {
 		time.Sleep(a.unwatched[r.IntN(len(a.unwatched))])
+		restart := a.restarts > 0 && round%a.restarts == a.restarts-1
 		for range r.IntN(a.moves) {
 			w.searchMove(r, indexed)
 		}
+		if restart {
+			time.Sleep(a.waits[r.IntN(len(a.waits))])
+			indexed.stop()
+			for range r.IntN(a.moves) {
+				w.searchMove(r, indexed)
+			}
+		}
 		time.Sleep(a.waits[r.IntN(len(a.waits))])
+		if restart {
+			s, b := indexed.store.loaded()
+			snapshots, builds = snapshots+s, builds+b
+			indexed = w.newSearcher(func(st *watched) { st.threshold = a.threshold })
+			w.awaitIndex(indexed)
+		}
 		if a.lost > 0 && round%a.lost == a.lost-1 {
 			indexed.store.mu.Lock()
 			indexed.store.lose()
@@ -457,6 +504,9 @@ func (w *harness) mustAgree(a agreement, seed uint64) {
 	w.awaitIndex(indexed)
 	if !enough() {
 		w.t.Errorf("only %d searches were compared, with %d readings in bulk", compared, indexed.store.inBulk())
+	}
+	if a.restarts > 0 && (snapshots == 0 || builds == 0) {
+		w.t.Errorf("%d snapshots were loaded, and %d indexes built", snapshots, builds)
 	}
 	w.t.Logf("%d searches were compared, with %d readings in bulk", compared, indexed.store.inBulk())
 }

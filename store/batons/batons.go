@@ -370,16 +370,17 @@ func (s *Batons) Discard(ctx context.Context, slot scheduler.BatonKey, sequence 
 	return conn.Deleted(ctx, st, sequence, st.DeleteMsg(ctx, sequence))
 }
 
-// EachStoredBaton calls f for the batons in a lane, waiting or running, in the order they were written, until f returns
-// an error. A baton that is passed on in the meantime may be returned twice, or in its previous form.
+// EachStoredBaton calls f for the batons in a lane after a sequence (0: all), waiting or running, in the order they were
+// written, until f returns an error. A baton that is passed on in the meantime may be returned twice, or in its previous
+// form.
 func (s *Batons) EachStoredBaton(
-	ctx context.Context, lane int, f func(slot scheduler.BatonKey, st scheduler.Stored, waiting bool) error,
+	ctx context.Context, lane int, after uint64, f func(slot scheduler.BatonKey, st scheduler.Stored, waiting bool) error,
 ) error {
 	info, err := s.timers[lane].Info(ctx)
-	if err != nil || info.State.Msgs == 0 {
+	if err != nil || info.State.Msgs == 0 || after >= info.State.LastSeq {
 		return conn.Translate(err)
 	}
-	return s.conn.ReadMessages(ctx, info, func(m *jetstream.RawStreamMsg) error {
+	return s.conn.ReadMessages(ctx, info, after, func(m *jetstream.RawStreamMsg) error {
 		slot, ok := s.slotOf(m.Subject)
 		if !ok {
 			return nil

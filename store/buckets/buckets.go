@@ -36,6 +36,7 @@ type Buckets struct {
 	opened    map[string]jetstream.KeyValue // by name; fixed when the store is open
 	jobStream jetstream.Stream
 	deaf      sync.Map // buckets whose changes are not announced to this process
+	snapshots jetstream.ObjectStore
 }
 
 // New returns the buckets on a connection. It does no I/O.

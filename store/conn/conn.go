@@ -27,6 +27,7 @@ type Conn struct {
 	Failover       *failover.Failover
 	Opened         []string // names of the required streams, in the order they were opened
 	ActivityStream string   // name of the optional activity stream; "": none
+	SnapshotStream string   // name of the optional stream of snapshots; "": none
 
 	// Unasked holds the streams that the NATS user may not purge.
 	Unasked sync.Map

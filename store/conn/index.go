@@ -96,7 +96,7 @@ func (s *Conn) read(ctx context.Context, l Listing, info *jetstream.StreamInfo, 
 		return f(subject)
 	}
 	if info.Config.Retention == jetstream.WorkQueuePolicy {
-		return s.ReadMessages(ctx, info, func(m *jetstream.RawStreamMsg) error { return each(m.Subject) })
+		return s.ReadMessages(ctx, info, 0, func(m *jetstream.RawStreamMsg) error { return each(m.Subject) })
 	}
 	// A message written during a scan moves to the end and may be read twice. A hash takes 8 bytes per subject. The
 	// probability that a listing of a million subjects loses one to a collision is below 1 in 10 million.
@@ -124,12 +124,14 @@ const (
 	throughPatience = 30 * time.Second
 )
 
-// ReadMessages calls f for all messages of a stream, in order. It calls f only after a response is complete, so f may
-// be slow.
-func (s *Conn) ReadMessages(ctx context.Context, info *jetstream.StreamInfo, f func(*jetstream.RawStreamMsg) error) error {
+// ReadMessages calls f for all messages of a stream after a sequence, in order. It calls f only after a response is
+// complete, so f may be slow.
+func (s *Conn) ReadMessages(
+	ctx context.Context, info *jetstream.StreamInfo, after uint64, f func(*jetstream.RawStreamMsg) error,
+) error {
 	var batch []*jetstream.RawStreamMsg
 	large := int(min(max(info.State.Msgs/throughParts, throughBatch), throughLarge*throughBatch))
-	for from, all := max(info.State.FirstSeq, 1), false; !all; {
+	for from, all := max(info.State.FirstSeq, after+1), false; !all; {
 		batch = batch[:0]
 		get := DirectRequest{From: from, Batch: large, Bytes: throughBytes / throughBatch * large, timeout: throughPatience}
 		err := s.DirectGet(ctx, info.Config.Name, get, large, func(m *jetstream.RawStreamMsg) bool {

@@ -80,10 +80,8 @@ func (s *Conn) Replicate(ctx context.Context) error {
 
 // Streams returns the names of all streams, including the streams of buckets.
 func (s *Conn) Streams() []string {
-	if s.ActivityStream == "" {
-		return s.Opened
-	}
-	return append(slices.Clone(s.Opened), s.ActivityStream)
+	isNone := func(name string) bool { return name == "" }
+	return append(slices.Clone(s.Opened), slices.DeleteFunc([]string{s.ActivityStream, s.SnapshotStream}, isNone)...)
 }
 
 // Info returns the configuration and the state of a stream.

@@ -167,7 +167,7 @@ func (s *Conn) groups(ctx context.Context) ([]raftGroup, error) {
 	var groups []raftGroup
 	for _, name := range s.Streams() {
 		st, err := s.JS.Stream(ctx, name)
-		if name == s.ActivityStream && errors.Is(err, jetstream.ErrStreamNotFound) {
+		if errors.Is(err, jetstream.ErrStreamNotFound) && !slices.Contains(s.Opened, name) {
 			continue // optional
 		}
 		if err != nil {

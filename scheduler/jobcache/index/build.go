@@ -9,17 +9,36 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/flow"
 )
 
-// build reads all definitions and batons in the order in which they are stored, which is much less work for the store than
-// lookups.
+// build reads the snapshot and what was stored after it. Without a valid snapshot, it reads all definitions and batons in the
+// order in which they are stored, which is much less work for the store than lookups.
 func (x *Index) build(ctx context.Context) error {
 	began := time.Now()
 	last, err := x.cfg.Store.LastRevision(ctx)
 	if err != nil {
 		return err
 	}
+	if after, ok := x.load(ctx); ok {
+		err = x.readSince(ctx, after)
+	} else {
+		err = x.readAll(ctx, last)
+	}
+	if err != nil {
+		return err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.advance(last)
+	x.ready = true
+	x.rouse()
+	x.cfg.Logger.Debug("the index of jobs is ready", "jobs", x.jobs.count, "took", time.Since(began))
+	return nil
+}
+
+// readAll reads all definitions and batons.
+func (x *Index) readAll(ctx context.Context, last uint64) error {
 	pace := x.newPace(ctx)
 	var first uint64
-	err = x.cfg.Store.EachStoredJob(ctx, func(st scheduler.Stored) error {
+	err := x.cfg.Store.EachStoredJob(ctx, func(st scheduler.Stored) error {
 		if first == 0 {
 			first = st.Revision
 		}
@@ -30,16 +49,24 @@ func (x *Index) build(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("reading all definitions: %w", err)
 	}
-	if err := x.readAllBatons(ctx); err != nil {
-		return err
+	x.lanes = make([]uint64, x.cfg.Store.Lanes())
+	return x.readBatons(ctx)
+}
+
+// readSince reads the definitions, deletion markers and batons that were stored after those of a snapshot.
+func (x *Index) readSince(ctx context.Context, after uint64) error {
+	pace := x.newPace(ctx)
+	err := x.cfg.Store.EachJobFrom(ctx, after+1, func(st scheduler.Stored, deleted bool) error {
+		x.mu.Lock()
+		x.hear(st.Key, st.Revision)
+		x.mu.Unlock()
+		x.take(st, deleted, true)
+		return pace.next()
+	})
+	if err != nil {
+		return fmt.Errorf("reading the definitions since the snapshot: %w", err)
 	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.advance(last)
-	x.ready = true
-	x.rouse()
-	x.cfg.Logger.Debug("the index of jobs is ready", "jobs", x.jobs.count, "took", time.Since(began))
-	return nil
+	return x.readBatons(ctx)
 }
 
 // readChanged reads the definitions and deletion markers from a revision on, in the order in which they are stored.
@@ -106,48 +133,35 @@ func (x *Index) wants(r *record, revision uint64, add bool) bool {
 	return revision >= r.revision && (!x.ready || r.flags&changed != 0)
 }
 
-// readAllBatons reads all batons in the order in which they are stored. It ignores the batons of jobs that change
-// meanwhile, because these batons may be outdated.
-func (x *Index) readAllBatons(ctx context.Context) error {
-	start := x.clock()
+// readBatons reads the batons that were stored since it was called last, in the order in which they are stored. It ignores the
+// batons of jobs that change meanwhile, because these batons may be outdated.
+func (x *Index) readBatons(ctx context.Context) error {
 	pace := x.newPace(ctx)
-	for lane := range x.cfg.Store.Lanes() {
+	for lane, after := range x.lanes {
 		began := x.clock()
-		x.built.Store(int32(50 + 50*lane/x.cfg.Store.Lanes()))
-		err := x.cfg.Store.EachStoredBaton(ctx, lane, func(slot scheduler.BatonKey, st scheduler.Stored, _ bool) error {
+		x.built.Store(int32(50 + 50*lane/len(x.lanes)))
+		err := x.cfg.Store.EachStoredBaton(ctx, lane, after, func(slot scheduler.BatonKey, st scheduler.Stored, _ bool) error {
+			x.lanes[lane] = st.Revision
 			if slot.Detached != "" {
 				return nil
 			}
 			b := batonOf(st)
 			x.mu.Lock()
-			if r := x.get(st.Key); r != nil && r.state == enabled && r.flags&changed == 0 && r.at <= began {
+			switch r := x.get(st.Key); {
+			case r == nil || r.state != enabled || r.flags&changed != 0:
+			case r.at > began: // the index may have read this one, or a later one
+				x.mark(r, r.flags|unseen)
+			default:
 				x.arm(r, b)
 			}
 			x.mu.Unlock()
 			return pace.next()
 		})
 		if err != nil {
-			return fmt.Errorf("reading all batons: %w", err)
+			return fmt.Errorf("reading batons: %w", err)
 		}
 	}
-	x.settle(start)
 	return nil
-}
-
-// settle notes which dirty jobs have no baton, after a read of all batons that started then.
-func (x *Index) settle(start int64) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	for k := range x.dirty {
-		r := x.jobs.get(k)
-		switch {
-		case r.flags&changed != 0 || r.at > start:
-		case start-r.at >= edited.Milliseconds(): // the read would have found a baton, and cleared the flags
-			x.arm(r, baton{})
-		default:
-			x.mark(r, r.flags&^unseen)
-		}
-	}
 }
 
 // pace makes a reader of many jobs rest between them, so that it does not slow down the others.

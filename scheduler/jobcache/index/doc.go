@@ -3,14 +3,23 @@
 // lists the jobs that may match a query, in order. The caller reads these in the
 // store, which remains the only truth.
 //
-// [Index.Run] builds the index in the background from all definitions and batons, in
-// the order in which they are stored. Later a watch announces each changed definition,
+// [Index.Run] builds the index in the background from a snapshot and everything that was
+// stored after it. Without a valid snapshot, it reads all definitions and batons, in the
+// order in which they are stored. Later a watch announces each changed definition,
 // which marks the job as dirty, and the refresh reads dirty jobs again: in bulk while
 // they are many. Batons are not announced: a baton stays the same until it is due,
-// unless its definition changes or a client runs the job. So the refresh also marks jobs
-// that have run since, every few minutes, and a search reads the stale jobs on its page.
+// unless its definition changes or a client runs the job. So the refresh reads new
+// batons every few minutes, and a search reads the stale jobs on its page.
 //
-//	watch ──changed──▶ dirty ──read──▶ moved ──baton read──▶ clean ──has run──▶ dirty
+//	watch ──changed──▶ dirty ──read──▶ moved ──baton read──▶ clean
+//
+// # Snapshot
+//
+// Run writes a snapshot every half hour and when it ends; all processes share it. It names
+// the revision, and the sequence of each lane, up to which the index knew everything. The
+// store refuses a snapshot of streams that were replaced or have lost messages, and one
+// so old that markers of later deletions may have expired. A loaded index knows what
+// a new one would know. Exception: it notices the loss of a baton when its time comes.
 //
 // # Guarantees
 //

@@ -138,8 +138,8 @@ func (s *search) enter(collection unique.Handle[string]) {
 
 // calls reports whether a call has the action and the target.
 func (s *search) calls(c call) bool {
-	return (s.query.Action == "" || strings.EqualFold(c.action, s.query.Action)) &&
-		(s.query.Target == "" || scheduler.IsTarget(c.target, s.query.Target))
+	return (s.query.Action == "" || strings.EqualFold(c.Action, s.query.Action)) &&
+		(s.query.Target == "" || scheduler.IsTarget(c.Target, s.query.Target))
 }
 
 // selects reports whether the selector matches a set of labels, together with the inherited ones.
@@ -166,7 +166,7 @@ func (s *search) matchesText(r *record) bool {
 	} else if strings.Contains(name, s.text) {
 		return true
 	}
-	return s.addressed.get(r.does, func(c call) bool { return s.has(c.address) }) || s.labelled.get(r.labels, s.hasLabel)
+	return s.addressed.get(r.does, func(c call) bool { return s.has(c.Address) }) || s.labelled.get(r.labels, s.hasLabel)
 }
 
 func (s *search) has(text string) bool { return strings.Contains(scheduler.FoldText(text), s.text) }

@@ -43,6 +43,8 @@ type Index struct {
 	ready    bool
 	lost     uint64        // how often the index forgot everything
 	last     uint64        // the index has heard of, or read, all changes up to this revision
+	lanes    []uint64      // the index has read all batons up to these sequences; only for Run
+	unsaved  bool          // a failed snapshot was logged; only for Run
 	heard    time.Time     // when a change was last announced
 	searched time.Time     // when a client last searched
 	progress chan struct{} // is closed when last grows, or the index is lost; nil: without waiting calls
@@ -74,6 +76,11 @@ func (x *Index) Run(ctx context.Context) {
 	for pause := firstPause; ctx.Err() == nil; pause = min(2*pause, lastPause) {
 		began := time.Now()
 		err := x.follow(ctx)
+		if ctx.Err() != nil {
+			ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endPatience)
+			x.save(ending, endYoung, ending.Err)
+			cancel()
+		}
 		x.mu.Lock()
 		x.clear()
 		x.mu.Unlock()
@@ -116,7 +123,7 @@ func (x *Index) follow(ctx context.Context) error {
 // clear forgets everything.
 func (x *Index) clear() {
 	x.jobs, x.dirty, x.pauses = sorted{}, map[key]struct{}{}, map[pause]int{}
-	x.ready, x.last = false, 0
+	x.ready, x.last, x.lanes = false, 0, nil
 	x.lost++
 	x.built.Store(0)
 	x.report()
@@ -150,6 +157,10 @@ func (x *Index) note(k scheduler.Key, revision uint64) {
 	defer x.mu.Unlock()
 	x.heard = time.Now()
 	x.advance(revision)
+	x.hear(k, revision)
+}
+
+func (x *Index) hear(k scheduler.Key, revision uint64) {
 	r := x.get(k)
 	if r == nil {
 		r = x.add(k)

@@ -23,7 +23,7 @@ func rankedIndex(jobs int) *Index {
 		j.next = (soon + r.Int64N(int64(max(jobs/2, 1)))) * 1000
 		j.last = r.Int64N(int64(max(jobs/2, 1)))
 		j.ended = endedAs(scheduler.LastOutcomes[r.IntN(len(scheduler.LastOutcomes))])
-		j.does = unique.Make(call{address: fmt.Sprintf("host-%d.example", i%50)})
+		j.does = unique.Make(call{Address: fmt.Sprintf("host-%d.example", i%50)})
 		i++
 	}
 	return x

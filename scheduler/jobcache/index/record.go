@@ -35,7 +35,7 @@ type record struct {
 }
 
 // call is the action of a job, see [scheduler.Summary].
-type call struct{ action, address, target string }
+type call struct{ Action, Address, Target string }
 
 // flags say what to read before the record is reliable.
 type flags uint8
@@ -106,6 +106,14 @@ func (l labels) get(name string) (value string, found bool) {
 		}
 	}
 	return "", false
+}
+
+// list returns the labels of a set.
+func (l labels) list() (all []scheduler.Label) {
+	for ; l.Name != ""; l = l.others.Value() {
+		all = append(all, l.Label)
+	}
+	return all
 }
 
 // ended is an index into [scheduler.LastOutcomes], the result of a job's last run.

@@ -22,15 +22,13 @@ const (
 	// lookEvery is the longest time between two refreshes.
 	lookEvery = time.Minute
 
-	// passedEvery is how often the refresh reads the batons of jobs that have run, and passedGrace how long after their
-	// time: most have their next baton by then.
+	// passedEvery is how often the refresh reads the new batons of jobs that have run.
 	passedEvery = 5 * time.Minute
-	passedGrace = 10 * time.Second
 )
 
 // refresh reads the dirty jobs again until ctx is done.
 func (x *Index) refresh(ctx context.Context) error {
-	passed := time.Now()
+	passed, saved := time.Now(), time.Time{}
 	for {
 		select {
 		case <-x.wake:
@@ -43,12 +41,15 @@ func (x *Index) refresh(ctx context.Context) error {
 				return context.Cause(ctx)
 			}
 		}
-		if time.Since(passed) >= passedEvery {
-			x.markPassed()
+		if time.Since(passed) >= passedEvery && x.readBatons(ctx) == nil { // else the next refresh does
 			passed = time.Now()
 		}
 		if err := x.reread(ctx); err != nil {
 			return err
+		}
+		if time.Since(saved) >= saveEvery {
+			x.save(ctx, saveEvery/2, x.newPace(ctx).rest)
+			saved = time.Now()
 		}
 	}
 }
@@ -58,18 +59,6 @@ func (x *Index) busy() bool {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	return time.Since(x.heard) < quiet && time.Since(x.searched) > attended
-}
-
-// markPassed marks the jobs as dirty that have run since the index read their batons.
-func (x *Index) markPassed() {
-	before := x.cfg.Now().Add(-passedGrace).UnixMilli()
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	for r := range x.jobs.all() {
-		if r.state == enabled && r.flags == 0 && r.next < before && x.since(r.at) >= passedEvery {
-			x.mark(r, unseen)
-		}
-	}
 }
 
 // mostly is the part of all jobs, one in so many, from which on the refresh reads all batons instead of looking some up: a
@@ -86,7 +75,8 @@ func (x *Index) reread(ctx context.Context) error {
 		}
 	}
 	if to.moved > max(x.cfg.Bulk, to.jobs/mostly) {
-		if err := x.readAllBatons(ctx); err != nil {
+		clear(x.lanes) // labels may have changed, and no batons
+		if err := x.readBatons(ctx); err != nil {
 			return err
 		}
 	}

@@ -24,6 +24,11 @@ const (
 
 // seek returns the position of a key, or the one at which to insert it.
 func (s *sorted) seek(k key) (chunk, at int, found bool) {
+	if n := len(s.chunks); n > 0 { // a shortcut while keys arrive in order
+		if last := s.chunks[n-1]; last[len(last)-1].compare(&k) < 0 {
+			return n - 1, len(last), false
+		}
+	}
 	chunk = max(sort.Search(len(s.chunks), func(i int) bool { return s.chunks[i][0].compare(&k) > 0 })-1, 0)
 	if len(s.chunks) > 0 {
 		at, found = sort.Find(len(s.chunks[chunk]), func(i int) int { return k.compare(&s.chunks[chunk][i].key) })

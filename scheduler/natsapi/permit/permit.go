@@ -194,5 +194,6 @@ func ofScheduler(cfg Config) Permissions {
 	for _, name := range []string{"settings", "jobs", "collections", "secrets", "tokens", "operations", "listeners", "sources"} {
 		p.Publish = append(p.Publish, "$KV."+bucket+"-"+name+".>")
 	}
+	p.Publish = append(p.Publish, "$O."+bucket+"-index.>")
 	return p
 }

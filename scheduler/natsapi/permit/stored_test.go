@@ -1,6 +1,7 @@
 package permit_test
 
 import (
+	"io"
 	"os"
 	"regexp"
 	"slices"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/carillon-sched/carillon/integration/testkit/must"
 	"github.com/carillon-sched/carillon/scheduler/natsapi/permit"
+	"github.com/carillon-sched/carillon/store"
 )
 
 // natsPage is the page that says what the scheduler keeps where.
@@ -63,6 +65,28 @@ func TestWhatIsStoredIsPermittedAndDocumented(t *testing.T) {
 	slices.Sort(told)
 	if diff := cmp.Diff(made, told); diff != "" {
 		t.Errorf("what is there and what %s tells: %s", natsPage, diff)
+	}
+}
+
+// TestSnapshotIsPermitted stores a large snapshot with the permissions of the example, and reads it.
+func TestSnapshotIsPermitted(t *testing.T) {
+	w := newHarness(t, true)
+	nc := w.connect("carillon")
+	st := must.Get(store.Open(t.Context(), nc, store.Config{}))(t)
+	const size = 8 << 20
+	must.Do(t, st.SaveSnapshot(t.Context(), 0, func(to io.Writer) error {
+		_, err := to.Write(make([]byte, size))
+		return err
+	}))
+	must.Do(t, st.LoadSnapshot(t.Context(), func(r io.Reader) error {
+		n, err := io.Copy(io.Discard, r)
+		if n != size {
+			t.Errorf("%d bytes", n)
+		}
+		return err
+	}))
+	if err := nc.LastError(); err != nil {
+		t.Error(err)
 	}
 }
 
