@@ -149,7 +149,7 @@ func (r Route) Check(u *url.URL) error {
 	return r.Guard.checkName(host, uint16(port))
 }
 
-// Address returns host:port of a URL of HTTP, with the port also where it goes without saying.
+// Address returns host:port of an HTTP URL, with the default port if the URL has none.
 func Address(u *url.URL) string {
 	if u.Port() != "" {
 		return u.Host

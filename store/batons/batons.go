@@ -377,8 +377,11 @@ func (s *Batons) EachStoredBaton(
 	ctx context.Context, lane int, after uint64, f func(slot scheduler.BatonKey, st scheduler.Stored, waiting bool) error,
 ) error {
 	info, err := s.timers[lane].Info(ctx)
-	if err != nil || info.State.Msgs == 0 || after >= info.State.LastSeq {
+	if err != nil || info.State.Msgs == 0 || after == info.State.LastSeq {
 		return conn.Translate(err)
+	}
+	if after > info.State.LastSeq { // of a stream that was replaced
+		after = 0
 	}
 	return s.conn.ReadMessages(ctx, info, after, func(m *jetstream.RawStreamMsg) error {
 		slot, ok := s.slotOf(m.Subject)

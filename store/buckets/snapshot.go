@@ -28,8 +28,8 @@ const (
 	// snapshotTTL removes an invalid snapshot, and parts of one whose writer died.
 	snapshotTTL = 2 * markerAge
 
-	// snapshotPatience limits a read. The chunks may disappear when another process replaces the snapshot.
-	snapshotPatience = time.Minute
+	// snapshotPatience limits the wait for a chunk. It may disappear when another process replaces the snapshot.
+	snapshotPatience = 5 * time.Second
 )
 
 // OpenSnapshot opens the object store of the snapshot, and creates it if necessary. It is optional: without it, every
@@ -57,7 +57,7 @@ func (s *Buckets) OpenSnapshot(ctx context.Context) error {
 // DisableSnapshot disables the snapshot.
 func (s *Buckets) DisableSnapshot(why string) {
 	s.snapshots, s.conn.SnapshotStream = nil, ""
-	s.conn.Config.Logger.Warn("the snapshot of the search index is off: after a start, searches are slow for longer",
+	s.conn.Config.Logger.Warn("the snapshot of the search index is off: searches stay slow for longer after a restart",
 		"bucket", s.conn.Config.Bucket(indexBucket), "why", why)
 }
 
@@ -110,7 +110,7 @@ func (s *Buckets) SaveSnapshot(ctx context.Context, younger time.Duration, write
 	}
 	if have, err := s.snapshots.GetInfo(ctx, snapshotName); err == nil {
 		var was origin
-		if json.Unmarshal([]byte(have.Metadata[originKey]), &was) == nil && now.Taken.Sub(was.Taken) < younger {
+		if json.Unmarshal([]byte(have.Metadata[originKey]), &was) == nil && now.Taken.Sub(was.Taken).Abs() < younger {
 			return nil
 		}
 	}
@@ -129,8 +129,10 @@ func (s *Buckets) LoadSnapshot(ctx context.Context, read func(io.Reader) error) 
 	if s.snapshots == nil {
 		return fmt.Errorf("%w: the object store is off", scheduler.ErrUnavailable)
 	}
-	ctx, cancel := context.WithTimeout(ctx, snapshotPatience)
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	timer := time.AfterFunc(snapshotPatience, cancel)
+	defer timer.Stop()
 	object, err := s.snapshots.Get(ctx, snapshotName)
 	if err != nil {
 		return conn.Translate(err)
@@ -143,10 +145,23 @@ func (s *Buckets) LoadSnapshot(ctx context.Context, read func(io.Reader) error) 
 	if err != nil {
 		return conn.Translate(err)
 	}
-	return read(object)
+	return read(impatient{object, timer})
 }
 
-// verify returns why a snapshot is invalid. Its streams may have lost their last messages, and given their sequences to others.
+// impatient is a reader that cancels a read that takes longer than snapshotPatience.
+type impatient struct {
+	io.Reader
+
+	timer *time.Timer
+}
+
+func (r impatient) Read(p []byte) (int, error) {
+	r.timer.Reset(snapshotPatience)
+	defer r.timer.Stop()
+	return r.Reader.Read(p)
+}
+
+// verify returns why a snapshot is invalid. A stream may have lost its last messages and reused their sequences.
 func (s *Buckets) verify(ctx context.Context, info *jetstream.ObjectInfo) error {
 	var was origin
 	now, err := s.origin(ctx)

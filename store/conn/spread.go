@@ -166,15 +166,19 @@ func (s *Conn) spreadOnce(ctx context.Context, patience time.Duration) (again bo
 func (s *Conn) groups(ctx context.Context) ([]raftGroup, error) {
 	var groups []raftGroup
 	for _, name := range s.Streams() {
+		optional := !slices.Contains(s.Opened, name)
 		st, err := s.JS.Stream(ctx, name)
-		if errors.Is(err, jetstream.ErrStreamNotFound) && !slices.Contains(s.Opened, name) {
-			continue // optional
+		if errors.Is(err, jetstream.ErrStreamNotFound) && optional {
+			continue
 		}
 		if err != nil {
 			return nil, err
 		}
 		info := st.CachedInfo()
 		if info.Cluster == nil || info.Config.Replicas < 2 {
+			if optional {
+				continue
+			}
 			return nil, nil
 		}
 		kind := "streams"

@@ -209,7 +209,7 @@ func (l *Limiter[R]) fill(now time.Time) []R {
 	return started
 }
 
-// readyRoom is the room of the round-robin when its memory is used up.
+// readyRoom is the initial capacity of the round-robin.
 const readyRoom = 64
 
 // list adds q to the round-robin if it has waiting runs.

@@ -17,24 +17,31 @@ func (x *Index) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if after, ok := x.load(ctx); ok {
+	after, loaded := x.load(ctx)
+	if loaded {
 		err = x.readSince(ctx, after)
 	} else {
 		err = x.readAll(ctx, last)
+	}
+	if err == nil {
+		err = x.readBatons(ctx)
 	}
 	if err != nil {
 		return err
 	}
 	x.mu.Lock()
-	defer x.mu.Unlock()
 	x.advance(last)
 	x.ready = true
 	x.rouse()
 	x.cfg.Logger.Debug("the index of jobs is ready", "jobs", x.jobs.count, "took", time.Since(began))
+	x.mu.Unlock()
+	if loaded {
+		return x.confirm(ctx)
+	}
 	return nil
 }
 
-// readAll reads all definitions and batons.
+// readAll reads all definitions.
 func (x *Index) readAll(ctx context.Context, last uint64) error {
 	pace := x.newPace(ctx)
 	var first uint64
@@ -50,10 +57,10 @@ func (x *Index) readAll(ctx context.Context, last uint64) error {
 		return fmt.Errorf("reading all definitions: %w", err)
 	}
 	x.lanes = make([]uint64, x.cfg.Store.Lanes())
-	return x.readBatons(ctx)
+	return nil
 }
 
-// readSince reads the definitions, deletion markers and batons that were stored after those of a snapshot.
+// readSince reads the definitions and deletion markers that were stored after those of a snapshot.
 func (x *Index) readSince(ctx context.Context, after uint64) error {
 	pace := x.newPace(ctx)
 	err := x.cfg.Store.EachJobFrom(ctx, after+1, func(st scheduler.Stored, deleted bool) error {
@@ -66,7 +73,7 @@ func (x *Index) readSince(ctx context.Context, after uint64) error {
 	if err != nil {
 		return fmt.Errorf("reading the definitions since the snapshot: %w", err)
 	}
-	return x.readBatons(ctx)
+	return nil
 }
 
 // readChanged reads the definitions and deletion markers from a revision on, in the order in which they are stored.

@@ -19,7 +19,7 @@
 // the revision, and the sequence of each lane, up to which the index knew everything. The
 // store refuses a snapshot of streams that were replaced or have lost messages, and one
 // so old that markers of later deletions may have expired. A loaded index knows what
-// a new one would know. Exception: it notices the loss of a baton when its time comes.
+// a new one would know. Exception: it notices a lost baton only when the job is due.
 //
 // # Guarantees
 //

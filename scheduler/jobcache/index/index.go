@@ -78,7 +78,7 @@ func (x *Index) Run(ctx context.Context) {
 		err := x.follow(ctx)
 		if ctx.Err() != nil {
 			ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endPatience)
-			x.save(ending, endYoung, ending.Err)
+			x.save(ending, ending.Err)
 			cancel()
 		}
 		x.mu.Lock()

@@ -31,6 +31,7 @@ type record struct {
 	flags    flags
 	upper    bool // the name has capital letters
 	hears    bool // the job has a trigger
+	loaded   bool // from a snapshot, and not yet compared with the store, see [Index.confirm]
 	ended    ended
 }
 
@@ -44,7 +45,7 @@ const (
 	changed flags = 1 << iota // the definition changed
 	moved                     // the baton may have changed, with the definition or after it
 	missing                   // changed, but not found: deleted, or not yet on a replica that lags behind
-	unseen                    // the index has not read the baton since it moved or was due
+	unseen                    // the index has not read the baton since it moved
 )
 
 // state is an index into states.

@@ -41,14 +41,17 @@ func (x *Index) refresh(ctx context.Context) error {
 				return context.Cause(ctx)
 			}
 		}
-		if time.Since(passed) >= passedEvery && x.readBatons(ctx) == nil { // else the next refresh does
+		if time.Since(passed) >= passedEvery {
+			if err := x.readBatons(ctx); err != nil {
+				return err
+			}
 			passed = time.Now()
 		}
 		if err := x.reread(ctx); err != nil {
 			return err
 		}
 		if time.Since(saved) >= saveEvery {
-			x.save(ctx, saveEvery/2, x.newPace(ctx).rest)
+			x.save(ctx, x.newPace(ctx).rest)
 			saved = time.Now()
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/gob"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 	"unique"
@@ -17,12 +18,12 @@ import (
 const snapshotVersion = 1
 
 const (
-	// saveEvery is the time between two snapshots. Several processes together write at most twice as many.
+	// saveEvery is the time between two snapshots. A process does not replace one that is younger than half of it, so
+	// that several processes together write at most twice as many.
 	saveEvery = 30 * time.Minute
 
-	// endPatience limits the snapshot at the end of Run. The stored one suffices up to the age endYoung.
-	endPatience = 3 * time.Second
-	endYoung    = time.Minute
+	// endPatience limits the snapshot at the end of Run.
+	endPatience = 2 * time.Second
 
 	window = 4 << 20 // of zstd
 )
@@ -54,8 +55,8 @@ type row struct {
 	Hears               bool
 }
 
-// save writes a snapshot, unless the stored one is younger. It calls pace between pages.
-func (x *Index) save(ctx context.Context, younger time.Duration, pace func() error) {
+// save writes a snapshot, unless the stored one is recent. It calls pace between pages.
+func (x *Index) save(ctx context.Context, pace func() error) {
 	x.mu.RLock()
 	p := packer{page: page{Version: snapshotVersion, Jobs: x.jobs.count, Revision: x.last, Lanes: x.lanes}, since: x.clock()}
 	for k := range x.dirty { // a load reads these definitions in bulk
@@ -63,23 +64,19 @@ func (x *Index) save(ctx context.Context, younger time.Duration, pace func() err
 			p.Revision = min(p.Revision, r.revision-1)
 		}
 	}
-	ready, generation := x.ready && p.Jobs > 0, x.lost
+	ready := x.ready && p.Jobs > 0
 	x.mu.RUnlock()
 	if !ready {
 		return
 	}
-	err := x.cfg.Store.SaveSnapshot(ctx, younger, func(w io.Writer) error {
+	err := x.cfg.Store.SaveSnapshot(ctx, saveEvery/2, func(w io.Writer) error {
 		to, err := zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(window))
 		gobs := gob.NewEncoder(to)
 		for from, more := next(scheduler.Key{}), true; err == nil && more; {
 			p.Groups, p.Rows, p.groups = nil, p.Rows[:0], map[shared]uint32{}
 			x.mu.RLock()
-			lost := x.lost != generation
 			from, more = x.walkRange(from, nil, "", p.pack)
 			x.mu.RUnlock()
-			if lost {
-				return errors.New("the index was lost")
-			}
 			if err = gobs.Encode(p.page); err == nil {
 				err = pace()
 			}
@@ -87,9 +84,9 @@ func (x *Index) save(ctx context.Context, younger time.Duration, pace func() err
 		return errors.Join(err, to.Close())
 	})
 	if err != nil && ctx.Err() == nil && !x.unsaved {
-		x.unsaved = true
-		x.cfg.Logger.Warn("the index of jobs has no current snapshot; after a start, searches are slow for longer", "err", err)
+		x.cfg.Logger.Warn("the index of jobs has no current snapshot; searches stay slow for longer after a restart", "err", err)
 	}
+	x.unsaved = err != nil
 }
 
 // packer fills pages.
@@ -200,12 +197,46 @@ func (p *page) unpack(to *sorted, now int64) bool {
 			return false
 		}
 		r := to.insert(k)
-		r.flags, r.revision, r.at = flags(from.Flags), max(from.Revision, 1), now
+		r.flags, r.revision, r.at, r.loaded = flags(from.Flags), max(from.Revision, 1), now, true
+		if r.flags&moved == 0 {
+			r.at -= edited.Milliseconds()
+		}
 		if !open {
-			r.labels, r.does, r.at = of.labels, of.does, now-edited.Milliseconds()
+			r.labels, r.does = of.labels, of.does
 			r.next, r.last, r.paused, r.tag = from.Next, from.Last, from.Paused, from.Tag
 			r.state, r.ended, r.hears = state(from.State), ended(from.Ended), from.Hears
 		}
 	}
 	return true
+}
+
+// confirm compares the names of the loaded jobs with the store: it may have lost some without a marker, for example damaged
+// ones, or the writer of the snapshot may have missed some. Otherwise all later snapshots would repeat the error.
+func (x *Index) confirm(ctx context.Context) error {
+	err := x.cfg.Store.EachKnownJob(ctx, func(k scheduler.Key, deleted bool) error {
+		if deleted {
+			return nil
+		}
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		if r := x.get(k); r != nil {
+			r.loaded = false
+		} else {
+			x.hear(k, 1)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("comparing the snapshot with the store: %w", err)
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for r := range x.jobs.all() {
+		if r.loaded {
+			r.loaded, r.at = false, x.clock()
+			x.mark(r, changed|moved|unseen)
+		}
+	}
+	x.rouse()
+	return nil
 }

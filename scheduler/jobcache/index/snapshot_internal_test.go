@@ -17,17 +17,13 @@ import (
 type keeping struct {
 	scheduler.Store
 
-	data   []byte
-	before func() // is called before the snapshot is written
-	err    error
+	data []byte
+	err  error
 }
 
 func (*keeping) Lanes() int { return 2 }
 
 func (s *keeping) SaveSnapshot(_ context.Context, _ time.Duration, write func(io.Writer) error) error {
-	if s.before != nil {
-		s.before()
-	}
 	var b bytes.Buffer
 	s.err = write(&b)
 	s.data = b.Bytes()
@@ -86,7 +82,7 @@ func TestSnapshotIsWhatTheIndexKnew(t *testing.T) {
 			open = append(open, r.key)
 		}
 	}
-	x.save(t.Context(), 0, t.Context().Err)
+	x.save(t.Context(), t.Context().Err)
 	y := New(Config{Store: store})
 	noted := scheduler.Key{Collection: "a", Job: "noted"}
 	y.note(noted, 2*jobs)
@@ -123,7 +119,7 @@ func TestSnapshotIsWhatTheIndexKnew(t *testing.T) {
 		if want.ended == nowhere {
 			want.ended = untold
 		}
-		got.at, want.at = 0, 0
+		got.at, want.at, want.loaded = 0, 0, true
 		if _, dirty := y.dirty[r.key]; got != want || dirty != (want.flags != 0) {
 			t.Fatalf("%+v, dirty %t, want %+v", got, dirty, want)
 		}
@@ -136,28 +132,68 @@ func TestSnapshotIsBeforeTheBacklog(t *testing.T) {
 	x := savable(100)
 	x.note(scheduler.Key{Collection: "a", Job: "new"}, 101)
 	x.note(scheduler.Key{Collection: "a", Job: "newer"}, 102)
-	x.save(t.Context(), 0, t.Context().Err)
+	x.save(t.Context(), t.Context().Err)
 	y := New(Config{Store: x.cfg.Store})
 	if after, ok := y.load(t.Context()); after != 100 || !ok {
 		t.Errorf("up to %d, %t", after, ok)
 	}
 }
 
-// TestSnapshotOfLostIndex loses the index while it is written.
-func TestSnapshotOfLostIndex(t *testing.T) {
+// known is a store with some jobs.
+type known struct {
+	scheduler.Store
+
+	jobs    []scheduler.Key
+	deleted scheduler.Key
+}
+
+func (s known) EachKnownJob(_ context.Context, f func(k scheduler.Key, deleted bool) error) error {
+	for _, k := range s.jobs {
+		if err := f(k, false); err != nil {
+			return err
+		}
+	}
+	return f(s.deleted, true)
+}
+
+// TestSnapshotIsComparedWithTheStore loads a snapshot after the store has lost a job without a marker, and has one that the
+// snapshot lacks: both are read again, and no other.
+func TestSnapshotIsComparedWithTheStore(t *testing.T) {
 	x := savable(100)
-	store := x.cfg.Store.(*keeping)
-	store.before = x.clear
-	x.save(t.Context(), 0, t.Context().Err)
-	if err := store.err; err == nil {
-		t.Error("a snapshot of nothing was written")
+	for r := range x.jobs.all() {
+		x.mark(r, 0)
+	}
+	x.save(t.Context(), t.Context().Err)
+	y := New(Config{Store: x.cfg.Store})
+	if _, ok := y.load(t.Context()); !ok {
+		t.Fatal("not loaded")
+	}
+	unknown := scheduler.Key{Collection: "a", Job: "unknown"}
+	store := known{jobs: []scheduler.Key{unknown}, deleted: scheduler.Key{Collection: "a", Job: "deleted"}}
+	var lost scheduler.Key
+	for r := range x.jobs.all() {
+		if lost == (scheduler.Key{}) {
+			lost = r.full()
+		} else {
+			store.jobs = append(store.jobs, r.full())
+		}
+	}
+	y.cfg.Store = store
+	if err := y.confirm(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := y.outdatedKeys(); len(got) != 2 || !slices.Contains(got, lost) || !slices.Contains(got, unknown) {
+		t.Errorf("read again: %v, want %v and %v", got, lost, unknown)
+	}
+	if r := y.get(lost); r.flags&changed == 0 {
+		t.Errorf("the definition of the lost job is not read again: %+v", r)
 	}
 }
 
 // TestDamagedSnapshotIsRefused cuts a snapshot anywhere, changes any byte, and reads it as one of another store.
 func TestDamagedSnapshotIsRefused(t *testing.T) {
 	x := savable(50)
-	x.save(t.Context(), 0, t.Context().Err)
+	x.save(t.Context(), t.Context().Err)
 	data := x.cfg.Store.(*keeping).data
 	refused := func(what string, data []byte) {
 		t.Helper()
@@ -173,14 +209,14 @@ func TestDamagedSnapshotIsRefused(t *testing.T) {
 		y := New(Config{Store: &keeping{data: flipped}})
 		if _, ok := y.load(t.Context()); ok { // the flags of a frame may say the same in two ways
 			y.last, y.ready = 50, true
-			y.save(t.Context(), 0, t.Context().Err)
+			y.save(t.Context(), t.Context().Err)
 			if !slices.Equal(rowsOf(t, y), rowsOf(t, x)) {
 				t.Errorf("with another byte %d, it is valid", n)
 			}
 		}
 	}
 	x.lanes = []uint64{1}
-	x.save(t.Context(), 0, t.Context().Err)
+	x.save(t.Context(), t.Context().Err)
 	refused("a snapshot of another number of lanes", x.cfg.Store.(*keeping).data)
 }
 
@@ -218,7 +254,7 @@ func TestInvalidRowsAreRefused(t *testing.T) {
 // FuzzSnapshot loads anything: the rows are in order, and complete.
 func FuzzSnapshot(f *testing.F) {
 	x := savable(20)
-	x.save(f.Context(), 0, f.Context().Err)
+	x.save(f.Context(), f.Context().Err)
 	f.Add(x.cfg.Store.(*keeping).data)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		y := New(Config{Store: &keeping{data: data}})
@@ -237,7 +273,7 @@ func BenchmarkSnapshot(b *testing.B) {
 	x.cfg.Store, x.ready, x.last, x.lanes = store, true, 1_000_000, []uint64{7, 9}
 	b.Run("save", func(b *testing.B) {
 		for b.Loop() {
-			x.save(b.Context(), 0, b.Context().Err)
+			x.save(b.Context(), b.Context().Err)
 		}
 		b.ReportMetric(float64(len(store.data))/1_000_000, "bytes/job")
 	})
