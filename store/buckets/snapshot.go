@@ -28,8 +28,8 @@ const (
 	// snapshotTTL removes an invalid snapshot, and parts of one whose writer died.
 	snapshotTTL = 2 * markerAge
 
-	// snapshotPatience limits the wait for a chunk. It may disappear when another process replaces the snapshot.
-	snapshotPatience = 5 * time.Second
+	// snapshotPatience limits a read. The chunks may disappear when another process replaces the snapshot.
+	snapshotPatience = time.Minute
 )
 
 // OpenSnapshot opens the object store of the snapshot, and creates it if necessary. It is optional: without it, every
@@ -129,10 +129,8 @@ func (s *Buckets) LoadSnapshot(ctx context.Context, read func(io.Reader) error) 
 	if s.snapshots == nil {
 		return fmt.Errorf("%w: the object store is off", scheduler.ErrUnavailable)
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithTimeout(ctx, snapshotPatience)
 	defer cancel()
-	timer := time.AfterFunc(snapshotPatience, cancel)
-	defer timer.Stop()
 	object, err := s.snapshots.Get(ctx, snapshotName)
 	if err != nil {
 		return conn.Translate(err)
@@ -145,20 +143,7 @@ func (s *Buckets) LoadSnapshot(ctx context.Context, read func(io.Reader) error) 
 	if err != nil {
 		return conn.Translate(err)
 	}
-	return read(impatient{object, timer})
-}
-
-// impatient is a reader that cancels a read that takes longer than snapshotPatience.
-type impatient struct {
-	io.Reader
-
-	timer *time.Timer
-}
-
-func (r impatient) Read(p []byte) (int, error) {
-	r.timer.Reset(snapshotPatience)
-	defer r.timer.Stop()
-	return r.Reader.Read(p)
+	return read(object)
 }
 
 // verify returns why a snapshot is invalid. A stream may have lost its last messages and reused their sequences.
