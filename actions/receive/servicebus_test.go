@@ -245,6 +245,39 @@ func TestServiceBusSessions(t *testing.T) {
 	b.awaitEmpty("ordered")
 }
 
+// TestServiceBusSessionOrder sends the other messages of a session while the first one is stored: the client library
+// releases what it receives in that time.
+func TestServiceBusSessionOrder(t *testing.T) {
+	b := newBus(t)
+	b.source("orders", `"queueName": "ordered", "sessions": true`)
+	const all = 20
+	sender := must.Get(b.client.NewSender("ordered", nil))(t)
+	batch := must.Get(sender.NewMessageBatch(t.Context(), nil))(t)
+	for i := range all {
+		m := &azservicebus.Message{SessionID: new("s"), Body: fmt.Append(nil, i)}
+		if i == 0 {
+			must.Do(t, sender.SendMessage(t.Context(), m, nil))
+			continue
+		}
+		must.Do(t, batch.AddMessage(m, nil))
+	}
+	b.publish = func(ctx context.Context, call int, store func() error) error {
+		if call == 1 {
+			if err := sender.SendMessageBatch(ctx, batch, nil); err != nil {
+				return err
+			}
+		}
+		return store()
+	}
+	b.start()
+	for i, e := range b.await("orders", all) {
+		if string(e.Data) != strconv.Itoa(i) {
+			t.Errorf("got %s, want %d", e.Data, i)
+		}
+	}
+	b.awaitEmpty("ordered")
+}
+
 // TestServiceBusErrors reports what is wrong with a source, without its key.
 func TestServiceBusErrors(t *testing.T) {
 	b := newBus(t)

@@ -161,7 +161,8 @@ func (r *receiver) sessions(ctx context.Context) error {
 	return group.Wait()
 }
 
-// session receives the messages of the next session in order, until none is left.
+// session receives the messages of the next session in order, until none is left. It requests one at a time: the library
+// releases messages that arrive between two requests, and those that arrive later would overtake them.
 func (r *receiver) session(ctx context.Context) error {
 	in, err := r.accept(ctx)
 	if in == nil || err != nil {
@@ -171,7 +172,7 @@ func (r *receiver) session(ctx context.Context) error {
 	renew := func(ctx context.Context) error { return in.RenewSessionLock(ctx, nil) }
 	for end := time.Now().Add(sessionMost); time.Now().Before(end); {
 		waiting, cancel := context.WithTimeout(ctx, sessionIdle)
-		batch, err := in.ReceiveMessages(waiting, receiveBatch, nil)
+		batch, err := in.ReceiveMessages(waiting, 1, nil)
 		idle := waiting.Err() != nil && ctx.Err() == nil
 		cancel()
 		switch {
