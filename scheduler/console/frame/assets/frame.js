@@ -517,7 +517,7 @@ function find(dialog) {
     for (const [name, [e]] of found.slice(0, most)) add(kind, name, () => { e.focus(); e.click(); });
   };
   const runs = async (text, mine) => { // the ID of an occurrence or of an attempt: collection/job@time#1
-    const id = text.match(/^(?:([^/@]+)\/)?([^/@]+)@([^#/]+)/);
+    const id = text.match(/^(?:([^/@]+)\/)?([^/@]+)@([^#/]+(?:Z|[+-]\d\d:\d\d))/);
     const path = id && `/console/jobs/${[id[1] ?? 'default', id[2], 'runs', id[3]].map(encodeURIComponent).join('/')}`;
     if (path && (await part(path)).ok && mine === turn) add('kindRun', text, open(path));
   };
