@@ -92,7 +92,7 @@ func DecodeBaton(data []byte) (b Baton, err error) {
 	return b, err
 }
 
-// Decode decodes a message body into b, which is the zero Baton.
+// Decode decodes a message body into b, which must be the zero Baton. The error means that the body is damaged.
 func (b *Baton) Decode(data []byte) (err error) {
 	if !b.read(data) {
 		*b, err = decodeForeignBaton(data)

@@ -85,7 +85,7 @@ func (b *Baton) ComesAgain(before int) time.Time {
 type Packed struct {
 	Revision uint64
 	Target   string // of its action
-	Data     []byte // stored form; nil: there is no packed job
+	Data     []byte // stored form; nil: no packed job
 }
 
 // Packs reports whether a worker that holds b, which is not due, may drop the decoded definition j and decode it again

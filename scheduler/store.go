@@ -155,7 +155,12 @@ type Batons interface { //nolint:interfacebloat // every move of a baton
 
 // Snapshots stores one snapshot of the search index, which all processes share.
 type Snapshots interface {
+	// SaveSnapshot replaces the snapshot by the bytes that write writes, unless the stored one is younger. Without an
+	// object store, it does nothing.
 	SaveSnapshot(ctx context.Context, younger time.Duration, write func(io.Writer) error) error
+
+	// LoadSnapshot calls read with a valid snapshot, and returns its error. Without one, the error is [ErrNotFound] or
+	// [ErrUnavailable].
 	LoadSnapshot(ctx context.Context, read func(io.Reader) error) error
 }
 

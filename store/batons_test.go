@@ -280,6 +280,26 @@ func TestClearRemovesMovedBaton(t *testing.T) {
 	})
 }
 
+// TestBatonsAfterSequence reads the batons of a lane after a sequence: all of them if its stream ends before it, because it was
+// replaced.
+func TestBatonsAfterSequence(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *harness) {
+		for _, k := range alike {
+			w.must(w.store.Fire(t.Context(), scheduler.BatonKey{Key: k}, []byte("{}"), 0))
+		}
+		for after, want := range map[uint64]int{0: 3, 1: 2, 3: 0, 9: 3} {
+			got := 0
+			w.must(w.store.EachStoredBaton(t.Context(), 0, after, func(scheduler.BatonKey, scheduler.Stored, bool) error {
+				got++
+				return nil
+			}))
+			if got != want {
+				t.Errorf("after %d: %d batons, want %d", after, got, want)
+			}
+		}
+	})
+}
+
 // TestClearLeavesOthersWithTheirWorkers clears a job while workers hold older and newer batons of other jobs. Without
 // an acknowledgement, all of these are redelivered.
 func TestClearLeavesOthersWithTheirWorkers(t *testing.T) {

@@ -54,7 +54,7 @@ func (s *Buckets) OpenSnapshot(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// DisableSnapshot disables the snapshot.
+// DisableSnapshot stops the use of the snapshot until the process restarts, and logs why.
 func (s *Buckets) DisableSnapshot(why string) {
 	s.snapshots, s.conn.SnapshotStream = nil, ""
 	s.conn.Config.Logger.Warn("the snapshot of the search index is off: searches stay slow for longer after a restart",

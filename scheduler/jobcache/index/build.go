@@ -9,8 +9,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/flow"
 )
 
-// build reads the snapshot and what was stored after it. Without a valid snapshot, it reads all definitions and batons in the
-// order in which they are stored, which is much less work for the store than lookups.
+// build reads the snapshot and all later changes. Without a valid snapshot, it reads all definitions and batons in the order in
+// which they are stored, which is much less work for the store than lookups.
 func (x *Index) build(ctx context.Context) error {
 	began := time.Now()
 	last, err := x.cfg.Store.LastRevision(ctx)
@@ -60,7 +60,7 @@ func (x *Index) readAll(ctx context.Context, last uint64) error {
 	return nil
 }
 
-// readSince reads the definitions and deletion markers that were stored after those of a snapshot.
+// readSince reads the definitions and deletion markers that are newer than a snapshot.
 func (x *Index) readSince(ctx context.Context, after uint64) error {
 	pace := x.newPace(ctx)
 	err := x.cfg.Store.EachJobFrom(ctx, after+1, func(st scheduler.Stored, deleted bool) error {

@@ -14,18 +14,19 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// snapshotVersion increases with the format of snapshots, and with what the index derives from a definition or a baton.
+// snapshotVersion increases when the format of snapshots changes, or when the index derives other values from definitions or
+// batons.
 const snapshotVersion = 1
 
 const (
-	// saveEvery is the time between two snapshots. A process does not replace one that is younger than half of it, so
-	// that several processes together write at most twice as many.
+	// saveEvery is the interval of snapshots. No process replaces a snapshot younger than half of it, so several processes
+	// together write at most twice as many.
 	saveEvery = 30 * time.Minute
 
 	// endPatience limits the snapshot at the end of Run.
 	endPatience = 2 * time.Second
 
-	window = 4 << 20 // of zstd
+	zstdWindow = 4 << 20 // limits the memory of a load, in bytes
 )
 
 // page is a part of a snapshot, which is a stream of gobs, compressed with zstd.
@@ -70,7 +71,7 @@ func (x *Index) save(ctx context.Context, pace func() error) {
 		return
 	}
 	err := x.cfg.Store.SaveSnapshot(ctx, saveEvery/2, func(w io.Writer) error {
-		to, err := zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(window))
+		to, err := zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(zstdWindow))
 		gobs := gob.NewEncoder(to)
 		for from, more := next(scheduler.Key{}), true; err == nil && more; {
 			p.Groups, p.Rows, p.groups = nil, p.Rows[:0], map[shared]uint32{}
@@ -130,8 +131,8 @@ func (p *packer) pack(r *record) bool {
 	return true
 }
 
-// load replaces what the index knows by the snapshot, and returns the revision up to which it knows all definitions. Without a
-// valid snapshot, it returns false, and changes nothing.
+// load replaces the index by the snapshot, and returns the revision up to which the snapshot has all definitions. Without a valid
+// snapshot, it returns false, and changes nothing.
 func (x *Index) load(ctx context.Context) (after uint64, ok bool) {
 	var jobs sorted
 	var last page
@@ -161,7 +162,7 @@ func (x *Index) load(ctx context.Context) (after uint64, ok bool) {
 
 // decode reads a snapshot to its end, where the store verifies it, and returns the last page.
 func (x *Index) decode(r io.Reader, jobs *sorted) (last page, err error) {
-	from, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(window), zstd.WithDecoderLowmem(true))
+	from, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(zstdWindow), zstd.WithDecoderLowmem(true))
 	if err != nil {
 		return last, err
 	}
