@@ -20,7 +20,8 @@ func (w *Worker) due(r *run) {
 		r.since = w.jobs.Changes(r.key())
 		j, known = w.jobs.Peek(r.key())
 	}
-	if !known || j.Revision != r.baton.Revision || r.baton.Edit > j.Revision {
+	baton := &r.baton
+	if !known || j.Revision != baton.Revision || baton.Edit > j.Revision || baton.Keyed || !w.cfg.Collections.Has(baton, r.key().Collection) {
 		w.liveOn(admitted{r})
 		return
 	}
@@ -28,8 +29,8 @@ func (w *Worker) due(r *run) {
 	w.live(admitted{r})
 }
 
-// admit lets package scheduler decide about a due baton. It continues immediately if everything is known and nothing
-// must be read or written.
+// admit lets package scheduler decide about a due baton. If r.current is set, the timers call it: it continues only if
+// nothing must be read or written, and otherwise in a separate goroutine, because the timers must not wait.
 func (w *Worker) admit(r *run) stage {
 	if w.cfg.Collections.IsDeleting(r.key().Collection) {
 		return w.nakFor(r, deletionPause)

@@ -512,6 +512,31 @@ func TestUnkeyedEdit(t *testing.T) {
 	})
 }
 
+// TestDebouncedWithoutStore has a debounced run due while the store takes no batons: other runs start on time, and the worker stops.
+func TestDebouncedWithoutStore(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *harness) {
+		st, away := without(w.store, "Fire")
+		away.Store(false)
+		w.startWorker(func(c *engine.Config) { c.Store = st })
+		w.putTriggered("a", `{`+action+`, "trigger": {"on": {"source": "orders"}, "debounce": {"period": "PT10S"}}}`)
+		w.put("b", `{"startTime": "2000-01-01T00:01:00Z", `+action+`}`)
+		w.publish("orders", "", "1")
+		time.Sleep(5 * time.Second)
+		away.Store(true)
+		time.Sleep(time.Minute)
+		w.wantHistory("b", "completed")
+		w.wantHistory("a", "")
+		began := time.Now()
+		w.stopWorker()
+		if took := time.Since(began); took > time.Minute {
+			t.Errorf("the worker stopped after %v", took)
+		}
+		w.startWorker()
+		time.Sleep(time.Minute)
+		w.wantHistory("a", "completed")
+	})
+}
+
 // TestFilterEdited edits the constant that a filter compares, and publishes events immediately afterwards.
 func TestFilterEdited(t *testing.T) {
 	inWorld(t, func(_ *testing.T, w *harness) {

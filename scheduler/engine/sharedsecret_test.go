@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/control"
+	"github.com/carillon-sched/carillon/scheduler/engine"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
 	"github.com/carillon-sched/carillon/store/storetest"
@@ -398,6 +400,41 @@ func TestCollectionDefaults(t *testing.T) {
 		w.must(w.service.Trigger(t.Context(), key("third")))
 		time.Sleep(time.Hour)
 		w.mustCall("later main main main main main main")
+	})
+}
+
+// slowDefaults is a store that takes an hour to read earlier settings of a collection.
+type slowDefaults struct{ scheduler.Store }
+
+func (s slowDefaults) Collections() scheduler.CheckedBucket { return slowBucket{s.Store.Collections()} }
+
+type slowBucket struct{ scheduler.CheckedBucket }
+
+func (b slowBucket) LoadAt(ctx context.Context, name string, revision uint64) (scheduler.Stored, error) {
+	time.Sleep(time.Hour)
+	return b.CheckedBucket.LoadAt(ctx, name, revision)
+}
+
+// TestRetryWaitsAloneForItsDefaults retries an occurrence that began with other defaults, which the store reads slowly: other runs
+// start on time.
+func TestRetryWaitsAloneForItsDefaults(t *testing.T) {
+	inWorld(t, func(_ *testing.T, w *harness) {
+		w.startWorker(func(c *engine.Config) { c.Store = slowDefaults{w.store} })
+		w.must(w.defaults(`{"timeout": "PT7S"}`))
+		w.sink.answer = func(c *call) (int, string) {
+			if c.n == 0 && c.host == "down.example" {
+				return http.StatusBadGateway, ""
+			}
+			return http.StatusOK, ""
+		}
+		w.put("a", `{"action": `+retried("down", `"retryInterval": "PT10S", "retryCount": 1`)+`}`)
+		w.put("b", `{"startTime": "2000-01-01T00:01:00Z", `+action+`}`)
+		time.Sleep(5 * time.Second)
+		w.must(w.defaults(`{"timeout": "PT8S"}`))
+		time.Sleep(time.Minute)
+		w.wantHistory("b", "completed")
+		time.Sleep(2 * time.Hour)
+		w.wantHistory("a", "failed completed")
 	})
 }
 

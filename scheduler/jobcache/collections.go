@@ -69,6 +69,12 @@ func (c *Collections) InheritFor(ctx context.Context, b *scheduler.Baton, j *sch
 	return j.Inheriting(known.Defaults)
 }
 
+// Has reports whether InheritFor has the defaults for b in memory.
+func (c *Collections) Has(b *scheduler.Baton, collection string) bool {
+	known, ok := c.Peek(collection)
+	return ok && (!b.Begun() || b.Defaults == 0 || b.Defaults == known.Revision)
+}
+
 // Get returns a collection. It reads the store unless the watch is live.
 func (c *Collections) Get(ctx context.Context, name string) (*scheduler.Collection, error) {
 	return c.Current(ctx, name, 0)
