@@ -3,13 +3,16 @@ package engine_test
 import (
 	"bytes"
 	"context"
+	"encoding/gob"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/integration/testkit/must"
@@ -171,5 +174,73 @@ func TestUnusableObjectStoreChangesNothing(t *testing.T) {
 			t.Errorf("found %s", got)
 		}
 		s.stop()
+	})
+}
+
+// TestSnapshotRows has jobs of all kinds in a snapshot. If the index derives other values from them, it must not load the
+// snapshots of earlier builds: increase snapshotVersion in package index, and the version here.
+func TestSnapshotRows(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *harness) {
+		const far = `"startTime": "2000-06-01T00:00:00Z", `
+		w.sink.answer = failingAt("down")
+		for name, body := range map[string]string{
+			"Capital":   far + action,
+			"completed": action,
+			"faulted":   `"action": ` + retried("down", `"retryType": "none"`),
+			"hourly":    `"recurrence": {"frequency": "Hour"}, "labels": {"team": "red", "tier": "1"}, ` + action,
+			"failing":   `"recurrence": {"frequency": "Hour"}, "action": ` + retried("down", `"retryType": "none"`),
+			"disabled":  far + `"state": "disabled", ` + action,
+			"paused":    far + `"pausedUntil": "2000-02-01T00:00:00Z", ` + action,
+			"triggered": `"trigger": {"on": {"source": "orders"}}, ` + action,
+		} {
+			w.put(name, `{`+body+`}`)
+		}
+		time.Sleep(30 * time.Minute)
+		s := w.newSearcher()
+		w.awaitIndex(s)
+		time.Sleep(10 * time.Minute)
+		s.stop()
+		var got strings.Builder
+		w.must(w.store.LoadSnapshot(t.Context(), func(r io.Reader) error {
+			from := must.Get(zstd.NewReader(r))(t)
+			defer from.Close()
+			var page struct {
+				Version int
+				Groups  []struct {
+					Collection string
+					Labels     []scheduler.Label
+					Call       struct{ Action, Address, Target string }
+				}
+				Rows []struct {
+					Name               string
+					Group              uint32
+					Next, Last, Paused int64
+					State, Ended       uint8
+					Hears              bool
+				}
+			}
+			w.must(gob.NewDecoder(from).Decode(&page))
+			fmt.Fprintf(&got, "version %d\n", page.Version)
+			for _, row := range page.Rows {
+				of := page.Groups[row.Group]
+				fmt.Fprintf(&got, "%s/%s %v %v next %d last %d paused %d state %d ended %d hears %t\n", of.Collection, row.Name, of.Labels, of.Call,
+					row.Next, row.Last, row.Paused, row.State, row.Ended, row.Hears)
+			}
+			_, err := io.Copy(io.Discard, from)
+			return err
+		}))
+		const want = `version 1
+default/Capital [] {Http target.example target.example:80} next 959817600000 last 0 paused 0 state 1 ended 7 hears false
+default/completed [] {Http target.example target.example:80} next 0 last 946684800 paused 0 state 3 ended 2 hears false
+default/disabled [] {Http target.example target.example:80} next 0 last 0 paused 0 state 2 ended 7 hears false
+default/failing [] {Http down.example down.example:80} next 946688400000 last 946684800 paused 0 state 1 ended 0 hears false
+default/faulted [] {Http down.example down.example:80} next 0 last 946684800 paused 0 state 4 ended 0 hears false
+default/hourly [{team red} {tier 1}] {Http target.example target.example:80} next 946688400000 last 946684800 paused 0 state 1 ended 2 hears false
+default/paused [] {Http target.example target.example:80} next 959817600000 last 0 paused 949363200000 state 1 ended 7 hears false
+default/triggered [] {Http target.example target.example:80} next 253402300799999 last 0 paused 0 state 1 ended 7 hears true
+`
+		if got.String() != want {
+			t.Errorf("got\n%s\nwant\n%s", &got, want)
+		}
 	})
 }
