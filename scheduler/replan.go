@@ -127,7 +127,7 @@ func (j *Job) Restart(old *Job, open bool, b Baton, now time.Time) Decision {
 		switch d.Verdict {
 		case Run:
 		case Detach:
-			if d.Step.Next.MayRun().After(edited) {
+			if next := d.Step.Next; next == nil || next.MayRun().After(edited) {
 				d.Step = j.Begin(d.Step.Progress, now)
 			}
 		default: // Skip, or Wait for a time that was not due before the edit

@@ -70,6 +70,9 @@ func (w *Worker) admit(r *run) stage {
 	if r.suspect {
 		d.Step = d.Step.Doubted(r.key(), r.baton)
 	}
+	if r.faulted {
+		d.Step = d.Step.WithoutFaulted()
+	}
 	return w.decided(r, j, d)
 }
 

@@ -338,3 +338,23 @@ func TestEnableAfterFault(t *testing.T) {
 		}
 	})
 }
+
+// TestLastTimeOfTheScheduleBefore edits a job after the last time of its schedule was due, and before a worker has it: the time
+// runs, and then the new schedule begins.
+func TestLastTimeOfTheScheduleBefore(t *testing.T) {
+	for _, overlap := range []string{"allow", "skip", "queue"} {
+		t.Run(overlap, func(t *testing.T) {
+			inWorld(t, func(_ *testing.T, w *harness) {
+				put := func(recurrence string) {
+					w.put("job", `{"startTime": "2000-01-01T00:00:10Z", "overlap": "`+overlap+`", "recurrence": `+recurrence+`, `+action+`}`)
+				}
+				put(`{"frequency": "Minute", "count": 1}`)
+				time.Sleep(15 * time.Second)
+				put(`{"frequency": "Minute", "interval": 5, "count": 3}`)
+				w.startWorker()
+				time.Sleep(time.Hour)
+				w.wantHistory("job", "completed completed completed completed")
+			})
+		})
+	}
+}

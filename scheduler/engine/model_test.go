@@ -41,6 +41,9 @@ var modelFound = []uint64{
 	52,   // an instant that was due during a manual run had no record once the job was disabled
 	1022, // a job whose first baton was never armed was disabled, and its instant had no record
 	3071, // the same job was edited
+	597,  // an edit that was interrupted had recorded what was skipped, and the next run recorded it again
+	1518, // the last time of a schedule ran beside later ones, after an edit had replaced the schedule
+	1148, // a retry was canceled, its process died after it had recorded that, and the next one recorded it again
 }
 
 // foundBefore are the seeds of modelFound that were drawn from foundKinds.

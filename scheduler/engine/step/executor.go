@@ -83,7 +83,7 @@ func (e *Executor) CarryOut(ctx context.Context, j *scheduler.Job, s scheduler.S
 		return err
 	}
 	if s.Next != nil && !s.Next.Gap.IsZero() {
-		there, err := e.recordedSkips(ctx, j.Key, j.Incarnation())
+		there, err := e.recordedSkips(ctx, j.Key, j.Incarnation(), scheduler.HistoryDepth)
 		if err != nil {
 			return err
 		}
@@ -97,14 +97,13 @@ func (e *Executor) CarryOut(ctx context.Context, j *scheduler.Job, s scheduler.S
 	return e.Move(ctx, j, s, from)
 }
 
-// Record writes the records of a decision about j, in order. If doubtful, it omits skipped records that the history
-// already has.
+// Record writes the records of a decision about j, in order. It omits skipped times that the history already has: an edit that
+// was interrupted may have recorded the times of a schedule last. If doubtful, it looks further back, also for the times of a
+// trigger.
 func (e *Executor) Record(ctx context.Context, j *scheduler.Job, records []scheduler.Record, doubtful bool) error {
-	if doubtful {
-		var err error
-		if records, err = e.unrecorded(ctx, j, records); err != nil {
-			return err
-		}
+	records, err := e.unrecorded(ctx, j, records, doubtful)
+	if err != nil {
+		return err
 	}
 	for i := range records {
 		if _, err := e.Append(ctx, &records[i]); err != nil {
@@ -235,8 +234,10 @@ func (e *Executor) recorded(ctx context.Context, r *scheduler.Record) (there boo
 	return there, err
 }
 
-// recordedSkips returns the last skipped records of an incarnation of a job, oldest first.
-func (e *Executor) recordedSkips(ctx context.Context, k scheduler.Key, incarnation string) (there []*scheduler.Record, err error) {
+// recordedSkips returns those of the last depth skipped records of a job that are of an incarnation, oldest first.
+func (e *Executor) recordedSkips(
+	ctx context.Context, k scheduler.Key, incarnation string, depth int,
+) (there []*scheduler.Record, err error) {
 	err = e.cfg.Persist(ctx, k, func(ctx context.Context) error {
 		n := 0
 		there = nil
@@ -245,7 +246,7 @@ func (e *Executor) recordedSkips(ctx context.Context, k scheduler.Key, incarnati
 			if r.UID == incarnation {
 				there = append(there, r)
 			}
-			return n < scheduler.HistoryDepth
+			return n < depth
 		})
 	})
 	slices.Reverse(there)
@@ -254,16 +255,26 @@ func (e *Executor) recordedSkips(ctx context.Context, k scheduler.Key, incarnati
 
 // unrecorded returns the records of a decision about j that the history lacks: a time is recorded as skipped only once,
 // even if the process that recorded it ended before it passed the baton on.
-func (e *Executor) unrecorded(ctx context.Context, j *scheduler.Job, records []scheduler.Record) (left []scheduler.Record, err error) {
-	isSkip := func(r scheduler.Record) bool { return r.Outcome == scheduler.OutcomeSkipped }
-	first := slices.IndexFunc(records, isSkip)
-	if first < 0 {
+func (e *Executor) unrecorded(
+	ctx context.Context, j *scheduler.Job, records []scheduler.Record, doubtful bool,
+) (left []scheduler.Record, err error) {
+	var skips []*scheduler.Record
+	for i := range records {
+		if r := &records[i]; r.Outcome == scheduler.OutcomeSkipped && (doubtful || r.Kind == scheduler.Planned) {
+			skips = append(skips, r)
+		}
+	}
+	if len(skips) == 0 {
 		return records, nil
 	}
-	there, err := e.recordedSkips(ctx, records[first].Job, records[first].UID)
-	for _, r := range records {
-		if !isSkip(r) || r.Beyond(there, j) {
-			left = append(left, r)
+	depth := len(skips)
+	if doubtful {
+		depth = scheduler.HistoryDepth
+	}
+	there, err := e.recordedSkips(ctx, skips[0].Job, skips[0].UID, depth)
+	for i := range records {
+		if r := &records[i]; !slices.Contains(skips, r) || r.Beyond(there, j) {
+			left = append(left, *r)
 		}
 	}
 	return left, err
