@@ -71,7 +71,8 @@ type AttemptSearch struct {
 	id         string
 	occurrence string
 	seen       int
-	wentOn     bool // a later attempt of the same slot is recorded
+	wentOn     bool    // a later attempt of the same slot is recorded
+	instead    *Record // attempt of a later time of the schedule; nil: none
 }
 
 // SearchedOutcomes are the outcomes that an [AttemptSearch] must see.
@@ -94,6 +95,15 @@ func (s *AttemptSearch) Baton() Baton {
 	return b
 }
 
+// Instead returns the baton of a later time that the baton ran in place of its own, which it had missed: if no other baton
+// followed it, the recorded attempt of that time is its own.
+func (s *AttemptSearch) Instead() (Baton, bool) {
+	if s.instead == nil {
+		return Baton{}, false
+	}
+	return s.instead.baton(), true
+}
+
 // besideIt reports whether the attempt ran detached from the job's own baton that was searched for.
 func (s *AttemptSearch) besideIt() bool {
 	return s.Found.Kind.IsDetached() && !s.baton.Kind.IsDetached()
@@ -112,6 +122,9 @@ func (s *AttemptSearch) Visit(r *Record) bool {
 		return false
 	case s.sameSlot(r):
 		s.wentOn = true
+		if b := &s.baton; !b.Begun() && b.Kind == Planned && r.Kind == Planned && r.Schedule == b.Schedule && r.Nominal.After(b.Nominal) {
+			s.instead = r
+		}
 	}
 	return s.Found == nil && (s.seen < HistoryDepth || s.seen < busyDepth && r.Stored.After(s.baton.Due))
 }

@@ -139,11 +139,15 @@ func (j *Job) Restart(old *Job, open bool, b Baton, now time.Time) Decision {
 	return j.begin(b.Progress, old.skipped(append(skips, gaps...), edited, b.Progress), now)
 }
 
-// begin starts the current schedule of j after the recorded times of the previous schedule.
+// begin starts the current schedule of j after the recorded times of the previous schedule. If j is disabled, its times until now
+// are skipped.
 func (j *Job) begin(p Progress, records []Record, now time.Time) Decision {
 	s := j.end(p, nil, now)
-	if j.State == Enabled {
-		s = j.Begin(p, now)
+	switch first := j.Begin(p, now); {
+	case j.State == Enabled:
+		s = first
+	case j.State == Disabled && first.Next != nil && !first.Next.MayRun().After(now):
+		s = j.stop(*first.Next, now).after(first.Records)
 	}
 	return Decision{Verdict: Proceed, Step: s.after(records)}
 }

@@ -42,6 +42,8 @@ var modelFound = []uint64{
 	1022, // a job whose first baton was never armed was disabled, and its instant had no record
 	3071, // the same job was edited
 	597,  // an edit that was interrupted had recorded what was skipped, and the next run recorded it again
+	5721, // a run that had missed its time ran a later one; its process died, and the next one ran the latest by then
+	1564, // a job of a closed collection got a schedule and was disabled, and what was due in between had no record
 	1518, // the last time of a schedule ran beside later ones, after an edit had replaced the schedule
 	1148, // a retry was canceled, its process died after it had recorded that, and the next one recorded it again
 }

@@ -80,6 +80,10 @@ func (w *Worker) recover(r *run) (next stage, found bool) {
 		if now.followed(r) {
 			return w.ack(r), true
 		}
+		if b, ran := search.Instead(); ran {
+			r.baton = b
+			return w.recover(r)
+		}
 		return w.recoverDetached(r)
 	}
 	r.skipped, r.attempt = nil, search.Found // skips are recorded before the attempt
