@@ -95,8 +95,8 @@ func (s *AttemptSearch) Baton() Baton {
 	return b
 }
 
-// Instead returns the baton of a later time that the baton ran in place of its own, which it had missed: if no other baton
-// followed it, the recorded attempt of that time is its own.
+// Instead returns the baton of a recorded attempt at a later due time. A baton that misses its due time may run a later one: the
+// attempt belongs to it if no other baton has followed.
 func (s *AttemptSearch) Instead() (Baton, bool) {
 	if s.instead == nil {
 		return Baton{}, false

@@ -234,7 +234,7 @@ func (e *Executor) recorded(ctx context.Context, r *scheduler.Record) (there boo
 	return there, err
 }
 
-// recordedSkips returns those of the last depth skipped records of a job that are of an incarnation, oldest first.
+// recordedSkips reads the last skipped records of a job, up to depth, and returns the incarnation's, oldest first.
 func (e *Executor) recordedSkips(
 	ctx context.Context, k scheduler.Key, incarnation string, depth int,
 ) (there []*scheduler.Record, err error) {
