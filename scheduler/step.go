@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -50,8 +51,8 @@ func (s Step) counting(p *Progress) Step {
 // record of b's occurrence states that.
 func (s Step) Doubted(k Key, b Baton) Step {
 	for i := range s.Records {
-		if r := &s.Records[i]; r.Outcome == OutcomeSkipped && r.Message == "" && r.Occurrence == OccurrenceID(k, b.Nominal) {
-			r.Message = doubt
+		if r := &s.Records[i]; r.Outcome == OutcomeSkipped && r.Occurrence == OccurrenceID(k, b.Nominal) {
+			r.Message = strings.TrimPrefix(r.Message+"; "+doubt, "; ")
 		}
 	}
 	return s

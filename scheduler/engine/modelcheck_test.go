@@ -75,7 +75,7 @@ func (m *model) checkJob(name string) {
 		return
 	}
 	p := v1.Status{}
-	ids, begun, ended := map[string]int{}, map[string]int{}, map[string]int{}
+	ids, begun, ended, doubted := map[string]int{}, map[string]int{}, map[string]int{}, map[string]bool{}
 	records := m.history(name)
 	var told []string
 	for _, r := range records {
@@ -99,6 +99,10 @@ func (m *model) checkJob(name string) {
 			}
 		case scheduler.OutcomeFaulted:
 			p.Faults++
+		case scheduler.OutcomeSkipped:
+			if strings.Contains(r.Message, "may have been called") {
+				doubted[r.Occurrence] = true
+			}
 		}
 		if r.Outcome == scheduler.OutcomeCompleted || r.Outcome == scheduler.OutcomeFaulted {
 			ended[r.Occurrence]++
@@ -120,7 +124,7 @@ func (m *model) checkJob(name string) {
 			m.complainf("%s has failed, and nothing says how it ended", occurrence)
 		}
 	}
-	m.checkRecorded(name, v, ids)
+	m.checkRecorded(name, v, ids, doubted)
 	s := v.Status
 	shown := v1.Status{Executions: s.Executions, Failures: s.Failures, Faults: s.Faults, Errors: s.Errors, ErrorFails: s.ErrorFails}
 	if shown != p {
@@ -212,8 +216,9 @@ func (m *model) versionsOf(j *scheduler.Job) []*scheduler.Job {
 	return versions
 }
 
-// checkRecorded compares the attempts in a job's history with the calls.
-func (m *model) checkRecorded(name string, v *v1.Job, ids map[string]int) {
+// checkRecorded compares the attempts in a job's history with the calls. doubted has the occurrences whose skipped record says that
+// there may have been a call.
+func (m *model) checkRecorded(name string, v *v1.Job, ids map[string]int, doubted map[string]bool) {
 	m.target.mu.Lock()
 	defer m.target.mu.Unlock()
 	called := map[string]bool{}
@@ -221,6 +226,9 @@ func (m *model) checkRecorded(name string, v *v1.Job, ids map[string]int) {
 		called[c.id] = true
 		if at, dead := c.by.dead(); dead && !at.Before(c.at) && v.Job.Updated.After(c.at) {
 			continue // it was edited before another process took it over, and does not run again
+		}
+		if occurrence, _, _ := strings.Cut(c.id, "#"); doubted[occurrence] {
+			continue
 		}
 		if ids[c.id] == 0 && strings.HasPrefix(c.id, key(name).String()+"@") && c.at.After(v.Job.Created.Add(15*time.Second)) {
 			m.complainf("%s was called at %s, and there is no record of it", c.id, c.at)
