@@ -163,9 +163,9 @@ func (w *Worker) detach(r *run, j *scheduler.Job, d scheduler.Decision) stage {
 func (w *Worker) separate(r *run, b scheduler.Baton) error {
 	b.Suspect = r.suspect // it may have been fired before, and its first attempt may have ended
 	slot := scheduler.BatonKey{Key: r.key(), Detached: scheduler.DetachedName(b.Nominal)}
-	w.moves <- struct{}{}
-	defer func() { <-w.moves }()
 	err := w.persist(w.settles, r.key(), func(ctx context.Context) error {
+		w.moves <- struct{}{} // for each try, as in [matcher.persist]
+		defer func() { <-w.moves }()
 		err := w.cfg.Store.Fire(ctx, slot, b.Encode(), 0)
 		b.Suspect = true // the response may be lost, and the first attempt may end before this is repeated
 		return err

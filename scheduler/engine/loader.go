@@ -56,7 +56,7 @@ func (l *loader) work(ctx context.Context) {
 	}
 	var loading sync.WaitGroup
 	for range loaders {
-		loading.Go(func() { l.unread.work(ctx, func(batch []*run) { l.load(context.WithoutCancel(ctx), batch) }) })
+		loading.Go(func() { l.unread.work(ctx, func(batch []*run) { l.load(ctx, batch) }) })
 	}
 	loading.Wait()
 	read()
@@ -73,10 +73,12 @@ func (l *loader) load(ctx context.Context, batch []*run) {
 			own[r.key()] = r
 		}
 	}
-	l.jobs.Fill(ctx, keys, func(read jobcache.Read) bool {
-		r := own[read.Key]
-		return r != nil && l.take(r, read)
-	})
+	if ctx.Err() == nil { // otherwise the runs are released
+		l.jobs.Fill(ctx, keys, func(read jobcache.Read) bool {
+			r := own[read.Key]
+			return r != nil && l.take(r, read)
+		})
+	}
 	for _, r := range batch {
 		if l.jobs.Uncompiled(r.key()) {
 			l.uncompiled.add(r)

@@ -21,7 +21,7 @@ type matcher struct {
 	listeners listeners
 	events    delivery           // of published events
 	records   delivery           // of the records that end attempts
-	slots     chan struct{}      // limits the concurrent events
+	slots     chan struct{}      // limits the jobs that events are applied to concurrently
 	keys      [256]chan struct{} // full while an event is applied to a slot: others of the key would conflict
 	seed      maphash.Seed
 	tasks     sync.WaitGroup
@@ -154,13 +154,7 @@ func (m *matcher) take(ctx context.Context, buffer *flow.Buffer[uint64], d sched
 	}
 	m.tasks.Go(func() {
 		defer buffer.Release(d.Event.Sequence)
-		select {
-		case m.slots <- struct{}{}:
-			defer func() { <-m.slots }()
-			m.match(ctx, d)
-		case <-ctx.Done():
-			_ = d.Lease.Nak(0)
-		}
+		m.match(ctx, d)
 	})
 }
 
@@ -183,6 +177,10 @@ func (m *matcher) match(ctx context.Context, d scheduler.DeliveredEvent) {
 			d.Lease.Drop()
 			return
 		}
+		if ctx.Err() != nil {
+			_ = d.Lease.Nak(0)
+			return
+		}
 		if err := m.persist(ctx, k, e, doubtful || m.listeners.rematched(k, e)); err != nil {
 			failed = err
 		}
@@ -202,6 +200,8 @@ func (m *matcher) match(ctx context.Context, d scheduler.DeliveredEvent) {
 func (m *matcher) persist(ctx context.Context, k scheduler.Key, e *scheduler.Event, doubtful bool) error {
 	w := m.worker
 	err := w.writes.Persist(w.settles, ctx, k.String(), func(ctx context.Context) error {
+		m.slots <- struct{}{} // for each try: the store may be unavailable for some jobs, which others must not wait for
+		defer func() { <-m.slots }()
 		again := doubtful
 		doubtful = true // the response may be lost
 		return m.apply(ctx, k, e, again)

@@ -49,7 +49,10 @@ func (w *Worker) pass(r *run) stage {
 		}
 		return w.ack(r)
 	}
-	return w.nak(r) // it is redelivered, and planned from the stored state
+	if errors.Is(err, scheduler.ErrUnavailable) || errors.Is(err, scheduler.ErrConflict) || errors.Is(err, step.ErrOvertaken) {
+		return w.nak(r) // it is redelivered, and planned from the stored state
+	}
+	return w.retryLater(r, err)
 }
 
 // dropOrphan ends a baton of an earlier job with the same name. Its deletion was interrupted, and the message occupies

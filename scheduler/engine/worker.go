@@ -176,6 +176,8 @@ func (w *Worker) Run(ctx context.Context) error {
 	defer w.cancel(errStopping)
 	defer w.abandon()
 
+	receiving, silence := context.WithCancel(ctx)
+	defer silence()
 	background, stop := context.WithCancel(base)
 	var side sync.WaitGroup
 	side.Go(func() { w.jobs.Run(background, w.lost("definitions")) })
@@ -183,7 +185,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	side.Go(func() { w.review(background) })
 	side.Go(func() { w.finalizer.work(background, w.cfg.OnTakeover) })
 	side.Go(func() { w.loader.work(background) })
-	side.Go(func() { w.matcher.run(ctx) })
+	side.Go(func() { w.matcher.run(receiving) })
 	timing, letGo := context.WithCancel(base)
 	still := make(chan struct{}) // closed when the timers have stopped
 	side.Go(func() {
@@ -199,11 +201,13 @@ func (w *Worker) Run(ctx context.Context) error {
 		})
 	}
 	err := lanes.Wait()
+	silence()
 	letGo()
 	<-still
 	w.stop()
 	w.pool.End()
 	stop()
+	defer time.AfterFunc(w.cfg.Grace, w.abandon).Stop() // events that are being matched
 	side.Wait()
 	if ctx.Err() != nil {
 		return nil

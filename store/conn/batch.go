@@ -121,7 +121,10 @@ func (b *Batcher) next(ended func()) {
 		return
 	}
 	b.queue = slices.DeleteFunc(b.queue, func(e *entry) bool { return e.gone })
-	n := min(len(b.queue), groupMost)
+	n := len(b.queue)
+	if b.together { // otherwise nothing calls next again
+		n = min(n, groupMost)
+	}
 	g := &group{batcher: b, entries: slices.Clone(b.queue[:n])}
 	b.queue = slices.Delete(b.queue, 0, n)
 	b.grouped = b.together && n >= groupLeast

@@ -307,3 +307,19 @@ func TestRecordGivenUp(t *testing.T) {
 		}
 	})
 }
+
+// TestManyWithoutBatches has more records than a group wait when the stream refuses batches.
+func TestManyWithoutBatches(t *testing.T) {
+	withHistory(t, true, func(t *testing.T, h *history) {
+		h.change(func(c *jetstream.StreamConfig) { c.AllowAtomicPublish = false })
+		records := make([]*scheduler.Record, 2*groupMost+10)
+		for i := range records {
+			records[i] = record(i, 10)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		if err := errors.Join(h.group(ctx, records...)...); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -214,7 +214,7 @@ func (s *Server) stop() {
 // second. It buffers nothing while disconnected: a buffered write would time out and be stored later nevertheless.
 func ConnectOptions() []nats.Option {
 	return []nats.Option{
-		nats.Name("carillon"), nats.MaxReconnects(-1), nats.ReconnectBufSize(-1),
+		nats.Name("carillon"), nats.MaxReconnects(-1), nats.IgnoreAuthErrorAbort(), nats.ReconnectBufSize(-1),
 		nats.ReconnectWait(250 * time.Millisecond), nats.ReconnectJitter(100*time.Millisecond, 250*time.Millisecond),
 		nats.SetCustomDialer(wire.Dialer{Timeout: nats.DefaultTimeout}),
 	}

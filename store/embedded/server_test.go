@@ -5,14 +5,18 @@ import (
 	"errors"
 	"io/fs"
 	"net"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats-server/v2/server/ats"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -168,4 +172,38 @@ func TestBubble(t *testing.T) {
 		defer cancel()
 		must.Get(js.CreateStream(ctx, jetstream.StreamConfig{Name: "S", Storage: jetstream.MemoryStorage}))(t)
 	})
+}
+
+// TestRefusedForAMoment has a server refuse the login again and again, as it does between the expiry of credentials and their
+// renewal. The connection continues when the server accepts it.
+func TestRefusedForAMoment(t *testing.T) {
+	serve := func(port int, password string) *server.Server {
+		s := must.Get(server.NewServer(&server.Options{
+			Host: "127.0.0.1", Port: port, Username: "me", Password: password, NoSigs: true, NoLog: true,
+		}))(t)
+		s.Start()
+		must.Await(t, "the server", func() bool { return s.ReadyForConnections(time.Second) })
+		return s
+	}
+	stop := func(s *server.Server) { s.Shutdown(); s.WaitForShutdown() }
+	s := serve(-1, "right")
+	port := must.Get(strconv.Atoi(must.Get(url.Parse(s.ClientURL()))(t).Port()))(t)
+	var refused atomic.Int32
+	nc := must.Get(nats.Connect(s.ClientURL(), append(embedded.ConnectOptions(), nats.UserInfo("me", "right"),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+			if errors.Is(err, nats.ErrAuthorization) {
+				refused.Add(1)
+			}
+		}))...))(t)
+	defer nc.Close()
+	stop(s)
+	s = serve(port, "other")
+	must.Await(t, "three refusals", func() bool { return refused.Load() >= 3 || nc.IsClosed() })
+	stop(s)
+	s = serve(port, "right")
+	defer stop(s)
+	must.Await(t, "the connection", func() bool { return nc.IsConnected() || nc.IsClosed() })
+	if nc.IsClosed() {
+		t.Errorf("the connection is closed: %v", nc.LastError())
+	}
 }

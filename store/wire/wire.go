@@ -19,6 +19,7 @@ package wire
 import (
 	"net"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 )
@@ -28,7 +29,8 @@ const (
 	most = 256 << 10 // bytes in the buffer
 	keep = 1 << 20   // bytes; larger buffers are not reused
 
-	patience = time.Minute            // maximum time without progress, as in the client library
+	chunk    = 64 << 10               // bytes that a write must send within patience
+	patience = 5 * time.Second        // the client library cannot send pings meanwhile, nor be closed
 	closing  = 250 * time.Millisecond // maximum duration of Close
 )
 
@@ -123,11 +125,15 @@ func (c *conn) send() {
 }
 
 func (c *conn) write(b []byte) error {
-	if err := c.Conn.SetWriteDeadline(time.Now().Add(patience)); err != nil {
-		return err
+	for part := range slices.Chunk(b, chunk) {
+		if err := c.Conn.SetWriteDeadline(time.Now().Add(patience)); err != nil {
+			return err
+		}
+		if _, err := c.Conn.Write(part); err != nil {
+			return err
+		}
 	}
-	_, err := c.Conn.Write(b)
-	return err
+	return nil
 }
 
 // Close sends the buffer and closes the connection.
