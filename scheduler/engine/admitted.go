@@ -20,8 +20,8 @@ func (w *Worker) due(r *run) {
 		r.since = w.jobs.Changes(r.key())
 		j, known = w.jobs.Peek(r.key())
 	}
-	baton := &r.baton
-	if !known || j.Revision != baton.Revision || baton.Edit > j.Revision || baton.Keyed || !w.cfg.Collections.Has(baton, r.key().Collection) {
+	baton, collections := &r.baton, w.cfg.Collections
+	if !known || j.Revision != baton.Revision || baton.Edit > j.Revision || baton.Keyed || !collections.Has(baton, r.key().Collection) {
 		w.liveOn(admitted{r})
 		return
 	}

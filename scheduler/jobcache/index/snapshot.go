@@ -71,7 +71,8 @@ func (x *Index) save(ctx context.Context, pace func() error) {
 		return
 	}
 	err := x.cfg.Store.SaveSnapshot(ctx, saveEvery/2, func(w io.Writer) error {
-		to, err := zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(zstdWindow))
+		level := zstd.WithEncoderLevel(zstd.SpeedFastest)
+		to, err := zstd.NewWriter(w, level, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(zstdWindow))
 		gobs := gob.NewEncoder(to)
 		for from, more := next(scheduler.Key{}), true; err == nil && more; {
 			p.Groups, p.Rows, p.groups = nil, p.Rows[:0], map[shared]uint32{}
