@@ -258,23 +258,21 @@ func (e *Executor) recordedSkips(
 func (e *Executor) unrecorded(
 	ctx context.Context, j *scheduler.Job, records []scheduler.Record, doubtful bool,
 ) (left []scheduler.Record, err error) {
-	var skips []*scheduler.Record
-	for i := range records {
-		if r := &records[i]; r.Outcome == scheduler.OutcomeSkipped && (doubtful || r.Kind == scheduler.Planned) {
-			skips = append(skips, r)
-		}
+	omits := func(r scheduler.Record) bool {
+		return r.Outcome == scheduler.OutcomeSkipped && (doubtful || r.Kind == scheduler.Planned)
 	}
-	if len(skips) == 0 {
+	first := slices.IndexFunc(records, omits)
+	if first < 0 {
 		return records, nil
 	}
-	depth := len(skips)
+	depth := len(records)
 	if doubtful {
 		depth = scheduler.HistoryDepth
 	}
-	there, err := e.recordedSkips(ctx, skips[0].Job, skips[0].UID, depth)
-	for i := range records {
-		if r := &records[i]; !slices.Contains(skips, r) || r.Beyond(there, j) {
-			left = append(left, *r)
+	there, err := e.recordedSkips(ctx, records[first].Job, records[first].UID, depth)
+	for _, r := range records {
+		if !omits(r) || r.Beyond(there, j) {
+			left = append(left, r)
 		}
 	}
 	return left, err
