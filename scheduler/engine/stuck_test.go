@@ -162,3 +162,23 @@ func TestMergeIntoDamagedBaton(t *testing.T) {
 		}
 	})
 }
+
+// TestStopWithDetachedRun stops a worker while runs beside the baton of their job are in progress: it waits for them, and not for
+// the baton, which it does not run any more.
+func TestStopWithDetachedRun(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *harness) {
+		w.sink.answers(after(3*time.Second, 200))
+		w.startWorker()
+		w.put("a", `{"overlap": "allow", "catchUp": {"policy": "all"}, "recurrence": {"frequency": "Second", "count": 20}, `+action+`}`)
+		time.Sleep(5500 * time.Millisecond)
+		began := time.Now()
+		w.stopWorker()
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("the worker stopped after %v", took)
+		}
+		w.startWorker()
+		time.Sleep(time.Minute)
+		w.wantHistory("a", strings.TrimSpace(strings.Repeat("completed ", 20)))
+		w.wantNoRepeats()
+	})
+}

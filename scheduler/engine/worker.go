@@ -125,6 +125,7 @@ type Worker struct {
 	suspect      atomic.Int64 // batons fired before this Unix nanosecond may have run
 
 	pool     *flow.WorkerPool[stage] // runs outside the queues
+	serving  context.Context         //nolint:containedctx // ends when the worker begins to stop
 	attempts context.Context         //nolint:containedctx // cancels all attempts of this worker
 	cancel   context.CancelCauseFunc
 	settles  context.Context //nolint:containedctx // cancels the writes after the attempts
@@ -147,6 +148,7 @@ func New(cfg Config) *Worker {
 	w.putOff.bursts.Waits = cfg.Store.Waits()
 	w.steps = step.New(step.Config{
 		Store: cfg.Store, Secrets: cfg.Secrets, Load: w.jobs.Load, Current: w.jobs.Current, Persist: w.persist, OnRecord: cfg.OnRecord,
+		Pause: func(_ context.Context, d time.Duration) bool { return flow.Pause(w.serving, d) },
 	})
 	w.finalizer = newFinalizer(w.finalize, w.busy)
 	w.matcher, w.moves = newMatcher(w), make(chan struct{}, cfg.Concurrency)
@@ -176,8 +178,9 @@ func (w *Worker) Run(ctx context.Context) error {
 	defer w.cancel(errStopping)
 	defer w.abandon()
 
-	receiving, silence := context.WithCancel(ctx)
+	serving, silence := context.WithCancel(ctx)
 	defer silence()
+	w.serving = serving
 	background, stop := context.WithCancel(base)
 	var side sync.WaitGroup
 	side.Go(func() { w.jobs.Run(background, w.lost("definitions")) })
@@ -185,7 +188,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	side.Go(func() { w.review(background) })
 	side.Go(func() { w.finalizer.work(background, w.cfg.OnTakeover) })
 	side.Go(func() { w.loader.work(background) })
-	side.Go(func() { w.matcher.run(receiving) })
+	side.Go(func() { w.matcher.run(serving) })
 	timing, letGo := context.WithCancel(base)
 	still := make(chan struct{}) // closed when the timers have stopped
 	side.Go(func() {

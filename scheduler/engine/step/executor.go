@@ -31,6 +31,10 @@ type Config struct {
 	// Persist runs a write to the store, and may repeat it. Default: run once.
 	Persist func(ctx context.Context, k scheduler.Key, write func(context.Context) error) error
 
+	// Pause waits until a merge is worth another try. It returns false if the process stops: another one merges. Default:
+	// [flow.Pause].
+	Pause func(ctx context.Context, d time.Duration) bool
+
 	// OnRecord is called with every record after it is stored. Default: none.
 	OnRecord func(*scheduler.Record)
 }
@@ -52,6 +56,9 @@ func New(cfg Config) *Executor {
 	}
 	if cfg.Persist == nil {
 		cfg.Persist = func(ctx context.Context, _ scheduler.Key, write func(context.Context) error) error { return write(ctx) }
+	}
+	if cfg.Pause == nil {
+		cfg.Pause = flow.Pause
 	}
 	if cfg.OnRecord == nil {
 		cfg.OnRecord = func(*scheduler.Record) {}

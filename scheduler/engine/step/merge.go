@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/flow"
 )
 
 // The first and the longest pause after a conflict: another process merges, or a worker holds the baton. The pause
@@ -51,7 +50,7 @@ func (e *Executor) mergeBatch(ctx context.Context, k scheduler.Key, batch []merg
 	}
 	for pause := mergePause; ; pause = min(2*pause, mergeMaxPause) {
 		err := e.cfg.Persist(ctx, k, once)
-		if !errors.Is(err, scheduler.ErrConflict) || !flow.Pause(ctx, pause) {
+		if !errors.Is(err, scheduler.ErrConflict) || !e.cfg.Pause(ctx, pause) {
 			return err
 		}
 	}
