@@ -148,7 +148,7 @@ func New(cfg Config) *Worker {
 	w.putOff.bursts.Waits = cfg.Store.Waits()
 	w.steps = step.New(step.Config{
 		Store: cfg.Store, Secrets: cfg.Secrets, Load: w.jobs.Load, Current: w.jobs.Current, Persist: w.persist, OnRecord: cfg.OnRecord,
-		Pause: func(_ context.Context, d time.Duration) bool { return flow.Pause(w.serving, d) },
+		Pause: func(_ context.Context, d time.Duration) bool { return flow.Pause(w.serving, d) }, //nolint:contextcheck // of the worker
 	})
 	w.finalizer = newFinalizer(w.finalize, w.busy)
 	w.matcher, w.moves = newMatcher(w), make(chan struct{}, cfg.Concurrency)
