@@ -178,8 +178,8 @@ func (w *Worker) Run(ctx context.Context) error {
 	defer w.cancel(errStopping)
 	defer w.abandon()
 
-	serving, silence := context.WithCancel(ctx)
-	defer silence()
+	serving, endServing := context.WithCancel(ctx)
+	defer endServing()
 	w.serving = serving
 	background, stop := context.WithCancel(base)
 	var side sync.WaitGroup
@@ -204,7 +204,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		})
 	}
 	err := lanes.Wait()
-	silence()
+	endServing()
 	letGo()
 	<-still
 	w.stop()

@@ -69,7 +69,7 @@ func (c *Collections) InheritFor(ctx context.Context, b *scheduler.Baton, j *sch
 	return j.Inheriting(known.Defaults)
 }
 
-// Has reports whether InheritFor has the defaults for b in memory.
+// Has reports whether the defaults for b are cached: InheritFor then reads nothing from the store.
 func (c *Collections) Has(b *scheduler.Baton, collection string) bool {
 	known, ok := c.Peek(collection)
 	return ok && (!b.Begun() || b.Defaults == 0 || b.Defaults == known.Revision)

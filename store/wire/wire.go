@@ -11,8 +11,8 @@
 //
 //  1. Data is sent in order and once, or the connection ends.
 //  2. The buffer holds at most 256 KB, or one larger message. Write blocks while it is full.
-//  3. A connection that accepts no data for a minute ends, as does a broken one. Both its reader and the next writer
-//     get the error.
+//  3. A connection that accepts less than 64 KB of waiting data in five seconds ends, as does a broken one. Both its reader
+//     and the next writer get the error.
 //  4. Close sends the buffered data before it ends the connection, if the peer accepts it within a quarter of a second.
 package wire
 
@@ -29,8 +29,8 @@ const (
 	most = 256 << 10 // bytes in the buffer
 	keep = 1 << 20   // bytes; larger buffers are not reused
 
-	chunk    = 64 << 10               // bytes that a write must send within patience
-	patience = 5 * time.Second        // the client library cannot send pings meanwhile, nor be closed
+	chunk    = 64 << 10               // bytes that the peer must accept within patience
+	patience = 5 * time.Second        // if the buffer is full, the client library cannot send pings or close meanwhile
 	closing  = 250 * time.Millisecond // maximum duration of Close
 )
 

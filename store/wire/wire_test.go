@@ -160,6 +160,23 @@ func TestDeafConnectionEnds(t *testing.T) {
 	})
 }
 
+// TestSlowConnectionLasts has a peer that takes longer than patience for the whole buffer, and less for each chunk.
+func TestSlowConnectionLasts(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		c, other := pipe(t)
+		write(t, c, strings.Repeat("x", 3*chunk))
+		for range 3 {
+			time.Sleep(patience - time.Second)
+			if _, err := io.ReadFull(other, make([]byte, chunk)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := c.Write([]byte("x")); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // TestCloseSendsWhatWaits: data written before Close arrives, and Close does not wait long.
 func TestCloseSendsWhatWaits(t *testing.T) {
 	for name, reads := range map[string]bool{"to who reads": true, "to who does not": false} {
